@@ -6,7 +6,7 @@ import { quoteForPerson } from '@delta/executor'
 import { type JournalError, journalPath, readRun } from '@delta/journal'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
 import { nextCommandOf } from './present/next-command.js'
-import { printable } from './present/printable.js'
+import { printable } from './present/text.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
 import { explainSystemError, ISSUES } from './usage.js'
 

@@ -1,8 +1,6 @@
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
 
-const PROGRAM = join(import.meta.dirname, '../bin.cjs')
 /** Holds `delta` and `delta-sessions`; beside the built program, wherever that was installed. */
 const OWN_DIRECTORY = join(import.meta.dirname, '../path')
 const OWN_COMMANDS = new Set(['delta', 'delta-sessions'])
@@ -31,23 +29,6 @@ export function commandFinder(agentHome: string, env: NodeJS.ProcessEnv): (progr
     if (path.includes('/')) return !path.startsWith('/') || isExecutable(path)
     return OWN_COMMANDS.has(path) || directories.some((directory) => isExecutable(join(directory, path)))
   }
-}
-
-/**
- * The words that start this very program again: `delta` only if the person's shell finds this program by that name, which it
- * does not in a clone, or where another program has the name.
- */
-export function ownName(env: NodeJS.ProcessEnv): string {
-  if (env.npm_lifecycle_event === 'npx') return 'npx @delta/cli' // its PATH is gone afterwards
-  const directories = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'))
-  const found = directories.map((directory) => join(directory, 'delta')).find(isExecutable)
-  return found !== undefined && startsThisProgram(found) ? 'delta' : quoteForPerson(['node', PROGRAM])
-}
-
-/** npm links to the program; pnpm, and the folder for an agent's tools, have a short script that names it. */
-function startsThisProgram(path: string): boolean {
-  if (realpathSync(path) === realpathSync(PROGRAM)) return true
-  return readFileSync(path, 'utf8').includes('bin.cjs"')
 }
 
 function isExecutable(path: string): boolean {

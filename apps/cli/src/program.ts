@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { AFTER_ALL, COMMON_TASKS, MORE_HELP } from './help-texts.js'
-import { printable } from './present/printable.js'
+import { printable } from './present/text.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
 
 /** Parses the arguments, runs one command and returns its exit code. */
@@ -18,7 +18,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
   }
 }
 
-/** What a file of `commands/` exports: options and arguments in, exit code out. Each is a bundle of its own, so that a start loads little. */
+/** What a file of `commands/` exports for a command: options and arguments in, exit code out. Each file is a bundle of its own, so that a start loads little. */
 interface CommandModule {
   // `never` accepts every command's own type of options, which its lines below guarantee
   execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
@@ -81,8 +81,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       )
       .option('--run-id <id>', 'id of the new run; default: made from the time')
       .option('-y, --yes', 'without -w: make a new workspace, do not ask')
-      .option('--new', 'start a new run even if one could be resumed (or DELTA_NEW=1)')
-      .addOption(new Option('--task <text>', 'renamed to -m/--message').hideHelp()),
+      .option('--new', 'start a new run even if one could be resumed (or DELTA_NEW=1)'),
   )
 
   engineOptions(
@@ -169,19 +168,19 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
 
   const context = group('context', 'See what would be sent to the model, and what it costs')
   contextOptions(
-    add(context, 'build', () => import('./commands/context-build.js')).description(
-      'Print the request that would be sent to the model now, as JSON',
-    ),
+    add(context, 'build', async () => ({
+      execute: (await import('./commands/context.js')).build,
+    })).description('Print the request that would be sent to the model now, as JSON'),
   )
   contextOptions(
-    add(context, 'explain', () => import('./commands/context-explain.js')).description(
-      'Print bytes and tokens of each source, what was cut and why, and what breaks caching',
-    ),
+    add(context, 'explain', async () => ({
+      execute: (await import('./commands/context.js')).explain,
+    })).description('Print bytes and tokens of each source, what was cut and why, and what breaks caching'),
   ).option('--json', 'print JSON')
 
   program.commandsGroup('Change:')
   const tool = group('tool', 'Look at tools as the engine sees them')
-  add(tool, 'expand', () => import('./commands/tool-expand.js'))
+  add(tool, 'expand', async () => ({ execute: (await import('./commands/tool.js')).expand }))
     .description('Print the full form of the tools of an agent or a tools file')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON instead of YAML')
@@ -192,7 +191,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
     .addOption(importRoot())
-  add(tool, 'list', () => import('./commands/tool-list.js'))
+  add(tool, 'list', async () => ({ execute: (await import('./commands/tool.js')).list }))
     .description('List the tools of an agent: parameters, effects, and what the policy says to them')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
@@ -203,13 +202,13 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('--commands <list>', 'only these commands and groups, separated by commas')
     .option('-o, --output <file>', 'where to; "-" is stdout (default: <name>.atip.json)')
   const journal = group('journal', 'Check and repair journals')
-  add(journal, 'verify', () => import('./commands/journal-verify.js'))
+  add(journal, 'verify', async () => ({ execute: (await import('./commands/journal.js')).verify }))
     .description("Say what is right and wrong with a run's journal; changes nothing")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
     .addOption(runsDirectory())
     .option('--json', 'print JSON')
-  add(journal, 'repair', () => import('./commands/journal-repair.js'))
+  add(journal, 'repair', async () => ({ execute: (await import('./commands/journal.js')).repair }))
     .description("Set damaged lines of a run's journal aside; deletes nothing")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))

@@ -75,20 +75,3 @@ test.skipIf(!HAS_FISH)(
     expect(await offeredByFish('delta help con')).toEqual(['config', 'context', 'continue'])
   },
 )
-
-test.skipIf(!HAS_FISH)(
-  'fish completes the ids of the runs of the workspace that the line names',
-  async () => {
-    const files = {
-      '.delta/20261122_093000_aaaaaa/journal.jsonl': '',
-      '.delta/context_artifacts/x': '',
-      'there/.delta/20261122_093000_bbbbbb/journal.jsonl': '',
-    }
-    const [here, there] = ['20261122_093000_aaaaaa', '20261122_093000_bbbbbb']
-    expect(await offeredByFish('delta show ', files)).toEqual([here])
-    expect(await offeredByFish('delta journal verify 2026', files)).toEqual([here])
-    expect(await offeredByFish('delta continue --run-id ', files)).toEqual([here])
-    expect(await offeredByFish('delta continue -w there --run-id 2', files)).toEqual([there])
-    expect(await offeredByFish('delta show --work-dir there ', files)).toEqual([there])
-  },
-)

@@ -40,27 +40,6 @@ test('bash completes commands, their commands, options and the values of options
   expect(await offered('delta --ver')).toEqual(['--version'])
 })
 
-test('bash completes the ids of the runs of the workspace that the line names', async () => {
-  const files = {
-    '.delta/20261122_093000_aaaaaa/journal.jsonl': '',
-    '.delta/context_artifacts/x': '',
-    'my place/.delta/20261122_093000_bbbbbb/journal.jsonl': '',
-  }
-  const [here, there] = ['20261122_093000_aaaaaa', '20261122_093000_bbbbbb']
-  expect(await offered('delta show ', files)).toEqual([here])
-  expect(await offered('delta journal verify 2026', files)).toEqual([here])
-  expect(await offered('delta continue --run-id ', files)).toEqual([here])
-  expect(await offered('delta continue -w my\\_place --run-id 2', files)).toEqual([there])
-  expect(await offered('delta show --work-dir "my_place" ', files)).toEqual([there])
-  expect(await offered('delta show -w nowhere ', files)).toEqual([])
-  expect(await offered(`delta show ${here} `, files)).toEqual([])
-})
-
-test('bash offers no directory whose name the shell would run', async () => {
-  const files = { '.delta/2026$(touch it)/journal.jsonl': '', '.delta/2026;touch it;/journal.jsonl': '' }
-  expect(await offered('delta show 2026', files)).toEqual([])
-})
-
 test.skipIf(!hasTerminal)('bash completes files typed at its prompt, quoted as they must be', async () => {
   await using directory = await temporaryWorkspace({ 'agent.yaml': '', 'my place/notes.txt': '' })
   await directory.write('delta.bash', (await delta(['completion', 'bash'])).stdout)
@@ -88,7 +67,6 @@ test('where an argument has only some values, bash completes those', async () =>
   expect(await offered('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'zsh', 'fish'])
   expect(await offered('delta help con')).toEqual(['continue', 'config', 'context'])
   expect(await offered('delta mcp ')).toEqual(['serve', 'help'])
-  expect(await offered('delta completion bash ')).toEqual([])
 })
 
 test('an unknown shell is refused with those there are', async () => {

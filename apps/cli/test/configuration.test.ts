@@ -97,18 +97,6 @@ test('config --show-origin --json says which .env the key and the address are fr
   ])
 })
 
-test('config says what is wrong with an .env together with what is wrong with the agent', async () => {
-  await using parent = await mistypedAgent()
-  await parent.write('my-agent/.env', '# mine\nDELTA_BASE_URL=nonsense\n')
-  const { stderr, exitCode } = await delta(['config', '--agent', 'my-agent', '--strict'], {
-    cwd: parent.path,
-  })
-  expect(exitCode).toBe(2)
-  expect(stderr).toContain('Error: my-agent/agent.yaml:3:1: unknown key "max_iteration".')
-  expect(stderr).toContain('my-agent/.env:2:1: DELTA_BASE_URL is not an http or https URL.')
-  expect(stderr).toContain('2 problems.')
-})
-
 test('config refuses an endpoint of the workspace, and takes the option that it names', async () => {
   await using parent = await mistypedAgent()
   await using workspace = await temporaryWorkspace({ '.env': 'DELTA_BASE_URL=http://example.com/v1\n' })
@@ -157,13 +145,11 @@ test('config tells what is deprecated also when something is wrong', async () =>
     files: {
       'a/agent.yaml': 'name: a\nllm_config: { model_name: x }\nmax_iterations: 0\n',
       'a/context.yaml': OTHER_FILES['my-agent/context.yaml'],
-      'a/.env': 'DELTA_BASE_URL=nonsense\n',
     },
   })
   const { stderr } = await delta(['config', '--agent', 'a'], { cwd: parent.path })
   expect(stderr).toContain('a/agent.yaml:3:17: max_iterations: must be at least 1, not 0.')
   expect(stderr).toContain('[DEPRECATION WARNING] "llm_config" is now called "llm"')
-  expect(stderr).toContain('.env:1:1: DELTA_BASE_URL is not an http or https URL.')
 })
 
 test.each([

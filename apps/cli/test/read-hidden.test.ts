@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { readHidden } from '../src/terminal/read-hidden.js'
+import { readHidden } from '../src/terminal/read-line.js'
 import type { Terminal } from '../src/terminal/terminal.js'
 
 test('a character that arrives in two pieces is one character of a hidden answer', async () => {

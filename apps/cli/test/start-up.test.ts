@@ -22,7 +22,7 @@ test('--version loads nothing', async () => {
 test('a command loads the parser and its own bundle, and a model only what it needs', async () => {
   await using agent = await temporaryAgent({ tools: [{ name: 'say', exec: 'echo ${text}' }] })
   await using workspace = await temporaryWorkspace({})
-  expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool-expand', 'yaml'])
+  expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool', 'yaml'])
   expect(await bundlesOf(['list-runs', '-w', workspace.path])).toEqual(['main', 'program', 'list-runs'])
   expect(await bundlesOf(['mcp', 'serve', agent.path])).toEqual(['main', 'program', 'mcp-serve', 'yaml'])
   expect(await bundlesOf(['sessions', 'list'])).toEqual(['main', 'sessions'])
@@ -68,7 +68,7 @@ test('compiled code is kept beside the program, and is replaced when it is of no
   const expected = { exitCode: 0, stdout: expect.stringContaining('one()'), stderr: '' }
   expect(await list()).toMatchObject(expected)
   const kept = (await readdir(compiled)).filter((name) => !name.startsWith('tools-'))
-  expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool-list', 'yaml'])
+  expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool', 'yaml'])
 
   for (const name of kept) await writeFile(join(compiled, name), 'not compiled code')
   expect(await list()).toMatchObject(expected)

@@ -114,17 +114,17 @@ test.each([
   [
     'is no program',
     ['./metadata.json'],
-    './metadata.json --agent: the program is there, but it cannot be executed.\nIf it is a script: chmod +x ./metadata.json',
+    './metadata.json --agent: the program is there, but it cannot be executed.\nName one program without arguments: as the shell finds it, or the path of a file that may be executed (chmod +x)',
   ],
   [
     'is only in this directory',
     ['notes'],
-    'notes --agent: there is no such program.\nThe file of this directory is ./notes\n',
+    'notes --agent: there is no such program.\nName one program without arguments: as the shell finds it, or the path of a file',
   ],
   [
     'is given with arguments',
     ['sh notes'],
-    'sh notes --agent: there is no such program.\nName one program, without arguments. A script is one by its first line',
+    'sh notes --agent: there is no such program.\nName one program without arguments: ',
   ],
   [
     'describes nothing',
@@ -153,7 +153,7 @@ test.skipIf(process.getuid?.() === 0)(
     await mkdir(closed, { mode: 0 })
     const env = { PATH: `${closed}:${process.env.PATH}` }
     const { stderr } = await delta(['tool', 'import', 'notes'], { cwd: program.path, env })
-    expect(stderr).toContain('there is no such program.\nThe file of this directory is ./notes\n')
+    expect(stderr).toContain('there is no such program.\nName one program')
     await chmod(closed, 0o700)
   },
 )

@@ -292,30 +292,18 @@ describe('a run of this user', () => {
   })
 })
 
-describe.runIf(hasTerminal)('a run without a token, as a version before 0.2 began it', () => {
-  test.each([
-    ['yes', 0],
-    ['no', 2],
-    ['', 2],
-  ])('is asked about once at a terminal: %s', async (answer, exitCode) => {
+test.runIf(hasTerminal)(
+  'a run without a token, as a version before 0.2 began it, is refused also at a terminal',
+  async () => {
     const at = await scene()
     await rm(join(at.home.path, 'ws/.delta/one/owner'))
     const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
-    const asking = deltaOnTerminal(goOn('ws'), { cwd: at.home.path, env })
-    await asking.waitForOutput((text) => text.includes('Did you start this run? [yes/no]'))
-    asking.write(`${answer}\n`)
-    expect((await asking.result).exitCode).toBe(exitCode)
-    expect((await at.here(goOn('ws'))).exitCode).toBe(exitCode)
-  })
-
-  test('is refused where nobody can be asked: an answer from a pipe is none', async () => {
-    const at = await scene()
-    await rm(join(at.home.path, 'ws/.delta/one/owner'))
-    const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
-    const piped = await delta(goOn('ws', '-i'), { cwd: at.home.path, env, input: 'yes\n' })
-    expect(piped.exitCode).toBe(2)
-  })
-})
+    const refused = await deltaOnTerminal(goOn('ws'), { cwd: at.home.path, env }).result
+    expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('--trust-run') })
+    expect((await at.here(goOn('ws', '--trust-run'))).exitCode).toBe(0)
+    expect((await at.here(goOn('ws'))).exitCode).toBe(0)
+  },
+)
 
 test('a tool goes on only with runs that its own run started', async () => {
   const at = await scene()

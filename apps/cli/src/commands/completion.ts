@@ -1,6 +1,4 @@
-import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import type { Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { print } from '../present/print.js'
 import { createProgram } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -37,56 +35,20 @@ complete -c delta -f -n '__delta_words | count > /dev/null' -a '(__delta_words)'
 
 /** `delta completion-words …`: what can stand in place of the last of these words, one a line. */
 export function printWords(terminal: Terminal, words: readonly string[]): void {
-  const typed = words.map((word) => word.replaceAll(/[\\"']/g, '')) // bash passes them as they are typed
-  const [current = '', before = ''] = [typed.at(-1), typed.at(-2)]
-  const { command, given } = commandIn(createProgram(terminal), typed.slice(0, -1))
-  const option = command.options.find((each) => isCalled(each, before))
-  const offered = option
-    ? (option.argChoices ?? (option.long === '--run-id' ? runIds(typed, terminal) : []))
-    : current.startsWith('-')
-      ? [...command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? ''), '--help']
-      : [...namesBelow(command), ...argumentsOf(command, given, () => runIds(typed, terminal))]
-  for (const word of offered) if (word.startsWith(current)) print(terminal, `${word}\n`)
+  const [current = '', before = ''] = [words.at(-1), words.at(-2)]
+  let command = createProgram(terminal)
+  for (const word of words.slice(0, -1))
+    command = command.commands.find((each) => each.name() === word) ?? command
+  const option = command.options.find(
+    ({ required, short, long }) => required && [short, long].includes(before),
+  )
+  for (const word of option ? (option.argChoices ?? []) : wordsOf(command, current))
+    if (word.startsWith(current)) print(terminal, `${word}\n`)
 }
 
-/** The command that these words name, and how many arguments of it follow. */
-function commandIn(program: Command, words: readonly string[]): { command: Command; given: number } {
-  let command = program
-  let given = 0
-  for (const [index, word] of words.entries()) {
-    const next = command.commands.find((each) => each.name() === word)
-    const isValue = command.options.some((option) => isCalled(option, words[index - 1]))
-    if (next) command = next
-    else if (!word.startsWith('-') && !isValue) given += 1
-  }
-  return { command, given }
-}
-
-/** True for a name of an option that takes a value. */
-function isCalled({ required, short, long }: Option, word: string | undefined): boolean {
-  return required && word !== undefined && (word === short || word === long)
-}
-
-function namesBelow(command: Command): string[] {
-  return command
-    .createHelp()
-    .visibleCommands(command)
-    .map((each) => each.name())
-}
-
-function argumentsOf(command: Command, given: number, runs: () => string[]): string[] {
-  const argument = command.registeredArguments[given]
-  return argument?.name() === 'run' ? runs() : (argument?.argChoices ?? [])
-}
-
-/** The directories of runs in the place that the line names; a name that a shell could take for more than a word is left out. */
-function runIds(words: readonly string[], { cwd, env }: Terminal): string[] {
-  const after = (...names: string[]) => words.find((_, index) => names.includes(words[index - 1] ?? ''))
-  const runs = after('--runs-dir') ?? env.DELTA_RUNS_DIR
-  try {
-    const directory = resolve(cwd, runs || join(after('-w', '--work-dir') ?? '.', '.delta'))
-    return readdirSync(directory).filter((name) => /^\d[\w.-]*$/.test(name))
-  } catch {
-    return []
-  }
+function wordsOf(command: Command, current: string): string[] {
+  if (current.startsWith('-'))
+    return [...command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? ''), '--help']
+  const below = command.createHelp().visibleCommands(command)
+  return [...below.map((each) => each.name()), ...(command.registeredArguments[0]?.argChoices ?? [])]
 }

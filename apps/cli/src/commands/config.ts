@@ -1,22 +1,12 @@
 import { resolve } from 'node:path'
-import {
-  type Agent,
-  ConfigError,
-  type Environment,
-  formatReport,
-  isConfigError,
-  listSettings,
-  loadEnvironment,
-  type Setting,
-} from '@delta/config-loader'
+import { type Agent, ConfigError, type Environment, listSettings, type Setting } from '@delta/config-loader'
 import { parse } from 'yaml'
 import { findEnvironment } from '../agent/find-environment.js'
-import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
-import { table } from '../present/columns.js'
+import { type AgentFlags, loadAgentFor, loadOptions, loadTools } from '../agent/load-agent.js'
 import { print, printJson, say } from '../present/print.js'
+import { table } from '../present/text.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
-import { loadTools } from '../tools/load-tools.js'
 import { workDirectoryOf } from '../workspace/find-place.js'
 import { findingsOf } from './tool-lint.js'
 
@@ -35,12 +25,7 @@ interface ConfigFlags extends AgentFlags {
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
   const workDirectory = workDirectoryOf(flags, terminal)
-  const { trustWorkspaceEnv = false } = flags
-  const places = { workDirectory, agentHome: resolve(terminal.cwd, flags.agent) }
-  const endpoint = () => loadEnvironment({ ...places, environment: terminal.env, trustWorkspaceEnv })
-  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn }).catch((error: unknown) =>
-    withProblemsOf(endpoint, error),
-  )
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
   using stop = stopSignal(terminal)
   const environment = await findEnvironment(agent, {
@@ -82,16 +67,6 @@ function rowsOf({ path, value, origin, replaces = [] }: Setting): string[][] {
     [origin, `${path}: ${JSON.stringify(value)}`],
     ...replaces.map((replaced) => [replaced, `${path}: replaced by ${origin}`]),
   ]
-}
-
-/** Reports the problems of the `.env` files together with those of the agent. */
-async function withProblemsOf(endpoint: () => Promise<unknown>, error: unknown): Promise<never> {
-  if (!isConfigError(error) || error.code === 'ERR_CONFIG_NOT_FOUND') throw error
-  const other: unknown = await endpoint().catch((reason: unknown) => reason)
-  if (!isConfigError(other)) throw error
-  const problems = [...error.problems, ...other.problems]
-  const warnings = [...error.warnings, ...other.warnings]
-  throw new ConfigError(error.code, formatReport(problems, warnings), { problems, warnings })
 }
 
 function describe(agent: Agent, { origins }: Environment): object {

@@ -1,9 +1,9 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
-import { allowedBy, withAllowed } from '../agent/load-agent.js'
+import type { RunSummary } from '@delta/journal'
+import { agentOfRun, allowedBy, withAllowed } from '../agent/load-agent.js'
 import { presenterFor } from '../present/presenter.js'
-import { agentOfRun } from '../runs/agent-of-run.js'
 import { type EngineFlags, engineOptions, exitCodeFor, withStopSignal } from '../runs/engine-options.js'
-import { readReply } from '../runs/message.js'
+import { readMessage } from '../runs/message.js'
 import { resolveRunId } from '../runs/shown-run.js'
 import { believedRun } from '../runs/trust-run.js'
 import { isWithinRun, type Terminal } from '../terminal/terminal.js'
@@ -35,7 +35,8 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const meant = flags.runId && (await resolveRunId(flags.runId, place))
   const found = await findRun(workDirectory, meant, place)
   const { run, list, isNew } = await believedRun(found, { place, flags, terminal })
-  const message = await readReply(flags.message, run, terminal)
+  refuseShownSecret(run, flags, terminal)
+  const message = await readMessage(flags.message, terminal)
   rememberPlace(place, terminal)()
   const allowed = withAllowed(flags, run.allowed)
   const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })
@@ -61,6 +62,19 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   )
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** What is typed behind `-m -` is shown. */
+function refuseShownSecret(
+  { humanRequest: request }: RunSummary,
+  { message }: ContinueFlags,
+  { stdin }: Terminal,
+): void {
+  const isSecret = request?.sensitive || request?.input_type === 'password'
+  if (isSecret && message === '-' && stdin.isTTY)
+    throw new UsageError(
+      '-m - shows what is typed, and a secret is asked for. Answer unseen, with -i in its place.',
+    )
 }
 
 /** A retry puts nothing before the model. */

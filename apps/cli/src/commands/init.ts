@@ -2,7 +2,6 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { makeDirectories } from '../make-directories.js'
-import { ownName } from '../own-commands.js'
 import { print } from '../present/print.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { explainSystemError, UsageError } from '../usage.js'
@@ -29,7 +28,7 @@ export async function execute(
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
   }
-  terminal.stderr.write(nextSteps(directory, ownName(terminal.env)))
+  terminal.stderr.write(nextSteps(directory, terminal.env))
   print(terminal, `${target}\n`)
   return EXIT.completed
 }
@@ -58,7 +57,8 @@ function switchHeadersOff(target: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^sources:$/m, `${line}\n\nsources:`))
 }
 
-function nextSteps(directory: string, delta: string): string {
+function nextSteps(directory: string, env: NodeJS.ProcessEnv): string {
+  const delta = env.npm_lifecycle_event === 'npx' ? 'npx @delta/cli' : 'delta'
   return `Created an agent. Its model is a script, so it needs no key:
   ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
 To use a real model, set llm in ${quoteForPerson([join(directory, 'agent.yaml')])} as its comment says.

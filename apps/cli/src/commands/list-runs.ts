@@ -4,10 +4,8 @@ import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journ
 import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
 import { type Place, placeInWords } from '../place.js'
-import { inColumns, table } from '../present/columns.js'
 import { print, printJson, say } from '../present/print.js'
-import { printableLine } from '../present/printable.js'
-import { age } from '../present/words.js'
+import { age, inColumns, printableLine, table } from '../present/text.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { placeToLook, type RunsFlags, rememberedRuns } from '../workspace/find-place.js'
 
@@ -73,7 +71,7 @@ function workspacesNamed(workDir: string, { cwd, env }: Terminal): string[] {
 
 function matches(above: string, [part, ...rest]: readonly string[], cwd: string): string[] {
   if (part === undefined) return [above]
-  const isMatch = picomatch(part)
+  const isMatch = picomatch(part, { posix: true })
   const names = PATTERN.test(part) ? namesIn(resolve(cwd, above)).filter((name) => isMatch(name)) : [part]
   return names.flatMap((name) => matches(join(above, name), rest, cwd))
 }

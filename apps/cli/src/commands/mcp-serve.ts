@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
-import { type Policy, parsePolicy } from '@delta/executor'
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
@@ -11,12 +10,11 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import manifest from '../../package.json' with { type: 'json' }
+import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { withOwnCommands } from '../own-commands.js'
 import { say } from '../present/print.js'
-import { counted } from '../present/words.js'
+import { counted } from '../present/text.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
-import { loadTools, type ToolFlags } from '../tools/load-tools.js'
-import { UsageError } from '../usage.js'
 import { placeToLook } from '../workspace/find-place.js'
 
 /** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
@@ -35,17 +33,17 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const { workDirectory, runsDirectory } = placeToLook(flags, terminal)
-  const { tools: loaded, document, agentHome, warnings } = await loadTools(path, flags, terminal)
-  const tools = [...loaded.values()]
+  const loaded = await loadTools(path, flags, terminal)
+  const tools = [...loaded.tools.values()]
   const server = toMcpServer(tools, {
-    ...servedAs(document, path),
-    agentHome,
+    ...servedAs(loaded),
+    agentHome: loaded.agentHome,
     workDirectory,
     runsDirectory,
     environment: withOwnCommands(terminal.env),
     graceMs: GRACE_MS,
   })
-  for (const warning of warnings) say(terminal, formatProblem(warning))
+  for (const warning of loaded.warnings) say(terminal, formatProblem(warning))
   server.onerror = (error) => say(terminal, `Not accepted: ${problemOf(error)}`)
   say(terminal, `${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
@@ -85,28 +83,14 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   return EXIT.failed
 }
 
-/** What the file of an agent says of itself. Only tools and policy are read, so the rest of the agent need not be there. */
-function servedAs(document: LoadedTools['document'], path: string) {
-  const {
-    name,
-    version,
-    policy = null,
-  } = (Array.isArray(document) ? {} : document) as Record<string, unknown>
+/** What the file of an agent says of itself. The rest of the agent need not be there. */
+function servedAs({ document, policy }: LoadedTools) {
+  const { name, version } = (Array.isArray(document) ? {} : document) as Record<string, unknown>
   return {
     ...(typeof name === 'string' && { name }),
     version: typeof version === 'string' ? version : manifest.version,
-    ...(policy !== null && { policy: readPolicy(policy, path) }),
+    ...(policy && { policy }),
   }
-}
-
-/** A rule with a name nobody knows is an error, as in `delta run`: it would protect nothing. */
-function readPolicy(value: unknown, path: string): Policy {
-  const parsed = parsePolicy(value)
-  if (parsed.ok) return parsed.policy
-  const wrong = parsed.problems.map(({ path: key, message }) =>
-    key === '' || parsed.unknownKeys.includes(key) ? message : `${key}: ${message}`,
-  )
-  throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
 }
 
 /** The requests over this transport that wait for an answer. The SDK calls an `onmessage` that is there already, then its own. */

@@ -9,10 +9,9 @@ import {
   runAgent,
 } from '@delta/engine'
 import { isJournalError, type RunSummary } from '@delta/journal'
-import { allowedBy, loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
+import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
 import { type Presenter, presenterFor } from '../present/presenter.js'
-import { setLine } from '../runs/agent-of-run.js'
 import {
   type EngineFlags,
   type EngineSetting,
@@ -36,12 +35,10 @@ export interface RunFlags extends EngineFlags {
   runId?: string
   yes?: boolean
   new?: boolean
-  task?: string
 }
 
 /** `delta run`: a new run, or an interrupted one of the same agent with the same message taken up again. */
 export async function execute(flags: RunFlags, terminal: Terminal): Promise<number> {
-  if (flags.task !== undefined) throw new UsageError('--task is now -m/--message: delta run -m "…"')
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 

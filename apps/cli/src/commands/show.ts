@@ -11,16 +11,13 @@ import {
   type StoredEvent,
   streamJournal,
 } from '@delta/journal'
-import { withAllowed } from '../agent/load-agent.js'
+import { agentOfRun, withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../present/next-command.js'
 import { print, printAnswer, say } from '../present/print.js'
 import { renderer, styleFor } from '../present/render.js'
-import { agentOfRun } from '../runs/agent-of-run.js'
-import { type CallFilter, callFilter } from '../runs/call-filter.js'
-import { contextOfStep } from '../runs/context-of-step.js'
-import { followJournal, mayBegin } from '../runs/follow.js'
 import { isOwnRun } from '../runs/own-runs.js'
+import { type CallFilter, callFilter, contextOfStep, followJournal, mayBegin } from '../runs/shown-events.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { UsageError, wholeNumber } from '../usage.js'

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
-import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor'
+import { CREDENTIAL_NAMES } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
 import { withOwnCommands } from '../own-commands.js'
 import { print } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { printable } from '../present/text.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
@@ -53,7 +53,7 @@ async function describe(
     if (!isAtipError(error)) throw error
     const message =
       error.name === 'AtipLoadError'
-        ? `${error.message}\n${hintFor(program, terminal.cwd, error.cause)}`
+        ? `${error.message}\n${howToSpeak(program)}`
         : `${program} --agent: ${error.message}`
     throw new UsageError(message, { cause: error })
   }
@@ -64,16 +64,9 @@ function directoryOf(output: string | undefined, cwd: string): string | undefine
   return output === '-' ? undefined : dirname(resolve(cwd, output))
 }
 
-function hintFor(program: string, cwd: string, cause: unknown): string {
-  const { code } = Object(cause) as NodeJS.ErrnoException
-  const isPath = program.includes('/')
-  if (code === 'EACCES' && isPath) return `If it is a script: chmod +x ${quoteForPerson([program])}`
-  const isMissing = code === 'ENOENT' || code === 'EACCES' // EACCES also comes from a directory on the PATH that may not be entered
-  if (isMissing && !isPath && existsSync(join(cwd, program)))
-    return `The file of this directory is ${quoteForPerson([`./${program}`])}`
-  if (isMissing && /\s/.test(program))
-    return 'Name one program, without arguments. A script is one by its first line (#!/usr/bin/env python3) and chmod +x.'
-  return `A program that speaks ATIP prints one JSON object for: ${program} --agent
+function howToSpeak(program: string): string {
+  return `Name one program without arguments: as the shell finds it, or the path of a file that may be executed (chmod +x), with a slash in it.
+A program that speaks ATIP prints one JSON object for: ${program} --agent
 One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
 }
 

@@ -1,12 +1,11 @@
 import { formatProblem } from '@delta/config-loader'
 import { formatProblem as formatInTemplate, type Problem } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
+import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { commandFinder } from '../own-commands.js'
 import { print, printJson, say } from '../present/print.js'
-import { printable } from '../present/printable.js'
-import { counted } from '../present/words.js'
+import { counted, printable } from '../present/text.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 
 interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */

@@ -1,9 +1,7 @@
 import { isDecision, isYesOrNo, type Question } from '@delta/engine'
-import { readHidden } from '../terminal/read-hidden.js'
-import { readLine } from '../terminal/read-line.js'
+import { readHidden, readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { printable } from './printable.js'
-import { claimOf } from './words.js'
+import { claimOf, printable } from './text.js'
 
 /**
  * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not

@@ -1,8 +1,6 @@
 import type { Thought } from '@delta/journal'
-import { inColumns } from './columns.js'
-import { printable } from './printable.js'
 import { type Style, tokensOf } from './render.js'
-import { duration } from './words.js'
+import { duration, inColumns, printable } from './text.js'
 
 const ERASE_LINE = '\r\u001b[K'
 

@@ -2,8 +2,7 @@ import { type Question, type RunResult, reasonCodeOf, retryOf } from '@delta/eng
 import type { RunSummary } from '@delta/journal'
 import { commandAt, commandToContinue, placeOfRun } from '../place.js'
 import { EXIT } from '../terminal/terminal.js'
-import { printable } from './printable.js'
-import { claimOf, counted } from './words.js'
+import { claimOf, counted, printable } from './text.js'
 
 /** A run that does not go on by itself, as far as the next command depends on it. */
 interface Stopped {

@@ -7,8 +7,8 @@ import type { Terminal } from '../terminal/terminal.js'
 import { type LiveLine, liveLine } from './live.js'
 import { endOf } from './next-command.js'
 import { print, printAnswer } from './print.js'
-import { printable } from './printable.js'
 import { PLAIN, renderer, styleFor } from './render.js'
+import { printable } from './text.js'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr, and in the run's `engine.log`. */
 export interface Presenter {

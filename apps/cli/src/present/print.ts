@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal/terminal.js'
-import { printable } from './printable.js'
+import { printable } from './text.js'
 
 /** Writes a result: byte for byte to a file or a pipe, without control sequences to a terminal. */
 export function print(terminal: Terminal, text: string): void {

@@ -19,11 +19,6 @@ export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean 
   return listed(runDirectory, env) !== undefined
 }
 
-/** True of a run that no engine has given a token: one before 0.2 began it, or a program that embeds the engine. */
-export function hasToken(runDirectory: string): boolean {
-  return tokenIn(runDirectory) !== undefined
-}
-
 /**
  * Prepares to list runs as this user's.
  *

@@ -4,12 +4,11 @@ import { findAgentHome, parentRun } from '@delta/engine'
 import { migratedDirectory, type RunSummary } from '@delta/journal'
 import { commandAt, commandToContinue, type Place } from '../place.js'
 import { say } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { printable } from '../present/text.js'
 import { statePath } from '../state-directory.js'
-import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
-import { hasToken, isOwnRun, listingOwnRuns, RUNS } from './own-runs.js'
+import { isOwnRun, listingOwnRuns, RUNS } from './own-runs.js'
 
 /** A run that may be taken up. */
 interface BelievedRun {
@@ -41,7 +40,10 @@ export async function believedRun(run: RunSummary, asked: Asked): Promise<Believ
       `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
     )
   const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
-  if (!isOwn && !isTyped && !(await isTrusted(run, asked))) throw refusal(run, asked)
+  if (!isOwn && !isTyped) {
+    if (!flags.trustRun) throw refusal(run, asked)
+    say(terminal, await whatIsTrusted(run, flags.agent, terminal))
+  }
   refusePrepared(run, asked)
   const list = listingOwnRuns(terminal.env)
   if (isOwn || isTyped) return { run, list: (runDirectory) => list(runDirectory), isNew: false }
@@ -61,18 +63,6 @@ function refusePrepared({ directory, runId }: RunSummary, { place, terminal }: A
     `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
 Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target))} --trust-run`,
   )
-}
-
-/** Asks only about a run without a token, which an older version may have started, and only at a terminal. */
-async function isTrusted(run: RunSummary, { flags, terminal }: Asked): Promise<boolean> {
-  if (flags.trustRun) {
-    say(terminal, await whatIsTrusted(run, flags.agent, terminal))
-    return true
-  }
-  if (hasToken(run.directory) || !terminal.stdin.isTTY || !terminal.stderr.isTTY) return false
-  say(terminal, await whatIsTrusted(run, flags.agent, terminal))
-  terminal.stderr.write('Did you start this run? [yes/no] ')
-  return /^y(es)?$/i.test((await readLine(terminal))?.trim() ?? '')
 }
 
 async function whatIsTrusted(

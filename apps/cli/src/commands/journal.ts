@@ -1,13 +1,13 @@
-import { obstacleIn, verifyJournal } from '@delta/journal'
+import { obstacleIn, repairRun, verifyJournal } from '@delta/journal'
 import { describeError, waysOut } from '../errors.js'
 import { print, printJson, say } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { printable } from '../present/text.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal, and whether the run can go on. Changes nothing. */
-export async function execute(
+export async function verify(
   flags: RunsFlags & { workDir: string; json?: boolean },
   terminal: Terminal,
   runId: string | undefined,
@@ -21,4 +21,20 @@ export async function execute(
   if (problem === undefined) return EXIT.completed
   say(terminal, `But the run cannot go on: ${describeError(problem)}`)
   return EXIT.failed
+}
+
+/** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
+export async function repair(
+  flags: RunsFlags & { workDir: string; json?: boolean; force?: boolean },
+  terminal: Terminal,
+  runId: string | undefined,
+): Promise<number> {
+  const run = await findShownRun(placeToLook(flags, terminal), runId)
+  const { text, ...result } = await repairRun(run.directory, {
+    force: flags.force ?? false,
+    onWait: (message) => say(terminal, `note: ${message}`),
+  })
+  if (flags.json) printJson(terminal, result)
+  else print(terminal, `${printable(text)}\n`)
+  return result.problem === undefined ? EXIT.completed : EXIT.failed
 }

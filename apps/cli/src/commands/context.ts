@@ -1,0 +1,204 @@
+import type { Agent } from '@delta/config-loader'
+import { type BuiltContext, type CacheBreak, type ContextManifest, findCacheBreak } from '@delta/context'
+import { type NextRequest, nextRequest } from '@delta/engine'
+import { isAgentCommand } from '@delta/executor'
+import { isKnownEvent, latestRunId, readRequest, streamJournal } from '@delta/journal'
+import { findEnvironment } from '../agent/find-environment.js'
+import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
+import { withOwnCommands } from '../own-commands.js'
+import { print, printJson, say } from '../present/print.js'
+import { printable, table } from '../present/text.js'
+import { readMessage } from '../runs/message.js'
+import { agentHomeOf, isOwnRun } from '../runs/own-runs.js'
+import { readBlocks } from '../runs/shown-events.js'
+import { findShownRun, type ShownRun } from '../runs/shown-run.js'
+import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage.js'
+import { existingWorkDirectoryOf, placeToWork, type RunsFlags } from '../workspace/find-place.js'
+
+/** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
+export async function explain(flags: ContextFlags, terminal: Terminal): Promise<number> {
+  const next = await nextContext(flags, terminal)
+  const breaks = next.run ? await findCacheBreaks(next.run, next) : []
+  if (flags.json) printJson(terminal, asRecord(next, breaks))
+  else print(terminal, asText(next, breaks))
+  return EXIT.completed
+}
+
+function asRecord({ context, iteration, run, agent }: NextContext, breaks: ExplainedBreak[]): object {
+  return {
+    run_id: run?.runId ?? null,
+    iteration,
+    sources: context.blocks,
+    total: { ...totalOf(context), limit_tokens: agent.manifest.totalMaxTokens ?? null },
+    warnings: context.warnings,
+    cache_breaks: breaks.map(({ tokensAfter, ...rest }) => ({ ...rest, tokens_after: tokensAfter })),
+  }
+}
+
+function totalOf({ messages, blocks }: NextContext['context']) {
+  return {
+    messages: messages.length,
+    bytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
+    tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
+  }
+}
+
+function asText({ context, iteration, run, agent }: NextContext, breaks: readonly ExplainedBreak[]): string {
+  const { messages, bytes, tokens } = totalOf(context)
+  const limit = agent.manifest.totalMaxTokens
+  const rows = context.blocks.map((block) => [
+    printable(block.source_id),
+    block.type,
+    ...[block.messages, block.bytes, block.tokens].map(String),
+    printable(block.note ?? ''),
+  ])
+  const total = ['all', '', ...[messages, bytes, tokens].map(String)]
+  const note = limit === undefined ? '' : `of at most ${limit} tokens`
+  const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
+  return [
+    `${what}, as it would be sent now:\n`,
+    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]]),
+    ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
+    ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
+    ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),
+    ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
+  ].join('')
+}
+
+const ORDER_ADVICE = 'Put a source that changes often after those that do not.\n'
+const JOURNAL_ADVICE =
+  'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.\n'
+
+/** `delta context build`: the request that would be sent now, as JSON. No model is asked. */
+export async function build(flags: ContextFlags, terminal: Terminal): Promise<number> {
+  const { request } = await nextContext(flags, terminal)
+  printJson(terminal, request)
+  return EXIT.completed
+}
+
+interface ContextFlags extends AgentFlags, RunsFlags {
+  agent?: string
+  workDir: string
+  runId?: string
+  message?: string
+  json?: boolean
+  trustWorkspaceEnv?: boolean | string
+}
+
+interface NextContext extends NextRequest {
+  agent: Agent
+  run: ShownRun | undefined
+}
+
+/**
+ * What would be sent now: the next request of the named run or the latest one, or the first of a new run if the
+ * workspace has none. Warnings, and what a real run would do first, go to stderr.
+ */
+async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
+  const warn = (text: string): void => say(terminal, text)
+  const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
+  const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
+  const run = id === undefined ? undefined : await findShownRun(place, id)
+  const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
+  const allowed = withAllowed(flags, believed?.allowed)
+  if (run !== undefined && believed === undefined && flags.agent === undefined)
+    throw new UsageError(
+      `Run ${run.runId} is not among your runs, so the agent that it names is not believed: its generators would run.\nName the agent with --agent <directory>.`,
+    )
+  const directory = flags.agent ?? (await presentHome(believed, terminal.env)) ?? '.'
+  const overrides = believed?.overrides ?? []
+  const agent = await loadAgentFor(directory, { flags: allowed, terminal, warn, overrides })
+  const message = await readMessage(flags.message, terminal)
+  for (const notice of noticesOn(run, message)) warn(notice)
+
+  using stop = stopSignal(terminal, {
+    onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
+    onExit: () => warn('Stopped at once.'),
+  })
+  const environment = withOwnCommands(terminal.env)
+  const credentials = asksForKeys(agent.manifest)
+    ? await findEnvironment(agent, { ...place, flags: allowed, terminal, warn, signal: stop.signal })
+    : {}
+  const next = await nextRequest({
+    agent,
+    workDirectory: place.workDirectory,
+    runsDirectory: place.runsDirectory,
+    run,
+    message,
+    environment,
+    credentials,
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    throw stop.signal.aborted ? new StoppedError(stop.signal, error) : error
+  })
+  for (const warning of next.context.warnings) warn(warning)
+  return { ...next, agent, run }
+}
+
+/** Most recipes run no command that may see a key; then no key has to be found. */
+function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
+  const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
+  const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]
+  return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
+}
+
+async function presentHome(run: NextContext['run'], env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return run === undefined || run.metadata.agent_home === null ? undefined : agentHomeOf(run, env)
+}
+
+function noticesOn(run: NextContext['run'], message: string | undefined): string[] {
+  if (run === undefined)
+    return message === undefined
+      ? ['There is no run yet: this is what a new one would send first, without its message (-m).']
+      : []
+  const calls = run.pendingCalls.length
+  if (calls === 0) return []
+  const what = calls === 1 ? '1 call has no result yet and is' : `${calls} calls have no result yet and are`
+  return [`${what} shown as interrupted; delta continue would settle that first.`]
+}
+
+/** In a long run, the last requests are enough. */
+const MOST_REQUESTS = 10
+
+interface ExplainedBreak extends CacheBreak {
+  /** The cycle whose request could not be answered from the cache. */
+  iteration: number
+}
+
+type Sent = Pick<BuiltContext, 'messages' | 'blocks'> & { iteration: number }
+
+/** Where each of the last requests of a run, and the next one, stops being an extension of the one before. */
+async function findCacheBreaks(
+  run: { directory: string; journalPath: string },
+  next: NextRequest,
+): Promise<ExplainedBreak[]> {
+  const requests = [...(await lastRequests(run)), { ...next.context, iteration: next.iteration }]
+  return requests.flatMap((after, index) => {
+    const before = requests[index - 1]
+    const found = before && findCacheBreak(before, after)
+    return found ? [{ iteration: after.iteration, ...found }] : []
+  })
+}
+
+async function lastRequests(run: { directory: string; journalPath: string }): Promise<Sent[]> {
+  const thoughts: { iteration: number; ref: string }[] = []
+  for await (const event of streamJournal(run.journalPath)) {
+    if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.llm_invocation_ref === undefined) continue
+    thoughts.push({ iteration: event.iteration, ref: event.llm_invocation_ref })
+    if (thoughts.length > MOST_REQUESTS) thoughts.shift()
+  }
+  const sent = await Promise.all(thoughts.map((thought) => readSent(run.directory, thought)))
+  return sent.flatMap((request) => request ?? [])
+}
+
+/** Undefined if there is no such record: a run of an old layout. */
+async function readSent(
+  directory: string,
+  { iteration, ref }: { iteration: number; ref: string },
+): Promise<Sent | undefined> {
+  const blocks = await readBlocks(directory, ref)
+  if (blocks.length === 0) return undefined
+  const { messages } = JSON.parse(await readRequest(directory, iteration)) as Pick<Sent, 'messages'>
+  return { iteration, messages, blocks }
+}

@@ -1,0 +1,95 @@
+import type { Effects } from '@delta/executor'
+import stringWidth from 'string-width'
+
+/** Control characters but newline and tab, and what changes the direction of the text around it. */
+const ACTING = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
+/** Characters without width, in which a text can hide another. Not the joiners, which emoji and some scripts need. */
+const HIDDEN =
+  '\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2060-\\u2065\\u3164\\ufeff\\uffa0\\u{e0000}-\\u{e0fff}'
+/** Beside ASCII a joiner joins nothing. */
+const IDLE_JOINER = '(?<![^\\x00-\\x7f])[\\u200c\\u200d]|[\\u200c\\u200d](?![^\\x00-\\x7f])'
+const UNSEEN = new RegExp(`[${ACTING}${HIDDEN}]|${IDLE_JOINER}`, 'gu')
+
+/**
+ * Text from a model, a tool or a file, made safe for a terminal: control characters are shown as `\x1b` and invisible ones as
+ * `\u200b`, so that no sequence moves the cursor, sets a title or hides a line, and no text holds another that is not seen.
+ */
+export function printable(text: string): string {
+  return text.replace(UNSEEN, escaped)
+}
+
+/** The same for a name, or whatever else belongs on one line. */
+export function printableLine(text: string): string {
+  return printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`
+  return code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${Math.floor(milliseconds / 100) / 10} s`
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor((milliseconds % 60_000) / 1000)} s`
+}
+
+/** How long ago something was, in one unit: `5s`, `3m`, `2h`, `4d`; `?` for no time. Never negative, whatever the clock did. */
+export function age(then: number, now: number): string {
+  if (Number.isNaN(then)) return '?' // a timestamp that somebody edited
+  const seconds = Math.max(0, Math.floor((now - then) / 1000))
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`
+  return `${Math.floor(seconds / 86_400)}d`
+}
+
+/** Declared effects in words; `-` if none are declared. */
+export function effectsOf(effects: Effects | undefined): string {
+  if (effects === undefined || Object.keys(effects).length === 0) return '-'
+  const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
+  const { stdin = 'none', prompts = false, tty = false } = effects.interactive ?? {}
+  const words = [
+    filesystem?.write || creates?.length || modifies?.length ? 'writes files' : '',
+    filesystem?.delete || deletes?.length ? 'deletes files' : '',
+    network ? 'network' : '',
+    destructive ? 'destructive' : '',
+    reversible === false ? 'not reversible' : '',
+    cost?.billable ? 'billable' : '',
+    stdin === 'required' || stdin === 'password' || prompts || tty ? 'interactive' : '',
+  ].filter(Boolean)
+  return words.length === 0 ? 'none of note' : words.join(', ')
+}
+
+/** The same as a line of a question to a person: a claim that nobody has checked. */
+export function claimOf(effects: Effects | undefined): string {
+  const words = effectsOf(effects)
+  return `Effects it declares: ${words === '-' ? 'none' : words}`
+}
+
+/** A text in at most this many columns of a terminal; a cut is marked with `…`. */
+export function inColumns(text: string, columns: number): string {
+  if (stringWidth(text) <= columns) return text
+  let shown = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(shown + segment) >= columns) break
+    shown += segment
+  }
+  return `${shown}…`
+}
+
+/** Rows, the first of them a header, as lines with aligned columns. The terminal breaks a line that is wider than it is. */
+export function table(rows: readonly string[][]): string {
+  const widthOf = (column: number) => Math.max(...rows.map((cells) => stringWidth(cells[column] ?? '')))
+  const widths = (rows[0] ?? []).map((_, column) => widthOf(column))
+  const padded = (cell: string, column: number) =>
+    cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell))
+  return rows.map((cells) => `${cells.map(padded).join('  ').trimEnd()}\n`).join('')
+}
