@@ -26,7 +26,7 @@ export const layers = {
       'journal',
       'model',
     ],
-    loaders: ['src/bundles.ts', 'src/start.ts'],
+    loaders: ['src/start.ts'],
   },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander'],

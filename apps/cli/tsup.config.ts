@@ -52,7 +52,7 @@ const separateBundles: Plugin = {
   },
 }
 
-/** Makes each bundle what `src/bundles.ts` runs: a function in ASCII. The first is the one that node itself loads. */
+/** Makes each bundle what `src/start.ts` runs: a function in ASCII. The first is the one that node itself loads. */
 async function finishBundles(directory: string): Promise<void> {
   for (const name of Object.keys(BUNDLES)) {
     const path = `${directory}/${name}.cjs`

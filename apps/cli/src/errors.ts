@@ -100,23 +100,16 @@ function allowance({ allowedBy }: ConfigProblem): string[] {
     : ['To allow it: --trust-workspace-env']
 }
 
-/** Of a run that stands in the way: the question that it waits with, its answer, or how it is retried. Without a key: that none is needed to try. */
+/** Of a run that needs a message: its answer, or how it is retried. Without a key: that none is needed to try. */
 async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string[]> {
   const { code, path } = Object(error) as Partial<EngineError | JournalError>
   if (code === 'ERR_ENGINE_NO_CREDENTIALS' && !env.DELTA_PARENT_RUN) return [NO_MODEL_AT_ALL]
-  const asks = code === 'ERR_RUN_BUSY'
-  if (path === undefined || (!asks && code !== 'ERR_ENGINE_MESSAGE_REQUIRED')) return []
+  if (path === undefined || code !== 'ERR_ENGINE_MESSAGE_REQUIRED') return []
   const run = await readRun(path, { tolerant: true }).catch(() => undefined) // the error itself is told
   if (run === undefined) return []
   if (run.status === 'COMPLETED')
     return [`Its answer: ${commandAt(placeOfRun(path), 'show', run.runId, '--answer')}`]
-  if (!asks) return nextCommandOf(run)
-  return run.humanRequest === undefined
-    ? []
-    : [
-        `Its last question has no answer yet: ${run.humanRequest.prompt}`,
-        'If it asks a person there (-i), answer it there. If it has the answer already, it goes on by itself.',
-      ]
+  return nextCommandOf(run)
 }
 
 /** The run in whose directory a path lies, of either layout; outside a workspace it is known by its journal. */

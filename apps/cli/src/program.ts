@@ -81,7 +81,8 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       )
       .option('--run-id <id>', 'id of the new run; default: made from the time')
       .option('-y, --yes', 'without -w: make a new workspace, do not ask')
-      .option('--new', 'start a new run even if one could be resumed (or DELTA_NEW=1)'),
+      .option('--new', 'start a new run even if one could be resumed (or DELTA_NEW=1)')
+      .addOption(new Option('--task <text>', 'renamed to -m/--message').hideHelp()),
   )
 
   engineOptions(

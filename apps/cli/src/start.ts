@@ -1,4 +1,6 @@
-import { openBundles } from './bundles.js'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Script } from 'node:vm'
 import { closeDeadTerminals } from './terminal/streams.js'
 import { ISSUES } from './usage.js'
 
@@ -22,4 +24,89 @@ function failUnfinished(this: NodeJS.Process): void {
     `Error: delta ended before its work was done: nothing was left to wait for. Please report it: ${ISSUES}\n`,
   )
   this.exitCode = 1
+}
+
+interface Bundles {
+  /** What a bundle exports; `name` is `./run.cjs`. */
+  load(name: string): unknown
+  /** Keeps the code that this start compiled for the next one. */
+  keepCompiled(): void
+}
+
+/**
+ * Loads the bundles that this program is built into, with their compiled code from an earlier start if there is any:
+ * compiling is most of what a start costs.
+ *
+ * A cache file belongs to one version of node and one bundle, and is replaced whole. It may be missing, unwritable or
+ * deleted at any time; then the bundle is compiled. It lies beside the program, so whoever could write it could write
+ * the program.
+ *
+ * @param cacheDirectory - Undefined: no cache.
+ * @param require - For everything that is not a bundle: modules of Node.js.
+ */
+function openBundles(
+  directory: string,
+  cacheDirectory: string | undefined,
+  require: (id: string) => unknown,
+): Bundles {
+  const loaded = new Map<string, { exports: unknown }>()
+  const compiled: { script: Script; cachePath: string }[] = []
+
+  function load(name: string): unknown {
+    const known = loaded.get(name)
+    if (known) return known.exports
+    const module = { exports: {} as unknown }
+    loaded.set(name, module)
+    const path = join(directory, name)
+    const imported = (id: string) => (id.startsWith('./') ? load(id) : require(id))
+    compile(path).runInThisContext()(module.exports, imported, module, path, directory)
+    return module.exports
+  }
+
+  function compile(path: string): Script {
+    // the build has wrapped it in a function, since wrapping here would copy it; and made it ASCII, since Latin-1 is read faster
+    const source = readFileSync(path, 'latin1')
+    if (cacheDirectory === undefined) return new Script(source, { filename: path })
+    const cachePath = join(cacheDirectory, cacheName(path))
+    const cachedData = readIfThere(cachePath)
+    const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) })
+    if (cachedData === undefined || script.cachedDataRejected) compiled.push({ script, cachePath })
+    return script
+  }
+
+  function keepCompiled(): void {
+    try {
+      for (const { script, cachePath } of compiled) replaceFile(cachePath, script.createCachedData())
+    } catch {
+      // an installation that cannot be written only starts a little slower
+    }
+  }
+
+  return { load, keepCompiled }
+}
+
+function cacheName(path: string): string {
+  const { size, mtimeMs } = statSync(path)
+  return `${basename(path, '.cjs')}-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined // missing or unreadable: the work is done again
+  }
+}
+
+/** Nobody ever reads half of the file. Only its owner may write it, whatever the umask, because it decides what runs. */
+function replaceFile(path: string, data: Buffer): void {
+  const beside = `${path}.${process.pid}`
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o755 })
+  try {
+    writeFileSync(beside, data, { mode: 0o644 })
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // the disk may be full
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { replaceFile } from '@delta/journal'
 import { makeDirectories } from './make-directories.js'
@@ -92,9 +92,8 @@ function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }
   return join(homeIn(env), '.local/state/delta')
 }
 
-/** A relative one would be another directory in each workspace. */
 function homeIn({ HOME: home = homedir() }: NodeJS.ProcessEnv): string {
-  return isAbsolute(home) ? home : userInfo().homedir
+  return absoluteVariable('HOME', home)
 }
 
 /** A missing home directory is not created: the account was set up without one on purpose. */

@@ -327,7 +327,7 @@ test('context build and explain refuse a workspace that is not there, also where
     const typed = ['context', command, '--agent', agent.path, '-w', 'typo']
     expect(await delta(typed, { cwd: workspace.path })).toMatchObject({
       exitCode: 2,
-      stderr: `Error: -w typo: there is no such directory. The nearest that exists is ${workspace.path}\n`,
+      stderr: 'Error: -w typo: there is no such directory. Create it, or name another one.\n',
     })
   }
 })

@@ -192,11 +192,9 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   const engine = startDelta(args, { interactive: true })
   await engine.waitForOutput('HUMAN_INPUT_REQUEST')
 
-  const where =
-    /Its last question has no answer yet: Which one\?\nIf it asks a person there \(-i\), answer it there\. If it has the answer already, it goes on by itself\.\n$/
   const second = await delta(['continue', '-w', workspace.path, '-m', 'blue'])
   expect(second).toMatchObject({ exitCode: 6, stdout: '' })
-  expect(second.stderr).toMatch(where)
+  expect(second.stderr).toContain('Run is currently executing.')
   const { stderr } = await delta(['show', '-w', workspace.path])
   expect(stderr).toMatch(
     /^It is running, and its last question has no answer yet\. Watch it with: delta show \S+ --follow -w \S+\n$/,

@@ -52,17 +52,6 @@ test('out of iterations is exit code 1, and the way on is said', async () => {
   })
 })
 
-test('a limit that is not all of the iterations is said with them: that of each message', async () => {
-  const call = { tool_calls: [{ name: 'none', arguments: {} }] }
-  await using agent = await temporaryAgent({ turns: [call, call, call, { content: 'At last.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--max-iterations', '2', '-q'])
-  const more = ['continue', '-w', workspace.path, '-m', 'Go on', '--max-iterations', '1', '-q']
-  expect((await delta(more)).stderr).toContain(
-    'MAX_ITERATIONS (no answer after 3 iterations; the limit for one message is 1, unless --max-iterations changes it)\n',
-  )
-})
-
 test('a script that has run out is named, with what it lacks', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'All I have to say.' }] })
   await using workspace = await temporaryWorkspace({})

@@ -211,7 +211,7 @@ test('a message of more than 10 MB is refused with the advice to put it into a f
   const endless = await delta([...args, '@/dev/zero'])
   for (const result of [tooLong, endless]) {
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(result.stderr).toContain('it is longer than 10 MB, and a message is sent with every request.')
+    expect(result.stderr).toContain('it is longer than 10 MB.')
     expect(result.stderr).toContain('Put it into a file in the workspace, and name that file in the message.')
   }
   expect(await workspace.files()).toEqual([])

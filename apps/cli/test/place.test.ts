@@ -274,8 +274,7 @@ describe('--runs-dir', () => {
     })
     expect(await at.here(['list-runs', '--runs-dir', 'nowhere'])).toMatchObject({
       exitCode: 2,
-      stderr:
-        'Error: --runs-dir nowhere: there is no such file or directory (ENOENT).\nCreate it, or name another one.\n',
+      stderr: 'Error: --runs-dir nowhere: there is no such directory. Create it, or name another one.\n',
     })
   })
 })

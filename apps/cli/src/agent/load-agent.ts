@@ -11,9 +11,9 @@ import {
 import type { Allowed } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
-import { agentHomeOf } from '../runs/own-runs.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
+import { agentHomeOf } from '../workspace/own-runs.js'
 
 export interface AgentFlags {
   importRoot: string[]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { print } from '../present/print.js'
+import { print } from '../present/text.js'
 import { createProgram } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 

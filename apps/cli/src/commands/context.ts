@@ -6,15 +6,13 @@ import { isKnownEvent, latestRunId, readRequest, streamJournal } from '@delta/jo
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
 import { withOwnCommands } from '../own-commands.js'
-import { print, printJson, say } from '../present/print.js'
-import { printable, table } from '../present/text.js'
+import { print, printable, printJson, say, table } from '../present/text.js'
 import { readMessage } from '../runs/message.js'
-import { agentHomeOf, isOwnRun } from '../runs/own-runs.js'
-import { readBlocks } from '../runs/shown-events.js'
-import { findShownRun, type ShownRun } from '../runs/shown-run.js'
+import { findShownRun, readBlocks, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
 import { existingWorkDirectoryOf, placeToWork, type RunsFlags } from '../workspace/find-place.js'
+import { agentHomeOf, isOwnRun } from '../workspace/own-runs.js'
 
 /** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
 export async function explain(flags: ContextFlags, terminal: Terminal): Promise<number> {

@@ -5,10 +5,10 @@ import { presenterFor } from '../present/presenter.js'
 import { type EngineFlags, engineOptions, exitCodeFor, withStopSignal } from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
 import { resolveRunId } from '../runs/shown-run.js'
-import { believedRun } from '../runs/trust-run.js'
 import { isWithinRun, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
 import { existingWorkDirectoryOf, placeToWork, rememberPlace } from '../workspace/find-place.js'
+import { believedRun } from '../workspace/own-runs.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string

@@ -1,7 +1,7 @@
 import type { AtipArgument, AtipCommand, AtipEffects, AtipOption, AtipTool } from '@delta/atip'
 import type { Argument, Command, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { printJson } from '../present/print.js'
+import { printJson } from '../present/text.js'
 import { createProgram, shownCommands } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 

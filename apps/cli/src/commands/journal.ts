@@ -1,7 +1,6 @@
 import { obstacleIn, repairRun, verifyJournal } from '@delta/journal'
 import { describeError, waysOut } from '../errors.js'
-import { print, printJson, say } from '../present/print.js'
-import { printable } from '../present/text.js'
+import { print, printable, printJson, say } from '../present/text.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { placeToLook, type RunsFlags } from '../workspace/find-place.js'

@@ -4,8 +4,7 @@ import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journ
 import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
 import { type Place, placeInWords } from '../place.js'
-import { print, printJson, say } from '../present/print.js'
-import { age, inColumns, printableLine, table } from '../present/text.js'
+import { age, inColumns, print, printableLine, printJson, say, table } from '../present/text.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { placeToLook, type RunsFlags, rememberedRuns } from '../workspace/find-place.js'
 

@@ -12,8 +12,7 @@ import {
 import manifest from '../../package.json' with { type: 'json' }
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { withOwnCommands } from '../own-commands.js'
-import { say } from '../present/print.js'
-import { counted } from '../present/text.js'
+import { counted, say } from '../present/text.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { placeToLook } from '../workspace/find-place.js'
 

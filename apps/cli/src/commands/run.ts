@@ -21,12 +21,11 @@ import {
   withStopSignal,
 } from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
-import { agentHomeOf, isOwnRun, listingOwnRuns } from '../runs/own-runs.js'
-import { believedRun } from '../runs/trust-run.js'
 import { isWithinRun, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/choose-workspace.js'
 import { placeToWork, rememberPlace } from '../workspace/find-place.js'
+import { agentHomeOf, believedRun, isOwnRun, listingOwnRuns } from '../workspace/own-runs.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string
@@ -35,10 +34,12 @@ export interface RunFlags extends EngineFlags {
   runId?: string
   yes?: boolean
   new?: boolean
+  task?: string
 }
 
 /** `delta run`: a new run, or an interrupted one of the same agent with the same message taken up again. */
 export async function execute(flags: RunFlags, terminal: Terminal): Promise<number> {
+  if (flags.task !== undefined) throw new UsageError('--task is now -m/--message: delta run -m "…"')
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 

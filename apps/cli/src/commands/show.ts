@@ -1,6 +1,5 @@
 import { isConfigError } from '@delta/config-loader'
 import { agentChanges } from '@delta/engine'
-import { nearestNames } from '@delta/executor'
 import {
   isJournalError,
   isKnownEvent,
@@ -14,14 +13,21 @@ import {
 import { agentOfRun, withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../present/next-command.js'
-import { print, printAnswer, say } from '../present/print.js'
 import { renderer, styleFor } from '../present/render.js'
-import { isOwnRun } from '../runs/own-runs.js'
-import { type CallFilter, callFilter, contextOfStep, followJournal, mayBegin } from '../runs/shown-events.js'
-import { findShownRun, type ShownRun } from '../runs/shown-run.js'
+import { counted, print, printAnswer, say } from '../present/text.js'
+import {
+  type CallFilter,
+  callFilter,
+  contextOfStep,
+  findShownRun,
+  followJournal,
+  mayBegin,
+  type ShownRun,
+} from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { UsageError, wholeNumber } from '../usage.js'
 import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
+import { isOwnRun } from '../workspace/own-runs.js'
 
 interface ShowFlags extends CallFilter, RunsFlags {
   workDir: string
@@ -46,7 +52,6 @@ export async function execute(
     return EXIT.completed
   }
   if (flags.answer) return showAnswer(run, terminal)
-  if (flags.tool !== undefined && !flags.follow) await refuseUncalled(run, flags.tool)
   await showEvents(run, flags, terminal)
   if (flags.step !== undefined) return EXIT.completed
   if (!flags.json) await sayChanges(run, terminal)
@@ -57,7 +62,7 @@ export async function execute(
 /**
  * The events for people, or as in the journal; those of one iteration in full, after what the model saw before it.
  *
- * @throws {UsageError} The run does not have that iteration.
+ * @throws {UsageError} The run does not have that iteration, or has not called that tool.
  */
 async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
@@ -76,7 +81,10 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
     : streamJournal(run.journalPath)
   let hasStep = false
   let hasShown = false
+  const called = new Set<string>()
   for await (const event of events) {
+    if (isKnownEvent(event) && event.type === 'THOUGHT')
+      for (const { name } of event.tool_calls) called.add(name)
     if (event.type === 'ENGINE_START') render({ kind: 'journal', event }) // says how commands are shown
     if (step !== undefined && !('iteration' in event && event.iteration === step)) continue
     if (step !== undefined && !hasStep && !flags.json)
@@ -87,7 +95,12 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
       show(each)
     }
   }
-  if (step !== undefined && !hasStep) throw new UsageError(`--step ${step}: ${extent(run)}`)
+  if (step !== undefined && !hasStep)
+    throw new UsageError(`--step ${step}: run ${run.runId} has ${counted(run.lastIteration, 'iteration')}.`)
+  if (flags.tool !== undefined && !called.has(flags.tool))
+    throw new UsageError(
+      `--tool ${flags.tool}: run ${run.runId} did not call this tool. It called: ${[...called].join(', ') || 'none'}.`,
+    )
   if (flags.failed && !hasShown) say(terminal, `No call of run ${run.runId} has failed.`)
 }
 
@@ -102,19 +115,6 @@ function showAnswer(run: ShownRun, terminal: Terminal): number {
   for (const line of problem === undefined ? nextCommandOf(run) : [describeError(problem)])
     say(terminal, line)
   return EXIT.failed
-}
-
-/** @throws {UsageError} The run has not called this tool. */
-async function refuseUncalled(run: ShownRun, tool: string): Promise<void> {
-  const called = new Set<string>()
-  for await (const event of streamJournal(run.journalPath))
-    if (isKnownEvent(event) && event.type === 'THOUGHT')
-      for (const { name } of event.tool_calls) called.add(name)
-  if (called.has(tool)) return
-  const [nearest] = nearestNames(tool, called)
-  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  const which = called.size === 0 ? 'It called no tool.' : `It called: ${[...called].join(', ')}.`
-  throw new UsageError(`--tool ${tool}: run ${run.runId} did not call this tool.${meant} ${which}`)
 }
 
 /** What `delta continue` would say has changed in the agent. */
@@ -167,11 +167,4 @@ async function requestOf({ directory }: ShownRun, request: string): Promise<stri
     const said = error.message.replace(`${error.path}: `, '')
     throw new UsageError(`--request ${request}: ${said}`, { cause: error })
   }
-}
-
-function extent({ runId, lastIteration }: RunSummary): string {
-  if (lastIteration === 0) return `run ${runId} has no iteration yet.`
-  return lastIteration === 1
-    ? `run ${runId} has one iteration: 1.`
-    : `run ${runId} has the iterations 1 to ${lastIteration}.`
 }

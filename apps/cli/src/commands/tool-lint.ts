@@ -3,8 +3,7 @@ import { formatProblem as formatInTemplate, type Problem } from '@delta/tool-exp
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { commandFinder } from '../own-commands.js'
-import { print, printJson, say } from '../present/print.js'
-import { counted, printable } from '../present/text.js'
+import { counted, print, printable, printJson, say } from '../present/text.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {

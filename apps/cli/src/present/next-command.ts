@@ -114,9 +114,7 @@ function whyItEnded(result: RunResult): string[] {
       return []
     case 'FAILED': {
       const isLimit = result.reasonCode === 'limit_iterations'
-      const explained = isLimit
-        ? ` (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`
-        : ''
+      const explained = isLimit ? ` (no answer after ${counted(result.iterations, 'iteration')})` : ''
       return [
         `Error: the run failed: ${printable(result.reason)}${explained}`,
         ...(isLimit && result.needsMending ? [NO_JOURNAL] : []),
@@ -128,12 +126,6 @@ function whyItEnded(result: RunResult): string[] {
     default:
       return result satisfies never
   }
-}
-
-/** Explains the number of iterations where it differs from the limit: after several messages, or another limit. */
-function limit({ iterations, maxIterations }: RunResult): string {
-  if (maxIterations === undefined || maxIterations === iterations) return ''
-  return `; the limit for one message is ${maxIterations}, unless --max-iterations changes it`
 }
 
 function whatWaits({ prompt, command, started, reasons, effects }: Question): string[] {

@@ -6,9 +6,8 @@ import { commandToContinue, placeOfRun } from '../place.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { type LiveLine, liveLine } from './live.js'
 import { endOf } from './next-command.js'
-import { print, printAnswer } from './print.js'
 import { PLAIN, renderer, styleFor } from './render.js'
-import { printable } from './text.js'
+import { print, printAnswer, printable } from './text.js'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr, and in the run's `engine.log`. */
 export interface Presenter {

@@ -1,5 +1,6 @@
 import type { Effects } from '@delta/executor'
 import stringWidth from 'string-width'
+import type { Terminal } from '../terminal/terminal.js'
 
 /** Control characters but newline and tab, and what changes the direction of the text around it. */
 const ACTING = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
@@ -92,4 +93,24 @@ export function table(rows: readonly string[][]): string {
   const padded = (cell: string, column: number) =>
     cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell))
   return rows.map((cells) => `${cells.map(padded).join('  ').trimEnd()}\n`).join('')
+}
+
+/** Writes a result: byte for byte to a file or a pipe, without control sequences to a terminal. */
+export function print(terminal: Terminal, text: string): void {
+  terminal.stdout.write(terminal.stdout.isTTY ? printable(text) : text)
+}
+
+/** An answer and one newline. */
+export function printAnswer(terminal: Terminal, answer: string): void {
+  print(terminal, `${answer.replace(/\n$/, '')}\n`)
+}
+
+/** The same for a program: any value as JSON. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  print(terminal, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Tells a person something besides the result, in lines of its own. */
+export function say({ stderr }: Terminal, text: string): void {
+  stderr.write(`${printable(text)}\n`)
 }

@@ -7,6 +7,7 @@ import { explainSystemError, UsageError } from '../usage.js'
 
 /** A message is sent with every request, and no model takes this much. */
 const LONGEST_MEGABYTES = 10
+const AS_A_FILE = 'Put it into a file in the workspace, and name that file in the message.'
 
 /**
  * The message of `-m`: the text itself, `-` for all of stdin, `@file` for a file. One final newline is dropped from both.
@@ -43,28 +44,18 @@ async function readBytes(stream: Readable, value: string): Promise<Buffer> {
   for await (const chunk of stream) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > LONGEST_MEGABYTES * 1024 * 1024) throw tooLong(value)
+    if (bytes > LONGEST_MEGABYTES * 1024 * 1024)
+      throw new UsageError(`-m ${value}: it is longer than ${LONGEST_MEGABYTES} MB.\n${AS_A_FILE}`)
   }
   return Buffer.concat(chunks)
 }
 
-function tooLong(value: string): UsageError {
-  return new UsageError(
-    `-m ${value}: it is longer than ${LONGEST_MEGABYTES} MB, and a message is sent with every request.\nPut it into a file in the workspace, and name that file in the message.`,
-  )
-}
-
 function toText(bytes: Buffer, value: string): string {
-  if (!isUtf8(bytes)) throw notUtf8(value)
-  if (bytes.includes(0))
+  if (!isUtf8(bytes))
     throw new UsageError(
-      `-m ${value}: it contains a NUL byte, so it is not text.\nPut it into a file in the workspace, and name that file in the message.`,
+      `-m ${value}: it is not UTF-8 text. Convert it first, for example with: iconv -f ISO-8859-1 -t UTF-8`,
     )
+  if (bytes.includes(0))
+    throw new UsageError(`-m ${value}: it contains a NUL byte, so it is not text.\n${AS_A_FILE}`)
   return bytes.toString('utf8').replace(/^\ufeff|\r?\n$/g, '')
-}
-
-function notUtf8(value: string): UsageError {
-  return new UsageError(
-    `-m ${value}: it is not UTF-8 text. Convert it first, for example with: iconv -f ISO-8859-1 -t UTF-8`,
-  )
 }

@@ -1,14 +1,22 @@
 import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ContextBlock } from '@delta/context'
 import {
   isJournalError,
+  isKnownEvent,
   journalPath,
   latestRunId,
   listRuns,
   type RunSummary,
+  readJournal,
   readRun,
   runDirectory,
+  type StoredEvent,
 } from '@delta/journal'
 import { commandAt, type Place, placeInWords } from '../place.js'
+import { counted, printable } from '../present/text.js'
 import { UsageError } from '../usage.js'
 
 /** A run to be looked at. */
@@ -41,13 +49,11 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
   }
 }
 
-const MOST_NAMED = 8
-
 /**
  * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: whoever then
  * looks for the run reports that there is none.
  *
- * @throws {UsageError} Several ids begin so; the message lists them.
+ * @throws {UsageError} Several ids begin so; the message says how to see them.
  */
 export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place
@@ -55,10 +61,129 @@ export async function resolveRunId(typed: string, place: Place): Promise<string>
   const all = await listRuns(workDirectory, place)
   const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
   if (ids.length <= 1) return ids[0] ?? typed
-  const newest = ids.reverse().slice(0, MOST_NAMED)
-  const list = commandAt(place, 'list-runs')
-  const rest = ids.length > newest.length ? `\nAll of them: ${list}` : ''
   throw new UsageError(
-    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:\n${newest.map((id) => `  ${id}`).join('\n')}${rest}`,
+    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean. To see them: ${commandAt(place, 'list-runs')}`,
   )
+}
+
+/** Which calls are meant: those of one tool, those that did not succeed, or both. */
+export interface CallFilter {
+  tool?: string | undefined
+  failed?: boolean | undefined
+}
+
+/** An event of a call; of one that is not known, whatever it has of these fields. */
+type CallEvent = StoredEvent & { action_id?: unknown; status?: unknown }
+
+/**
+ * Lets only these calls through, each with the thought that made it. An event may be held back until the call's result is
+ * there, so what goes in comes out later, or never. Failed requests to the model pass as failed calls do.
+ */
+export function callFilter({ tool, failed = false }: CallFilter): (event: StoredEvent) => StoredEvent[] {
+  if (tool === undefined && !failed) return (event) => [event]
+  let thought: StoredEvent | undefined
+  const shown = new Set<unknown>()
+  const held = new Map<unknown, StoredEvent[]>()
+  const names = new Map<unknown, string>()
+
+  function take(id: unknown, event: StoredEvent): StoredEvent[] {
+    const before = [...(thought ? [thought] : []), ...(held.get(id) ?? [])]
+    thought = undefined
+    held.delete(id)
+    shown.add(id)
+    return [...before, event]
+  }
+
+  return (event) => {
+    if (isKnownEvent(event) && event.type === 'THOUGHT') {
+      thought = event
+      held.clear()
+      for (const call of event.tool_calls) names.set(call.action_id, call.name)
+      return []
+    }
+    const { type, action_id: id, status } = event as CallEvent
+    if (id === undefined) return type === 'ERROR' && failed && tool === undefined ? [event] : []
+    if (shown.has(id)) return [event]
+    if (tool !== undefined && names.get(id) !== tool) return []
+    if (!failed || (type === 'ACTION_RESULT' && status !== 'SUCCESS')) return take(id, event)
+    held.set(id, [...(held.get(id) ?? []), event])
+    return []
+  }
+}
+
+/** One line for each part of what the model saw before a thought, from the record of its request; '' without one. */
+export async function contextOfStep(runDirectory: string, event: StoredEvent): Promise<string> {
+  const iteration = 'iteration' in event ? event.iteration : ''
+  const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
+  if (typeof ref !== 'string') return ''
+  const blocks = await readBlocks(runDirectory, ref)
+  if (blocks.length === 0) return ''
+  const lines = blocks.map(
+    ({ source_id: id, messages, bytes, tokens, note }) =>
+      `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
+  )
+  return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n`
+}
+
+/** What the record of a request (`llm_invocation_ref`) says of its parts; none if it says nothing. */
+export async function readBlocks(runDirectory: string, ref: string): Promise<ContextBlock[]> {
+  const path = join(runDirectory, ref)
+  try {
+    if (!(await stat(path)).isFile()) return [] // reading a pipe would block
+    const { blocks } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown }
+    return Array.isArray(blocks) ? (blocks as ContextBlock[]) : []
+  } catch {
+    return [] // a run of an old layout has no such record; the transcript does not need it
+  }
+}
+
+const LOOK_AGAIN_MS = 200
+
+/**
+ * A run's events, including those still to come, until the run ends or waits for input. While no process writes it, because
+ * it has not begun or its engine was killed, one may still take it up: `onLeft` is called once each time, and following
+ * continues.
+ */
+export async function* followJournal(
+  run: { directory: string; journalPath: string },
+  { onLeft }: { onLeft: (run: RunSummary) => void },
+): AsyncGenerator<StoredEvent> {
+  let fromOffset = 0
+  let isLeft = false
+  const read = async (): Promise<StoredEvent[]> => {
+    const { events, endOffset } = await readJournal(run.journalPath, { fromOffset })
+    fromOffset = endOffset
+    return events
+  }
+  for (;;) {
+    const events = await read()
+    yield* events
+    if (events.length > 0) continue
+    const now = await readRun(run.directory, { tolerant: true })
+    const late = await read() // its last events may have come after the first read
+    yield* late
+    if (!mayGoOn(now)) return
+    if (late.length > 0) continue
+    const wasLeft = isLeft
+    isLeft = now.owner?.alive !== true
+    if (isLeft && !wasLeft) onLeft(now)
+    await wait(LOOK_AGAIN_MS)
+  }
+}
+
+/**
+ * An engine that was killed wrote no `ENGINE_END`, and whoever continues the run appends to the same journal. Not so for an
+ * old layout, which had no leases: that run continues in another directory.
+ */
+function mayGoOn(run: RunSummary): boolean {
+  if (run.status === 'RUNNING') return true
+  if (run.status === 'EMPTY') return mayBegin(run)
+  const wasLeft = run.status === 'INTERRUPTED' && run.metadata.end_time === null && run.problem === undefined
+  return wasLeft && existsSync(join(run.directory, 'lease'))
+}
+
+/** Whether an empty run may still begin. If its metadata exist it has begun, and its journal was deleted. */
+export function mayBegin({ owner, directory, problem }: RunSummary): boolean {
+  if (owner?.alive) return true
+  return problem === undefined && !existsSync(join(directory, 'metadata.json'))
 }

@@ -1,6 +1,7 @@
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -110,72 +111,52 @@ function isWritable(directory: string): boolean {
 /** `mkdir` without `recursive` fails if the name is taken, so two runs that start at once each get their own. */
 function makeNext(home: string): { directory: string; made: string[] } {
   const made = makeDirectories(home)
-  const last = workspacesIn(home).at(-1)
-  for (let number = last === undefined ? 1 : Number(last.slice(1)) + 1; ; number++) {
+  for (let number = numberOf(workspacesIn(home).at(-1) ?? 'W000') + 1; ; number++) {
     const directory = join(home, `W${String(number).padStart(3, '0')}`)
     try {
       mkdirSync(directory)
       return { directory, made: [...made, directory] }
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return makeNext(home) // another run that was refused has just removed it
-      if (code !== 'EEXIST') throw error
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }
 }
 
-/** The name of an existing workspace, or undefined for a new one. Ctrl+D chooses none: it must not start a run that costs money. */
+/**
+ * The name of an existing workspace, of which `W002` may be typed as `2`, or undefined for a new one. Ctrl+D chooses none: it
+ * must not start a run that costs money.
+ */
 async function askForWorkspace(
   existing: string[],
   lastUsed: string | undefined,
   terminal: Terminal,
 ): Promise<string | undefined> {
+  const last = existing.length > 1 && existing.includes(lastUsed ?? '') ? `; last used ${lastUsed}` : ''
+  const names = existing.length > 2 ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
   for (;;) {
-    terminal.stderr.write(`Workspace (${choices(existing, lastUsed)}; Enter for a new one): `)
+    terminal.stderr.write(`Workspace (${names}${last}; Enter for a new one): `)
     const answer = (await readLine(terminal))?.trim()
-    if (answer === undefined) throw noneChosen(terminal)
+    if (answer === undefined) terminal.stderr.write('\n') // ends the line of the question
+    if (answer === undefined)
+      throw new UsageError(
+        'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
+      )
     if (answer === '') return undefined
-    const chosen = existing.find((name) => means(answer, name))
+    const chosen = existing.find((name) => /^w?\d+$/i.test(answer) && numberOf(answer) === numberOf(name))
     if (chosen !== undefined) return chosen
     terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
   }
 }
 
-const MOST_NAMED = 8
-
-function choices(existing: string[], lastUsed: string | undefined): string {
-  const names = existing.length > MOST_NAMED ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
-  const last = existing.length > 1 ? existing.find((name) => name === lastUsed) : undefined
-  return last === undefined ? names : `${names}; last used ${last}`
+/** Of `W002`, or as it may be typed. */
+function numberOf(name: string): number {
+  return Number(name.replace(/^w/i, ''))
 }
 
-/** `W002` may be typed as `w2` or `2`. */
-function means(answer: string, name: string): boolean {
-  const number = /^w?(\d+)$/i.exec(answer)?.[1]
-  return number !== undefined && Number(number) === Number(name.slice(1))
-}
-
-function noneChosen({ stderr }: Terminal): UsageError {
-  stderr.write('\n') // ends the line of the question
-  return new UsageError(
-    'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
-  )
-}
-
-/** The workspaces that were created without `-w`, oldest first; none if the directory does not exist. */
+/** The workspaces that were created without `-w`, oldest first. */
 function workspacesIn(home: string): string[] {
-  try {
-    return readdirSync(home)
-      .filter((name) => /^W\d{3,}$/.test(name))
-      .sort(byNumber)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
-
-function byNumber(a: string, b: string): number {
-  return Number(a.slice(1)) - Number(b.slice(1))
+  const names = existsSync(home) ? readdirSync(home) : []
+  return names.filter((name) => /^W\d{3,}$/.test(name)).sort((a, b) => numberOf(a) - numberOf(b))
 }
 
 /** The one that was used last, if that is known; it may be gone. */

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { checkRunsDirectory, isJournalError } from '@delta/journal'
 import type { Place } from '../place.js'
@@ -36,7 +36,8 @@ export function placeToLook(flags: { workDir: string } & RunsFlags, terminal: Te
   const named = namedRunsDirectory(workDirectory, flags, terminal)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   if (!isTyped) return { workDirectory, runsDirectory: named.path }
-  return { workDirectory, runsDirectory: existing(named), ofAnyWorkspace: true }
+  refuseMissing(named.path, named.by)
+  return { workDirectory, runsDirectory: realpathSync(named.path), ofAnyWorkspace: true }
 }
 
 interface Named {
@@ -58,15 +59,6 @@ function namedRunsDirectory(
   const path = rememberedRuns(workDirectory, terminal.env)
   if (path === undefined || isOwn(workDirectory, path)) return undefined
   return { path, by: `${path}, where the runs of this workspace were kept before` }
-}
-
-function existing({ path, by }: Named): string {
-  try {
-    if (statSync(path).isDirectory()) return realpathSync(path)
-  } catch (cause) {
-    throw new UsageError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
-  }
-  throw new UsageError(`${by}: it is a file, not a directory.`)
 }
 
 function isOwn(workDirectory: string, runsDirectory: string): boolean {
@@ -124,23 +116,34 @@ function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
 /** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
 export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
   const directory = namedDirectory(workDir, terminal)
-  try {
-    if (statSync(directory).isDirectory()) return directory
-  } catch (cause) {
-    // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return directory
-    throw new UsageError(`-w ${workDir}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
-  }
-  throw new UsageError(`-w ${workDir}: it is a file, not a directory.`)
+  isDirectory(directory, `-w ${workDir}`)
+  return directory
 }
 
 /** `-w` of a command that needs an existing workspace. */
-export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Terminal): string {
-  const directory = workDirectoryOf(flags, terminal)
-  if (existsSync(directory)) return directory
-  let nearest = dirname(directory)
-  while (!existsSync(nearest)) nearest = dirname(nearest)
-  throw new UsageError(
-    `-w ${flags.workDir}: there is no such directory. The nearest that exists is ${nearest}`,
-  )
+export function existingWorkDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  refuseMissing(directory, `-w ${workDir}`)
+  return directory
+}
+
+function refuseMissing(path: string, by: string): void {
+  if (!isDirectory(path, by))
+    throw new UsageError(`${by}: there is no such directory. Create it, or name another one.`)
+}
+
+/**
+ * False if nothing is there.
+ *
+ * @throws {UsageError} It is a file, or cannot be looked at.
+ */
+function isDirectory(path: string, by: string): boolean {
+  try {
+    if (statSync(path).isDirectory()) return true
+  } catch (cause) {
+    // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw new UsageError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+  throw new UsageError(`${by}: it is a file, not a directory.`)
 }

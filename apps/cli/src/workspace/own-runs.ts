@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { findAgentHome, parentRun } from '@delta/engine'
+import { migratedDirectory, type RunSummary, replaceFile } from '@delta/journal'
+import { commandAt, commandToContinue, type Place, placeOfRun } from '../place.js'
+import { say } from '../present/text.js'
+import { openState, readState, type StateFolder, statePath } from '../state-directory.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage.js'
+
+/**
+ * The runs that this user started or said to trust, by the token in the file `owner` of their directory: its path, without
+ * symbolic links, and its inode; of a run that was somebody else's also the `agent_home` that it goes on with, whatever its
+ * journal says. A run's journal names the directory whose commands `continue` runs, and its mode and owner prove nothing: a
+ * clone or an archive may hold one.
+ */
+const RUNS: StateFolder = { name: 'runs', holds: 'which runs are yours' }
+
+/** True if its token is listed and its directory is where it was, or was moved; a copy is another run. */
+export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean {
+  return listed(runDirectory, env) !== undefined
+}
+
+/**
+ * Prepares to list runs as this user's.
+ *
+ * @returns Lists a run, or where it is now, under the token in its directory; under a new one if that is another run's.
+ * @throws {UsageError} The state directory cannot be written.
+ */
+export function listingOwnRuns(
+  env: NodeJS.ProcessEnv,
+): (runDirectory: string, trusted?: { agentHome: string }) => void {
+  const remember = openState(RUNS, env)
+  return (runDirectory, trusted) => {
+    const here = { path: realpathSync(runDirectory), inode: statSync(runDirectory).ino }
+    const known = listed(runDirectory, env)
+    if (known?.path === here.path && known.inode === here.inode) return
+    const token = (known && tokenIn(runDirectory)) ?? newTokenIn(runDirectory)
+    remember(token, { ...known, ...here, ...(trusted && { agent_home: trusted.agentHome }) })
+  }
+}
+
+/** The directory of the agent of a run: what was trusted or, of a run that this user started, what its journal says. */
+export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
+  const home = listed(run.directory, env)?.agent_home
+  return typeof home === 'string' ? home : findAgentHome(run)
+}
+
+function listed(runDirectory: string, env: NodeJS.ProcessEnv): ReturnType<typeof readState> {
+  const token = tokenIn(runDirectory)
+  if (token === undefined || isBehindLink(runDirectory)) return undefined
+  const known = readState(RUNS, token, env)
+  const isSame = known?.path === realpathSync(runDirectory) || known?.inode === statSync(runDirectory).ino
+  return isSame ? known : undefined
+}
+
+/** Such a link may have come with the workspace, and lead to a run of another one. */
+function isBehindLink(runDirectory: string): boolean {
+  const { workDirectory, runsDirectory } = placeOfRun(runDirectory)
+  const base = runsDirectory ?? workDirectory
+  return realpathSync(runDirectory) !== join(realpathSync(base), relative(base, runDirectory))
+}
+
+function newTokenIn(runDirectory: string): string {
+  const token = randomBytes(16).toString('hex')
+  replaceFile(join(runDirectory, 'owner'), `${token}\n`)
+  return token
+}
+
+/** Longer than any token: a file that is not ours. */
+const MOST_BYTES = 100
+
+function tokenIn(runDirectory: string): string | undefined {
+  const path = join(runDirectory, 'owner')
+  const what = lstatSync(path, { throwIfNoEntry: false })
+  if (!what?.isFile() || what.size > MOST_BYTES) return undefined
+  return readFileSync(path, 'utf8').trim()
+}
+
+/** A run that may be taken up. */
+interface BelievedRun {
+  /** Without what was set for it or allowed, if it is another's. */
+  run: RunSummary
+  /** To be called with its directory once it goes on: from then on it is listed as this user's, with the agent that it goes on with. */
+  list: (runDirectory: string, agentHome: string) => void
+  isNew: boolean
+}
+
+interface Asked {
+  place: Place
+  flags: { runsDir?: string; trustRun?: boolean; agent?: string }
+  terminal: Terminal
+}
+
+/**
+ * Lets a run go on that this user started, or keeps where they typed, or says to trust; a tool's process only one that its
+ * caller started.
+ *
+ * @throws {UsageError} Any other run; or the state directory cannot be written.
+ */
+export async function believedRun(run: RunSummary, asked: Asked): Promise<BelievedRun> {
+  const { place, flags, terminal } = asked
+  const caller = parentRun(terminal.env, place.workDirectory)
+  const isOwn = isOwnRun(run.directory, terminal.env)
+  if (caller !== undefined && !(isOwn && run.metadata.parent_run === caller.runId))
+    throw new UsageError(
+      `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
+    )
+  const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
+  if (!isOwn && !isTyped) {
+    if (!flags.trustRun) throw refusal(run, asked)
+    say(terminal, await whatIsTrusted(run, flags.agent, terminal))
+  }
+  refusePrepared(run, asked)
+  const list = listingOwnRuns(terminal.env)
+  if (isOwn || isTyped) return { run, list: (runDirectory) => list(runDirectory), isNew: false }
+  const { allowed, ...rest } = run
+  return {
+    run: { ...rest, overrides: [] },
+    list: (runDirectory, agentHome) => list(runDirectory, { agentHome }),
+    isNew: true,
+  }
+}
+
+/** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */
+function refusePrepared({ directory, runId }: RunSummary, { place, terminal }: Asked): void {
+  const target = migratedDirectory(directory)
+  if (target === undefined || !existsSync(target) || isOwnRun(target, terminal.env)) return
+  throw new UsageError(
+    `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
+Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target))} --trust-run`,
+  )
+}
+
+async function whatIsTrusted(
+  run: RunSummary,
+  agent: string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const { metadata } = run
+  const home = agent ?? (metadata.agent_home === null ? 'not known' : await findAgentHome(run))
+  return `Run ${run.runId} in ${run.directory} is not among your runs (${statePath(RUNS, terminal.env)}).
+  agent           ${metadata.agent_name ?? 'not known'}
+  its commands    ${home}
+What was set or allowed for it before (--set, --import-root, --trust-workspace-env) does not apply.
+When it goes on, it is remembered there as yours, and is not asked about again.`
+}
+
+function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {
+  const show = commandAt(place, 'show', run.runId)
+  const trust = `${commandToContinue(place, run.runId)} --trust-run`
+  return new UsageError(
+    `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a version before 0.2, or with another state directory. Nothing was run.
+To look at it: ${show}
+To go on with it, with the commands of the agent that it names: ${trust}`,
+  )
+}
