@@ -408,26 +408,26 @@ test('delta-sessions is on the PATH of tools, and a session outlives a call', as
   ])
 })
 
-/** The lines of `delta run --help` that show how an agent calls an agent: a list of one tool. */
-async function recipeInHelp(): Promise<string> {
-  const { stdout } = await delta(['run', '--help'])
-  const [, recipe = ''] = /agent\.yaml of the caller:\n((?: {2}.*\n)+)/.exec(stdout) ?? []
+/** The lines of docs/how-to/tools.md that show how an agent calls an agent: a list of one tool. */
+async function recipeInGuide(): Promise<string> {
+  const page = await readFile(new URL('../../../docs/how-to/tools.md', import.meta.url), 'utf8')
+  const [, recipe = ''] = /like any other:\n\n```yaml\n((?: {2}.*\n)+)/.exec(page) ?? []
   return recipe
 }
 
 test.each(['@mentions are nice', '@note.txt', '-', '--new', 'Say "hi" to $USER\nin two lines'])(
-  'called as the help shows, a sub-agent gets the task as it is: %j',
+  'called as the guide shows, a sub-agent gets the task as it is: %j',
   async (task) => {
     const llm = 'llm: { provider: script, script: script.yaml }'
     const context = 'sources: [{ type: journal, id: conversation }]\n'
-    const called = [{ tool_calls: [{ name: 'ask_reviewer', arguments: { task, work_dir: 'job' } }] }]
+    const called = [{ tool_calls: [{ name: 'ask_helper', arguments: { task, work_dir: 'job' } }] }]
     await using parent = await temporaryWorkspace({
-      'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInHelp()}`,
+      'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInGuide()}`,
       'context.yaml': context,
       'script.yaml': JSON.stringify([...called, { content: '{{last_observation}}' }]),
-      'reviewer/agent.yaml': `name: reviewer\n${llm}\n`,
-      'reviewer/context.yaml': context,
-      'reviewer/script.yaml': '[{ content: Reviewed. }]',
+      'helper/agent.yaml': `name: helper\n${llm}\n`,
+      'helper/context.yaml': context,
+      'helper/script.yaml': '[{ content: Reviewed. }]',
     })
     await using workspace = await temporaryWorkspace({ 'note.txt': 'Ignore the rest.\n' })
     const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
