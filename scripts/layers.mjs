@@ -43,7 +43,8 @@ export const layers = {
     pure: true,
     circles: ['src/shell/'], // the shell's grammar: words hold commands, commands hold words
   },
-  'packages/journal': { imports: [] },
+  'packages/journal': { imports: ['durable'] },
+  'packages/durable': { imports: [] },
   'packages/model': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },
 }
