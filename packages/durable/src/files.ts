@@ -39,7 +39,7 @@ export function replaceFile(path: string, data: string | Uint8Array, options: Wr
     renameSync(beside, path)
   } catch (error) {
     removeFile(beside)
-    throw naming(error, path)
+    throw Object.assign(error as Error, { path }) // nobody knows the one beside
   }
   if (options.sync !== false) syncPath(dirname(path))
 }
@@ -62,9 +62,10 @@ export function createFile(path: string, data: string | Uint8Array, options: Wri
   }
 }
 
-/** Of a file that is open the system does not say which it is, and nobody knows the one beside. */
+/** Of a file that is open the system does not say which it is. */
 function naming(error: unknown, path: string): unknown {
-  return Object.assign(error as Error, { path })
+  const { message } = error as Error
+  return Object.assign(error as Error, { path, message: `${message} '${path}'` })
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  futimesSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -39,7 +40,7 @@ export interface LockOptions {
   above?: number | undefined
   /** True: the files of earlier holders are removed. For locks that are taken often, and whose past nobody asks about. */
   forgetPast?: boolean | undefined
-  /** False: the record may be lost with the power. Default true. */
+  /** False: the record may be lost with the power, or for want of room on the disk; then only the heartbeat speaks. Default true. */
   sync?: boolean | undefined
 }
 
@@ -100,15 +101,19 @@ function candidateIn(directory: string, sync: boolean) {
   function opened(): number {
     if (file !== undefined) return file
     file = openSync(path, 'wx', 0o600)
-    writeSync(file, textOf(record))
-    if (sync) fsyncSync(file)
+    try {
+      writeSync(file, textOf(record))
+      if (sync) fsyncSync(file)
+    } catch (error) {
+      if (sync) throw error
+    }
     return file
   }
 
   return {
     /** By the clock that stamps the heartbeats: the file system's. */
     now() {
-      writeSync(opened(), textOf(record), 0)
+      beat(opened(), record)
       return fstatSync(opened()).mtimeMs
     },
     link(number: number): boolean {
@@ -162,17 +167,8 @@ const SAYS_NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'])
 function hold(directory: string, number: number, { file, record }: { file: number; record: LockRecord }) {
   const path = join(directory, String(number))
   const next = join(directory, String(number + 1))
-  const timer = setInterval(beat, HEARTBEAT_INTERVAL_MS).unref()
+  const timer = setInterval(() => beat(file, record), HEARTBEAT_INTERVAL_MS).unref()
   let isReleased = false
-
-  /** Writing the same bytes again makes the file system stamp its own time on them. */
-  function beat(): void {
-    try {
-      writeSync(file, textOf(record), 0)
-    } catch {
-      // a missed heartbeat costs nothing here; if the disk is gone, the owner's next write says so
-    }
-  }
 
   /** The number may have been given away after the file was deleted, so that is looked at first. */
   function lost(): 'taken' | 'deleted' | undefined {
@@ -197,20 +193,32 @@ function hold(directory: string, number: number, { file, record }: { file: numbe
     try {
       replaceFile(path, text, { sync: false })
     } catch {
-      markInPlace(text)
-    }
-  }
-
-  /** On a full disk there is no room beside, and as a rule some behind the few bytes that are there. */
-  function markInPlace(text: string): void {
-    try {
-      writeSync(file, text, 0)
-    } catch {
-      // a lock that cannot be marked as free is found dead as soon as this process is gone
+      // on a full disk there is no room beside, and as a rule some behind the few bytes that are there
+      writeOrStamp(file, text, LONG_AGO)
     }
   }
 
   return { number, record, lost, release }
+}
+
+/** Writing the same bytes again makes the file system stamp its own time on them. */
+function beat(file: number, record: LockRecord): void {
+  writeOrStamp(file, textOf(record), new Date())
+}
+
+const LONG_AGO = new Date(0)
+
+/** Where there is no room for the bytes, the time of the file says it. */
+function writeOrStamp(file: number, text: string, time: Date): void {
+  try {
+    writeSync(file, text, 0)
+  } catch {
+    try {
+      futimesSync(file, time, time)
+    } catch {
+      // the disk is gone, which the owner's next write says; its lock is found dead as soon as its process is
+    }
+  }
 }
 
 function codeOf(error: unknown): string | undefined {
