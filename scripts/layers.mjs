@@ -33,7 +33,7 @@ export const layers = {
   },
   'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
   'packages/context': { imports: ['executor', 'journal', 'model'] },
-  'packages/executor': { imports: ['tool-expander'] },
+  'packages/executor': { imports: ['tool-expander', 'durable'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor'] },
   'packages/atip': { imports: ['tool-expander'] },

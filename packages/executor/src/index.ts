@@ -41,7 +41,6 @@ export {
 } from './policy/policy.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
-export { killRunningCommands } from './process/process-group.js'
 export {
   describeProcess,
   isRunning,
@@ -50,7 +49,12 @@ export {
   recordProcess,
 } from './process/process-record.js'
 export type { ByteFilter } from './process/pump.js'
-export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
+export {
+  type CommandOptions,
+  type CommandOutcome,
+  killRunningCommands,
+  runCommand,
+} from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, quoteForPerson } from './quote.js'
 export { interruptedResult } from './result/interrupted.js'
