@@ -29,10 +29,10 @@ export const layers = {
     loaders: ['src/bundles.ts', 'src/start.ts'],
   },
   'packages/engine': {
-    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander'],
+    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },
   'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
-  'packages/context': { imports: ['executor', 'journal', 'model'] },
+  'packages/context': { imports: ['executor', 'journal', 'model', 'durable'] },
   'packages/executor': { imports: ['tool-expander', 'durable'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor'] },

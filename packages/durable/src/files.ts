@@ -117,19 +117,25 @@ export function openAtOnce(path: string): number {
   if (status.isFile()) return file
   closeSync(file)
   const code = status.isDirectory() ? 'EISDIR' : status.isFIFO() ? 'ESPIPE' : 'ENODEV'
-  throw Object.assign(new Error(`${code}: only a file is read, open '${path}'`), {
-    code,
-    syscall: 'open',
-    path,
-  })
+  throw refusal(code, 'only a file is read', path)
+}
+
+/** In the shape of the system's own errors. */
+function refusal(code: string, why: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${why}, open '${path}'`), { code, syscall: 'open', path })
 }
 
 /**
  * The bytes of a file; undefined when there is none.
  *
+ * @param options.mostBytes - More than this is refused with `EFBIG`. Default: what fits into memory.
  * @throws The system's error; as `openAtOnce`.
  */
-export function readIfThere(path: string): Buffer | undefined {
+export function readIfThere(
+  path: string,
+  options: { mostBytes?: number | undefined } = {},
+): Buffer | undefined {
+  const { mostBytes = Number.POSITIVE_INFINITY } = options
   let file: number
   try {
     file = openAtOnce(path)
@@ -138,6 +144,7 @@ export function readIfThere(path: string): Buffer | undefined {
     throw error
   }
   try {
+    if (fstatSync(file).size > mostBytes) throw refusal('EFBIG', `it is longer than ${mostBytes} bytes`, path)
     return readFileSync(file)
   } finally {
     closeSync(file)

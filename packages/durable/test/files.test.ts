@@ -69,6 +69,13 @@ test('nothing but a file is opened, and a pipe is not waited for', () => {
     expect(() => openAtOnce(path)).toThrow(expect.objectContaining({ code, path, syscall: 'open' }))
 })
 
+test('a file that is too long is not read', () => {
+  const path = join(temporaryDirectory(), 'long')
+  writeFileSync(path, 'four')
+  expect(readIfThere(path, { mostBytes: 4 })?.toString()).toBe('four')
+  expect(() => readIfThere(path, { mostBytes: 3 })).toThrow(expect.objectContaining({ code: 'EFBIG', path }))
+})
+
 test('what is missing reads as nothing, and is removed already', () => {
   const path = join(temporaryDirectory(), 'missing')
   expect(readIfThere(path)).toBeUndefined()
