@@ -61,12 +61,14 @@ export function readHolder(directory: string, now: () => number = Date.now): Hol
   }
 }
 
+const LONGEST_RECORD_BYTES = 4096
+
 /** What a file holds that is a holder's, or may become one. */
 export function readLockFile(path: string, now: () => number = Date.now): Omit<Holder, 'number'> {
   const file = openAtOnce(path)
   try {
-    const record = parseRecord(readFileSync(file, 'utf8'))
-    const { mtimeMs: heartbeatMs } = fstatSync(file)
+    const { size, mtimeMs: heartbeatMs } = fstatSync(file)
+    const record = size > LONGEST_RECORD_BYTES ? undefined : parseRecord(readFileSync(file, 'utf8'))
     return { record, heartbeatMs, state: stateOf(record, heartbeatMs, now) }
   } finally {
     closeSync(file)

@@ -154,6 +154,7 @@ test('one without content is judged so, too', async () => {
     ['', 1_000, 'remote-fresh'],
     ['{"pid":"1"}', 31_000, 'remote-expired'],
     ['null', 31_000, 'remote-expired'],
+    [' '.repeat(5_000), 31_000, 'remote-expired'],
   ] as const) {
     const path = putRemote(directory, 2, ageMs)
     writeFileSync(path, text)
