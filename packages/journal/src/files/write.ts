@@ -8,7 +8,7 @@ import {
 import { asWriteError } from './write-error.js'
 
 /** Throws the system's error as `ERR_JOURNAL_WRITE`, with the file's name and what to do. */
-export function inWords<Result>(path: string, write: () => Result): Result {
+function inWords<Result>(path: string, write: () => Result): Result {
   try {
     return write()
   } catch (error) {
