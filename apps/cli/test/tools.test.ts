@@ -177,7 +177,7 @@ test('an unknown key of a parameter is a warning for tool expand, and an error w
   expect(strict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('parameters[0].tpye') })
 })
 
-test('a pattern that repeats a repeat is a warning of every command that loads it, and a call that takes it long is refused', async () => {
+test('a call whose pattern takes too long is refused, and lint points out a pattern that repeats a repeat', async () => {
   const parameters = [{ name: 'a', description: 'A word.', pattern: '(a+)+' }]
   const tools = [{ name: 'one', description: 'Prints.', exec: 'echo ${a}', parameters }]
   const turns = [
@@ -189,7 +189,6 @@ test('a pattern that repeats a repeat is a warning of every command that loads i
   const run = ['run', '--agent', '.', '-m', 'Go', '--no-sync', '-w', workspace.path]
   const ran = await delta(run, { cwd: agent.path })
   expect(ran).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(ran.stderr).toContain('tools[0].parameters[0].pattern: repeats a repeat')
   const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
   expect(JSON.stringify(results)).toContain('- \\"a\\" took longer than 1000 ms to match its pattern.')
   const lint = await delta(['tool', 'lint', '.'], { cwd: agent.path })
@@ -249,7 +248,7 @@ test('tool list says what the policy would do with each tool, and why', async ()
   await using wrong = await temporaryAgent({ agent: { policy: { allow_network: 'maybe' } } })
   const refused = await delta(['tool', 'list', wrong.path])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain('policy.allow_network: expected true or false')
+  expect(refused.stderr).toContain('policy.allow_network: must be true or false')
 })
 
 test('a misspelt rule of a policy is an error wherever tools are looked at, and a misspelt key a warning', async () => {

@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path'
+import type { ValuePath } from '@delta/executor'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
-import { isMap, type ValuePath } from './path.js'
 import { inside, report, reportUnknownName, type Spot, sentence, wrong } from './shape.js'
 import { type LoadedTool, readTools } from './tools.js'
-import type { YamlFile } from './yaml.js'
+import { isMap, type YamlFile } from './yaml.js'
 
 /** What an import says about an ATIP file besides its path. */
 export type AtipImport = z.infer<typeof atipImportSchema>
@@ -55,26 +55,14 @@ export async function readAtipTools(
     found.map(({ name }) => name),
     inside(importer, 'effects'),
   )
-  const ownEffects = (name: string) => ownEffectsOf(name, effects, importer)
-  const items = found.map((item) => withOwnEffects(item, ownEffects(item.name).effects))
+  const items = found.map((item) => withOwnEffects(item, { ...effects['*'], ...effects[item.name] }))
   const quiet = { ...findings, unknownKey: () => undefined } // of newer programs
-  const tools = readTools(items, { file, path: [], findings: quiet }).map((loaded) => ({
-    ...loaded,
-    effectsFrom: ownEffects(loaded.tool.expanded.name).from,
-  }))
+  const tools = readTools(items, { file, path: [], findings: quiet })
   const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
   if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
   if (tools.length === 0)
     report([{ path: '', message: `nothing is imported from ${file.name}` }], importer, findings.warn)
   return tools
-}
-
-/** Effects that the importer says of a tool, those of its name before those of `*`, and where each is written. */
-function ownEffectsOf(name: string, said: NonNullable<AtipImport['effects']>, importer: Spot) {
-  const paths: Record<string, ValuePath> = {}
-  for (const of of ['*', name])
-    for (const key of Object.keys(said[of] ?? {})) paths[key] = [...importer.path, 'effects', of, key]
-  return { effects: { ...said['*'], ...said[name] }, from: { file: importer.file, paths } }
 }
 
 /** The importer's word counts like that of a tool's author, also in what may run twice. */

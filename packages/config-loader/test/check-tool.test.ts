@@ -27,18 +27,6 @@ test.each([
     '{ name: list, command: [ls, ~/notes] }',
     'tools[0].command[1]: "~" is not replaced here. Write the path out; a shell is run with ["sh", "-c", "…"].',
   ],
-  [
-    "{ name: a, exec: 'ls ${f}', parameters: [{ name: f, pattern: '(a+|b)+' }] }",
-    'tools[0].parameters[0].pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
-  ],
-  [
-    "{ name: a, exec: ls, stdin: json, parameters: [{ name: f, type: array, items: { properties: { b: { pattern: '(a+)+' } } } }] }",
-    'tools[0].parameters[0].items.properties.b.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
-  ],
-  [
-    "{ name: a, exec: ls, stdin: json, input_schema: { type: object, properties: { b: { pattern: '^(a+)+$' } } } }",
-    'tools[0].input_schema.properties.b.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
-  ],
 ])('a tool that is probably not the one that was meant is warned of: %s', async (tool, warning) => {
   expect(await warningsAbout(tool)).toEqual([warning])
 })

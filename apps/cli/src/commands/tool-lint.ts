@@ -49,10 +49,8 @@ export function findingsOf(
 ): Finding[] {
   const options = { commandExists: commandFinder(agentHome, env), environment: env }
   const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
-    // a program that describes itself writes nothing as ${name}; of a slow pattern its file's warning tells, with the line
-    const left = settings.trust === undefined ? ['slow-pattern'] : ['slow-pattern', 'environment-name']
     return lintTool(expanded, options)
-      .filter(({ rule }) => !left.includes(rule))
+      .filter(({ rule }) => settings.trust === undefined || rule !== 'environment-name') // ATIP writes nothing as ${name}
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
   return [
