@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor'
 import { importSchema, toolFileSchema } from './agent-schema.js'
@@ -276,10 +275,6 @@ function missing(entry: string, directory: string): ResolvedImport {
   const read = readText(resolve(directory, entry))
   if (!read.ok && read.reason !== 'missing') return { ok: false, message: `"${entry}" ${read.message}` }
   const message = `"${entry}" does not exist in ${directory}`
-  const other = [`${entry}.yaml`, entry.replace(/\.yml$/, '.yaml'), entry.replace(/\.yaml$/, '.yml')].find(
-    (candidate) => existsSync(resolve(directory, candidate)),
-  )
-  const hint =
-    other === undefined ? 'A path is relative to the file that imports it.' : `Did you mean "${other}"?`
-  return { ok: false, message, hint: tildeHint(entry) ?? hint }
+  const hint = tildeHint(entry) ?? 'A path is relative to the file that imports it.'
+  return { ok: false, message, hint }
 }

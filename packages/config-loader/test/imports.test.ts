@@ -237,18 +237,6 @@ test.each(['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'])(
   },
 )
 
-test('an ending that is another one is guessed', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('tools', 'tools.yml'),
-    'tools.yaml': tool('b'),
-  })
-  expect(message).toContain(`imports[0]: "tools" does not exist in agent.
-  - tools
-    ^
-Did you mean "tools.yaml"?`)
-  expect(message).toContain('imports[1]: "tools.yml" does not exist in agent.')
-})
-
 test('a path that cannot be one is refused like any other', async () => {
   const message = await complaint({ 'agent.yaml': importing('"a\\0b"', 'a'.repeat(5000)) })
   expect(message).toContain('imports[0]: "a\\x00b" cannot be read')
