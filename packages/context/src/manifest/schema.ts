@@ -19,10 +19,6 @@ const glob = text.check(
   }),
 )
 
-/**
- * When a source is sent: if what users said matches a pattern (case does not matter), a file exists (relative to the workspace),
- * an environment variable is not empty, or from the cycle `count` on. Without a condition it always is.
- */
 const condition = z.discriminatedUnion('when', [
   z.strictObject({ when: z.literal('task_contains'), pattern }),
   z.strictObject({ when: z.literal('file_exists'), path: text }),
@@ -85,4 +81,8 @@ export const manifestSchema = z.strictObject({
   token_counter: z.exactOptional(command),
 })
 
+/**
+ * When a source is sent: if what users said matches a pattern (case does not matter), a file exists (relative to the workspace),
+ * an environment variable is not empty, or from the cycle `count` on. Without a condition it always is.
+ */
 export type Condition = z.infer<typeof condition>
