@@ -103,8 +103,8 @@ function servedAs(document: LoadedTools['document'], path: string) {
 function readPolicy(value: unknown, path: string): Policy {
   const parsed = parsePolicy(value)
   if (parsed.ok) return parsed.policy
-  const wrong = parsed.problems.map(({ path: key, message }) =>
-    key === '' || parsed.unknownKeys.includes(key) ? message : `${key}: ${message}`,
+  const wrong = parsed.problems.map(({ path: key, message, unknownKey }) =>
+    key === '' || unknownKey ? message : `${key}: ${message}`,
   )
   throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
 }

@@ -6,7 +6,7 @@ import { replaceFile } from '@delta/durable'
 import { ContextError } from '../errors.js'
 import { matchingFiles } from '../manifest/glob.js'
 import type { ComputedFileSource } from '../manifest/manifest.js'
-import { sourceName } from '../manifest/source-name.js'
+import { sourceName } from '../manifest/manifest.js'
 import { type ContextVariables, replaceVariables } from '../manifest/variables.js'
 import { stampOf } from './generator.js'
 
