@@ -104,3 +104,22 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
     if (part.length > 0) yield part // `Response` would wait for ever after an empty one
   }
 }
+
+/** What a server says of an error is no longer than this. */
+const MAX_EXPLANATION_BYTES = 1024 * 1024
+
+/** The body as text for people: only its beginning when it is long, and only what came when the connection breaks. */
+export async function beginningOf({ body }: Response): Promise<string> {
+  const all: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const part of body ?? []) {
+      all.push(part)
+      length += part.length
+      if (length > MAX_EXPLANATION_BYTES) break
+    }
+  } catch {
+    // the status says what happened; the explanation may be incomplete
+  }
+  return Buffer.concat(all).toString('utf8')
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { isObject } from './json.js'
-import { timeInWords } from './retry.js'
+import { timeInWords } from './errors.js'
+import { isObject } from './response.js'
 
 const PROVIDERS = ['openai', 'command', 'script', 'replay'] as const
 

@@ -1,7 +1,6 @@
 import type { ChatModel, ChatRequest } from './chat.js'
 import { ModelError } from './errors.js'
-import { isObject } from './json.js'
-import { parseCompletion, reasoningOf } from './response.js'
+import { isObject, parseCompletion, reasoningOf } from './response.js'
 
 /** One exchange of a recorded conversation. */
 export interface ReplayRecord {

@@ -1,7 +1,7 @@
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
-import { isObject } from './json.js'
 import type { SettingsProblem } from './llm.js'
+import { isObject } from './response.js'
 
 /**
  * One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines;
