@@ -138,46 +138,40 @@ function kindOf(
       'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
     )
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code)))
-    return {
-      code: 'ERR_MODEL_QUOTA',
-      happened: 'demands payment',
-      advice: "Waiting will not help: check the account's plan and balance.",
-    }
+    return kind(
+      'ERR_MODEL_QUOTA',
+      'demands payment',
+      "Waiting will not help: check the account's plan and balance.",
+    )
   if (status === 429)
-    return {
-      code: 'ERR_MODEL_RATE_LIMIT',
-      happened: 'received too many requests',
-      advice: 'It is worth trying again later.',
-    }
+    return kind('ERR_MODEL_RATE_LIMIT', 'received too many requests', 'It is worth trying again later.')
   if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message)))
-    return {
-      code: 'ERR_MODEL_ACCESS',
-      happened: 'refused access',
-      advice: hasKey
+    return kind(
+      'ERR_MODEL_ACCESS',
+      'refused access',
+      hasKey
         ? 'Check that the API key (DELTA_API_KEY or OPENAI_API_KEY) is valid, belongs to this base URL, and may use this model.'
         : 'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
-    }
+    )
   if (status === 404 || (status === undefined && NO_SUCH_PATH.test(message)))
-    return {
-      code: 'ERR_MODEL_NOT_FOUND',
-      happened: 'was not found',
-      advice: `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
-    }
-  const isServerFault = status === 408 || status === 409 || (status !== undefined && status >= 500)
+    return kind(
+      'ERR_MODEL_NOT_FOUND',
+      'was not found',
+      `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
+    )
+  const isServerFault = status === 408 || status === 409 || (status ?? 0) >= 500
   if (!isServerFault && (status === 413 || CONVERSATION_TOO_LONG.test(`${code} ${message}`)))
-    return {
-      code: 'ERR_MODEL_TOO_LONG',
-      happened: 'refused the request',
-      advice:
-        'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
-    }
+    return kind(
+      'ERR_MODEL_TOO_LONG',
+      'refused the request',
+      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+    )
   if (isServerFault || status === undefined) return SERVER_FAULT
-  if (status >= 300 && status < 400)
-    return {
-      code: 'ERR_MODEL_REQUEST',
-      happened: 'redirects elsewhere',
-      advice: `Redirects are not followed. If ${baseUrlAt(answer?.headers.get('location'), url)} is right, make it the base URL.`,
-    }
+  if (status < 400) {
+    const target = baseUrlAt(answer?.headers.get('location') ?? '', url)
+    const advice = `Redirects are not followed. If ${target} is right, make it the base URL.`
+    return kind('ERR_MODEL_REQUEST', 'redirects elsewhere', advice)
+  }
   if (looksLikeHtml(answer?.body ?? ''))
     return refused(
       'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
@@ -189,19 +183,23 @@ function kindOf(
   )
 }
 
-const SERVER_FAULT: FailureKind = {
-  code: 'ERR_MODEL_SERVER',
-  happened: 'could not answer',
-  advice: 'The fault is on the other side; it is worth trying again.',
+function kind(code: ModelErrorCode, happened: string, advice: string): FailureKind {
+  return { code, happened, advice }
 }
 
+const SERVER_FAULT = kind(
+  'ERR_MODEL_SERVER',
+  'could not answer',
+  'The fault is on the other side; it is worth trying again.',
+)
+
 function refused(advice: string): FailureKind {
-  return { code: 'ERR_MODEL_REQUEST', happened: 'refused the request', advice }
+  return kind('ERR_MODEL_REQUEST', 'refused the request', advice)
 }
 
 /** The base URL that a `Location` implies, which may be relative to the request's own address. */
-function baseUrlAt(location: string | null | undefined, from: string): string {
-  if (!location || !URL.canParse(location, from)) return 'the new address'
+function baseUrlAt(location: string, from: string): string {
+  if (!URL.canParse(location, from)) return 'the new address'
   const { origin, pathname } = new URL(location, from)
   return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
 }
@@ -214,22 +212,17 @@ function isTransient(code: ModelErrorCode): boolean {
 /** The error for a request that got no answer. */
 export function connectionError(error: unknown, { url }: Asked): ModelError {
   const { code, message } = describe(error)
-  const [said, advice, retryable] =
-    code === 'EPROTO' && /wrong.version.number/i.test(message)
-      ? [
-          'the server there does not speak TLS.',
-          'If it is your own, its base URL begins with http://.',
-          false,
-        ]
-      : CERTIFICATE.test(code)
-        ? [
-            message,
-            'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.',
-            false,
-          ]
-        : [message, ADVICE[code] ?? 'It is worth trying again.', true]
+  const isPlain = code === 'EPROTO' && /wrong.version.number/i.test(message)
+  const isUntrusted = CERTIFICATE.test(code)
+  const advice = isPlain
+    ? 'If it is your own, its base URL begins with http://.'
+    : isUntrusted
+      ? 'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.'
+      : (ADVICE[code] ?? 'It is worth trying again.')
+  // the TLS library's own message about a server without TLS helps nobody else
+  const said = isPlain ? 'the server there does not speak TLS.' : message
   return new ModelError('ERR_MODEL_CONNECTION', `${url} could not be reached: ${said}\n${advice}`, {
-    retryable,
+    retryable: !isPlain && !isUntrusted,
     cause: error,
   })
 }
@@ -251,18 +244,15 @@ function describe(error: unknown): { code: string; message: string } {
 }
 
 /** The error for an answer that stopped before its end, or has none. */
-export function unreadableBody(error: unknown, asked: Asked): ModelError {
-  const { code, message } = describe(error)
-  return code === TOO_LONG
-    ? unusable(
-        `${asked.url} sent too much to be an answer. ${(error as Error).message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
-        { retryable: false, cause: error },
-      )
-    : new ModelError(
-        'ERR_MODEL_CONNECTION',
-        `${asked.url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`,
-        { retryable: true, cause: error },
-      )
+export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
+  const { code, message } = describe(cause)
+  if (code === TOO_LONG)
+    return unusable(
+      `${url} sent too much to be an answer. ${(cause as Error).message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
+      { retryable: false, cause },
+    )
+  const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`
+  return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
 }
 
 function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
@@ -272,8 +262,7 @@ function unusable(message: string, details: ModelErrorDetails = {}): ModelError 
 /** The error for a body with status 200 that is not JSON. */
 export function notJson(body: string, { url }: Asked): ModelError {
   const explanation = looksLikeHtml(body)
-    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; ` +
-      'a proxy or login page in between answers like this, too.'
+    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`
     : body.trim() === ''
       ? 'sent an empty answer.'
       : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`

@@ -31,13 +31,12 @@ export async function post(url: string, { body, headers, signal }: Posted): Prom
   })
   incoming.on('error', () => undefined) // it reaches whoever reads the body, if anybody does
   const status = incoming.statusCode ?? 0
+  if (status === 204 || status === 205 || status === 304) {
+    incoming.resume() // or its connection stays open
+    return new Response(null, { status }) // which refuses a body there
+  }
   const told = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
-  const hasBody = status !== 204 && status !== 205 && status !== 304 // `Response` refuses one there
-  if (!hasBody) incoming.resume() // or its connection stays open
-  return new Response(hasBody ? limited(unpacked(incoming)) : null, {
-    status,
-    headers: told as [string, string][],
-  })
+  return new Response(limited(unpacked(incoming)), { status, headers: told as [string, string][] })
 }
 
 /** The client adds headers that the environment names; they stay here. */
