@@ -34,7 +34,7 @@ export const llmSchema = z
     ),
     max_attempts: setting(z.int().check(z.gte(1)), 'How often a request is tried in all. Default: 5'),
     retry: setting(
-      keysOf({
+      z.looseObject({
         max_wait: z
           .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
           .check(
@@ -104,7 +104,9 @@ export function parseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
   const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
   if (isObject(input)) {
-    problems.push(...forbiddenKeys(input), ...baseUrlProblems(input.base_url), ...missingSettings(input))
+    const { base_url, retry } = input
+    problems.push(...forbiddenKeys(input), ...baseUrlProblems(base_url), ...unknownKeys(retry))
+    problems.push(...missingSettings(input))
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
 
@@ -154,14 +156,6 @@ export interface SettingsProblem {
   readonly misplacedKey?: true
 }
 
-/** An object with these keys and no other. */
-export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
-  })
-}
-
 const KINDS: Record<string, string> = {
   string: 'a string',
   int: 'a whole number',
@@ -187,10 +181,7 @@ export function problemsOf(
   return issues.flatMap((issue): SettingsProblem[] => {
     const path = z.core.toDotPath(issue.path)
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({
-        path: z.core.toDotPath([...issue.path, key]),
-        message: issue.message,
-      }))
+      return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
     const message = issue.code === 'custom' ? issue.message : `${issue.message}${show(issue.input)}.`
     return [{ path, message, hint: hintFor(path, issue.input) }]
   })
@@ -271,4 +262,11 @@ function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
     return problem('Must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
   }
   return []
+}
+
+function unknownKeys(retry: unknown): SettingsProblem[] {
+  const keys = isObject(retry) ? Object.keys(retry) : []
+  return keys
+    .filter((key) => key !== 'max_wait' && !key.startsWith('x-'))
+    .map((key) => ({ path: `retry.${key}`, message: 'Unknown key. Known: max_wait.' }))
 }

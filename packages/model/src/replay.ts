@@ -143,13 +143,13 @@ function asSent<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }
 
-function parametersOf({ messages: _messages, ...parameters }: ChatRequest): Fields {
+function parametersOf({ messages: _, ...parameters }: ChatRequest): Fields {
   return compared(asSent(parameters))
 }
 
-/** How an answer travels is no difference. */
+/** How an answer travels is not a difference; messages are compared one by one. */
 function compared(parameters: unknown): Fields {
-  const { stream: _stream, stream_options: _options, ...rest } = parameters as Fields
+  const { stream: _stream, stream_options: _options, messages: _messages, ...rest } = parameters as Fields
   return rest
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
-import { keysOf, mustBe, problemsOf, type SettingsProblem } from './llm.js'
+import { mustBe, problemsOf, type SettingsProblem } from './llm.js'
 
 /**
  * One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines;
@@ -25,6 +25,14 @@ export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; prob
 
 const EXAMPLE =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
+
+/** A mapping with these keys and no other. */
+function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
+  })
+}
 
 const callSchema = keysOf({
   name: z.string().check(z.minLength(1)),
