@@ -110,33 +110,20 @@ export function parseLlm(input: unknown): ParsedLlm {
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
 
-  const {
-    provider,
-    model,
-    base_url,
-    script,
-    command,
-    timeout_ms,
-    max_attempts,
-    retry,
-    stream,
-    strict_tools,
-  } = parsed.data
-  const parameters = Object.entries(parsed.data).filter(
-    ([key]) => !LLM_KEYS.includes(key) && !key.startsWith('x-'),
-  )
+  const { data } = parsed
+  const parameters = Object.entries(data).filter(([key]) => !LLM_KEYS.includes(key) && !key.startsWith('x-'))
   const llm = {
-    provider,
-    model,
-    baseUrl: base_url?.replace(/\/+$/, ''),
-    script,
-    command,
+    provider: data.provider,
+    model: data.model,
+    baseUrl: data.base_url?.replace(/\/+$/, ''),
+    script: data.script,
+    command: data.command,
     parameters: Object.fromEntries(parameters),
-    timeoutMs: timeout_ms,
-    maxAttempts: max_attempts,
-    retry: retry && { maxWaitMs: milliseconds(retry.max_wait) },
-    stream,
-    strictTools: strict_tools,
+    timeoutMs: data.timeout_ms,
+    maxAttempts: data.max_attempts,
+    retry: data.retry && { maxWaitMs: milliseconds(data.retry.max_wait) },
+    stream: data.stream,
+    strictTools: data.strict_tools,
   }
   return { ok: true, llm }
 }

@@ -91,16 +91,11 @@ export function scriptModel(
 /** 1 for a conversation in which the model has not spoken yet. */
 function nextTurn(messages: readonly ChatMessage[]): number {
   const spoken = messages.filter((message) => message.role === 'assistant')
-  const marks = spoken.map((message) =>
-    message.tool_calls?.map(turnOfCall).find((turn) => turn !== undefined),
+  const marks = spoken.map(
+    ({ tool_calls = [] }) => tool_calls.flatMap(({ id }) => /^turn-(\d+)-\d+$/.exec(id)?.[1] ?? [])[0],
   )
-  const last = marks.findLastIndex((turn) => turn !== undefined)
-  return (marks[last] ?? 0) + spoken.length - (last + 1) + 1
-}
-
-function turnOfCall(call: ToolCall): number | undefined {
-  const turn = /^turn-(\d+)-\d+$/.exec(call.id)?.[1]
-  return turn === undefined ? undefined : Number(turn)
+  const last = marks.findLastIndex((mark) => mark !== undefined)
+  return Number(marks[last] ?? 0) + spoken.length - last
 }
 
 function speak(turn: ScriptTurn, number: number, fill: (text: string) => string): AssistantMessage {
