@@ -73,9 +73,6 @@ function refuse(script: ServerScript, request: IncomingMessage, body: string): F
   if (request.method !== 'POST' || !/^(\/v1)?\/chat\/completions$/.test(path)) {
     return { status: 404, message: `Invalid URL (${request.method} ${request.url})` }
   }
-  if (script.apiKey !== undefined && request.headers.authorization !== `Bearer ${script.apiKey}`) {
-    return { status: 401, message: 'Incorrect API key provided.', code: 'invalid_api_key' }
-  }
   const parsed = parseJson(body)
   if (parsed === undefined)
     return { status: 400, message: 'We could not parse the JSON body of your request.' }
