@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser'
 import type { ChatResponse, ModelDelta } from './chat.js'
 import { LONGEST_TIMER_MS } from './errors.js'
 import { type Asked, cutOff, inlineError, notAnEvent, notJson, notUtf8, unreadableBody } from './failure.js'
@@ -130,6 +129,7 @@ async function readStream(parts: Parts, { asked, timer, onDelta }: Exchange): Pr
  * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not UTF-8.
  */
 async function* readEvents(parts: Parts, asked: Asked): AsyncGenerator<string> {
+  const { createParser } = await import('eventsource-parser')
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let found: string[] = []
   const parser = createParser({ onEvent: ({ data }) => void found.push(data) })
