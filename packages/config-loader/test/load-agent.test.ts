@@ -115,7 +115,7 @@ test('every problem of every file is reported at once', async () => {
     message.split('\n').filter((line) => line.startsWith('agent/') || line.endsWith('problems.')),
   ).toEqual([
     'agent/agent.yaml:1:7: name: must be a text, not 5.',
-    'agent/agent.yaml:2:1: llm.model: The provider openai needs the name of a model.',
+    'agent/agent.yaml:2:1: llm.model: The provider openai needs it.',
     expect.stringMatching(/^agent\/agent\.yaml:4:5: tools\[0\]: name /),
     'agent/hooks.yaml:1:1: There is no hook "on_eror"; it would never be called.',
     'agent/context.yaml:1:10: sources: must not be empty.',

@@ -91,14 +91,14 @@ test('a key that is like none of those known is a parameter of the API, also wit
 
 test('a mistyped model is told together with the model that is missing because of it', async () => {
   const message = await complaint({ 'agent.yaml': 'name: a\nllm: { modle: gpt-4o }\n' })
-  expect(message).toContain('llm.model: The provider openai needs the name of a model.')
+  expect(message).toContain('llm.model: The provider openai needs it.')
   expect(message).toContain('Did you mean "model"?')
 })
 
 test('what stands in place of the map under llm is said', async () => {
   expect(
     await complaint({ 'agent.yaml': 'name: a\nllm: gpt-4o\n' }),
-  ).toBe(`agent/agent.yaml:2:6: llm: Must be a map of settings, not "gpt-4o".
+  ).toBe(`agent/agent.yaml:2:6: llm: Must be a mapping, not "gpt-4o".
   llm: gpt-4o
        ^
 Write llm: { model: gpt-4o }.`)
