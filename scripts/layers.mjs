@@ -29,12 +29,12 @@ export const layers = {
     loaders: ['src/start.ts'],
   },
   'packages/engine': {
-    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander'],
+    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },
   'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
-  'packages/context': { imports: ['executor', 'journal', 'model'] },
-  'packages/executor': { imports: ['tool-expander'] },
-  'packages/sessions': { imports: ['executor'] },
+  'packages/context': { imports: ['executor', 'journal', 'model', 'durable'] },
+  'packages/executor': { imports: ['tool-expander', 'durable'] },
+  'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor'] },
   'packages/atip': { imports: ['tool-expander'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
@@ -43,7 +43,8 @@ export const layers = {
     pure: true,
     circles: ['src/shell/'], // the shell's grammar: words hold commands, commands hold words
   },
-  'packages/journal': { imports: [] },
+  'packages/journal': { imports: ['durable'] },
+  'packages/durable': { imports: [] },
   'packages/model': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },
 }

@@ -55,7 +55,7 @@ function cell(text) {
 
 function page() {
   const [agent, context, hooks] = ['agent', 'context', 'hooks'].map(read)
-  const { tools, lifecycle_hooks: _, hooks: __, ...keys } = agent?.properties ?? {}
+  const { tools, ...keys } = agent?.properties ?? {}
   const hook = Object.entries(hooks?.anyOf?.[0]?.properties ?? {})
   const { sources, ...others } = context?.properties ?? {}
   const kinds = sources?.items?.oneOf ?? []

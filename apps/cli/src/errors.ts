@@ -60,7 +60,7 @@ type Told = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'problems'>
 /** The lines that say how to go on, where the library that threw the error does not know the commands. */
 export function waysOut(error: unknown): string[] {
   const { wayOut: way, path, problems } = Object(error) as Partial<Told>
-  if (problems !== undefined) return [...new Set(problems.flatMap(allowance))]
+  if (problems !== undefined) return [...new Set(problems.flatMap(wayAround))]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
@@ -92,8 +92,12 @@ export function waysOut(error: unknown): string[] {
 const NO_MODEL_AT_ALL =
   '  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)'
 
-/** The flag that allows what was refused, for a person who trusts it. */
-function allowance({ allowedBy }: ConfigProblem): string[] {
+/** The flag that allows what was refused, for a person who trusts it; the command that makes an agent where there is none. */
+function wayAround({ allowedBy, noAgentIn }: ConfigProblem): string[] {
+  if (noAgentIn !== undefined) {
+    const directory = noAgentIn === '.' ? 'my-agent' : noAgentIn
+    return [`Name the directory of an agent, or make one: ${quoteForPerson(['delta', 'init', directory])}`]
+  }
   if (allowedBy === undefined) return []
   return allowedBy.option === 'importRoots'
     ? [`To allow it: --import-root ${quoteForPerson([allowedBy.value])}`]

@@ -153,13 +153,9 @@ test('config tells what is deprecated also when something is wrong', async () =>
 })
 
 test.each([
-  ['llm: {}', 'llm.model: The provider openai needs the name of a model.', 'For example model: gpt-4o.'],
-  [
-    'llm: { temperature: 0 }',
-    'llm.model: The provider openai needs the name of a model.',
-    'For example model: gpt-4o.',
-  ],
-  ['llm: { model: }', 'llm.model: Must be the name of a model, not nothing.', 'For example model: gpt-4o.'],
+  ['llm: {}', 'llm.model: The provider openai needs it.', 'For example model: gpt-4o.'],
+  ['llm: { temperature: 0 }', 'llm.model: The provider openai needs it.', 'For example model: gpt-4o.'],
+  ['llm: { model: }', 'llm.model: Must be a string, not nothing.', 'For example model: gpt-4o.'],
 ])('an llm without a model is one problem, with what to write: %j', async (llm, problem, hint) => {
   await using agent = await temporaryAgent({ files: { 'agent.yaml': `name: a\n${llm}\n` } })
   const { exitCode, stderr } = await delta(['config', '--agent', '.'], { cwd: agent.path })

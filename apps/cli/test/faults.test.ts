@@ -59,7 +59,7 @@ test('a script that has run out is named, with what it lacks', async () => {
   const { exitCode, stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
   expect(exitCode).toBe(1)
   expect(stderr).toContain(
-    `${agent.path}/script.yaml: The script has 1 turn, and the conversation has come to turn 2. Its last one is an answer: for every further message it needs at least one more.\n`,
+    `${agent.path}/script.yaml: The script has 1 turn, and the conversation has come to turn 2. Add a turn: a script needs one for each answer of the model.\n`,
   )
 })
 

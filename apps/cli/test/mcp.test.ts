@@ -267,7 +267,7 @@ test.each([
   [['missing.yaml'], /missing\.yaml.*does not exist/],
   [['broken.yaml'], /broken\.yaml:1:\d+/],
   [['policy.yaml'], /there is no rule "allow_destruction"; it would protect nothing/],
-  [['word.yaml'], /policy: .*expected a mapping/],
+  [['word.yaml'], /policy: .*must be a map/],
   [['good.yaml', '-w', 'nowhere'], /-w nowhere: there is no such directory/],
 ])('mcp serve %j does not start, says why on stderr and exits with 2', async (args, reason) => {
   await using files = await temporaryWorkspace({

@@ -299,29 +299,3 @@ test('a program that is stopped while it is asked for its description ends with 
   })
   await waitForExit(pid)
 })
-
-test('delta tool list shows effects that the import says itself, with their line', async () => {
-  const notes = {
-    atip: '0.6',
-    name: 'notes',
-    version: '1.0.0',
-    description: 'Notes',
-    commands: { list: { description: 'List', effects: { network: true, destructive: true } } },
-  }
-  await using agent = await temporaryAgent({
-    files: {
-      'notes.json': JSON.stringify(notes),
-      'agent.yaml': `name: a
-llm: { provider: script, script: script.yaml }
-imports:
-  - atip: notes.json
-    trust: org
-    effects:
-      "notes_list":
-        destructive: false
-`,
-    },
-  })
-  const { stdout } = await delta(['tool', 'list', agent.path])
-  expect(stdout).toMatch(/notes_list\(\) .* allow .* destructive: no \(.*agent\.yaml:8\), network/)
-})

@@ -138,7 +138,7 @@ test('tool lint points into the template, and goes on when a tool does not load'
   expect(result.exitCode).toBe(2)
   expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
   expect(result.stdout).toMatch(
-    /list\.yaml:6:\d+: .*unknown key "parameters\[0\]\.tpye"[\s\S]*Did you mean "type"\?/,
+    /list\.yaml:6:\d+: .*parameters\[0\]: unknown key "tpye"[\s\S]*Did you mean "type"\?/,
   )
   expect(result.stdout).toContain(
     [
@@ -174,7 +174,10 @@ test('an unknown key of a parameter is a warning for tool expand, and an error w
   const loaded = await delta(['tool', 'expand', agent.path])
   expect(loaded).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Did you mean "type"?') })
   const strict = await delta(['run', '--agent', agent.path, '-m', 'Go', '--strict'], { cwd: agent.path })
-  expect(strict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('parameters[0].tpye') })
+  expect(strict).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('parameters[0]: unknown key "tpye"'),
+  })
 })
 
 test('a pattern that repeats a repeat is a warning of every command that loads it, and a call that takes it long is refused', async () => {
@@ -249,7 +252,7 @@ test('tool list says what the policy would do with each tool, and why', async ()
   await using wrong = await temporaryAgent({ agent: { policy: { allow_network: 'maybe' } } })
   const refused = await delta(['tool', 'list', wrong.path])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain('policy.allow_network: expected true or false')
+  expect(refused.stderr).toContain('policy.allow_network: must be true or false')
 })
 
 test('a misspelt rule of a policy is an error wherever tools are looked at, and a misspelt key a warning', async () => {

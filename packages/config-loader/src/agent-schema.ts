@@ -11,7 +11,7 @@ export const atipImportSchema = z.strictObject({
   commands: z.optional(z.array(z.string()).check(z.describe('Only these of its commands.'))),
   trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
   prefix: z.optional(text('How the names of the tools begin, instead of with the name of the program.')),
-  effects: z.optional(z.record(z.string(), z.strictObject(effectsSchema.shape))),
+  effects: z.optional(z.record(z.string(), effectsSchema)),
 })
 
 const importPath = text('A path relative to this file, or npm:<package>/<file>.')
@@ -20,6 +20,9 @@ export const importSchema = z.union([importPath, atipImportSchema])
 /** Each element is checked where it is followed, so that a wrong one does not hide what the others lead to. */
 const imports = z.nullable(z.array(z.unknown()))
 const tools = z.nullable(z.array(z.unknown()).check(z.describe('Commands that the model may run.')))
+
+/** Where tools come from, in each file that has any. */
+export const listsSchema = z.object({ imports: z.optional(imports), tools: z.optional(tools) })
 
 /** The keys of `agent.yaml` itself. What stands under `llm`, `policy` and `tools` belongs to other packages. */
 export const agentSchema = z.strictObject({
@@ -30,8 +33,7 @@ export const agentSchema = z.strictObject({
   system_prompt: z.optional(
     text('The file with its instructions; context.yaml decides whether they are sent.'),
   ),
-  imports: z.optional(imports),
-  tools: z.optional(tools),
+  ...listsSchema.shape,
   max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
   tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
   max_tool_calls: z.optional(count('How many calls of one response run; the rest are refused. Default 128.')),
@@ -45,24 +47,14 @@ export const agentSchema = z.strictObject({
       ),
   ),
   policy: z.optional(z.unknown()),
-  lifecycle_hooks: z.optional(z.unknown()),
-  hooks: z.optional(z.unknown()),
 })
 
 export type AgentDocument = z.infer<typeof agentSchema>
 
-/** Keys under which `agent.yaml` may be written; the deprecated ones are not offered as corrections. */
-export const AGENT_KEYS = Object.keys(agentSchema.shape).filter(
-  (key) => key !== 'lifecycle_hooks' && key !== 'hooks',
-)
-
 /** A file that is imported: tools, and what they are imported from in turn. */
 export const toolFileSchema = z.strictObject({
-  imports: z.optional(imports),
-  tools: z.optional(tools),
+  ...listsSchema.shape,
   name: z.optional(z.string()),
   version: z.optional(version),
   description: z.optional(z.string()),
 })
-
-export const TOOL_FILE_KEYS = Object.keys(toolFileSchema.shape)

@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path'
+import { type ValuePath, valueAt } from '@delta/executor'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
-import { isMap, type ValuePath } from './path.js'
 import { inside, report, reportUnknownName, type Spot, sentence, wrong } from './shape.js'
 import { type LoadedTool, readTools } from './tools.js'
-import type { YamlFile } from './yaml.js'
+import { isMap, type YamlFile } from './yaml.js'
 
 /** What an import says about an ATIP file besides its path. */
 export type AtipImport = z.infer<typeof atipImportSchema>
@@ -27,27 +27,18 @@ export async function readAtipTools(
   const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
   const { commands, prefix, trust, effects = {} } = entry ?? {}
   const { findings } = importer
-  const convert = (chosen: readonly string[] | undefined) => {
-    try {
-      return atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], {
-        ...(chosen && { commands: chosen }),
-        ...(prefix && { prefix }),
-        ...(trust && { trust }),
-      })
-    } catch (error) {
-      if (isAtipError(error)) return error
-      throw error
-    }
-  }
-
-  const found = convert(commands)
-  if (!Array.isArray(found)) {
-    if (!isAboutChoice(found)) findings.error(file.locate(placeIn(file.value, found)), found.message)
-    for (const [index, command] of (commands ?? []).entries()) {
-      const unknown = convert([command])
-      if (!Array.isArray(unknown) && isAboutChoice(unknown))
-        wrong(inside(importer, 'commands', index), unknown.message)
-    }
+  let found: ReturnType<typeof atipToTools>
+  try {
+    found = atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], {
+      ...(commands && { commands }),
+      ...(prefix && { prefix }),
+      ...(trust && { trust }),
+    })
+  } catch (error) {
+    if (!isAtipError(error)) throw error
+    const { index, path } = whereIn(error, file.value, commands)
+    if (index >= 0) wrong(inside(importer, 'commands', index), error.message)
+    else findings.error(file.locate(path), error.message)
     return []
   }
   checkNames(
@@ -55,26 +46,14 @@ export async function readAtipTools(
     found.map(({ name }) => name),
     inside(importer, 'effects'),
   )
-  const ownEffects = (name: string) => ownEffectsOf(name, effects, importer)
-  const items = found.map((item) => withOwnEffects(item, ownEffects(item.name).effects))
+  const items = found.map((item) => withOwnEffects(item, { ...effects['*'], ...effects[item.name] }))
   const quiet = { ...findings, unknownKey: () => undefined } // of newer programs
-  const tools = readTools(items, { file, path: [], findings: quiet }).map((loaded) => ({
-    ...loaded,
-    effectsFrom: ownEffects(loaded.tool.expanded.name).from,
-  }))
+  const tools = readTools(items, { file, path: [], findings: quiet })
   const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
   if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
   if (tools.length === 0)
     report([{ path: '', message: `nothing is imported from ${file.name}` }], importer, findings.warn)
   return tools
-}
-
-/** Effects that the importer says of a tool, those of its name before those of `*`, and where each is written. */
-function ownEffectsOf(name: string, said: NonNullable<AtipImport['effects']>, importer: Spot) {
-  const paths: Record<string, ValuePath> = {}
-  for (const of of ['*', name])
-    for (const key of Object.keys(said[of] ?? {})) paths[key] = [...importer.path, 'effects', of, key]
-  return { effects: { ...said['*'], ...said[name] }, from: { file: importer.file, paths } }
 }
 
 /** The importer's word counts like that of a tool's author, also in what may run twice. */
@@ -104,23 +83,21 @@ function withFoundBinary({ value, path }: YamlFile): unknown {
   return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value
 }
 
-/** True for a command that was chosen and is not there; everything else is wrong in the file itself. */
-function isAboutChoice(error: Error): boolean {
-  return (
-    'path' in error &&
-    String(error.path) === 'commands' &&
-    'value' in error &&
-    typeof error.value === 'string'
-  )
-}
-
-/** Where in the file the member is that the error is about. */
-function placeIn(value: unknown, error: Error): ValuePath {
-  const path = 'path' in error && Array.isArray(error.path) ? error.path.map(String) : []
-  let at: unknown = value
-  return path.map((step) => {
-    const key = Array.isArray(at) ? Number(step) : step
-    at = (at as Record<string, unknown> | null | undefined)?.[step]
-    return key
+/** Of a command that was chosen and is not there: which one it is; of everything else: where in the file the member stands. */
+function whereIn(
+  error: Error,
+  value: unknown,
+  commands: readonly string[] = [],
+): { index: number; path: ValuePath } {
+  const { path = [], value: chosen } = error as { path?: readonly unknown[]; value?: unknown }
+  const names = path.map(String)
+  if (names.join() === 'commands' && typeof chosen === 'string')
+    return { index: commands.indexOf(chosen), path: [] }
+  let at = value
+  const steps = names.map((name) => {
+    const step = Array.isArray(at) ? Number(name) : name
+    at = valueAt(at, [step])
+    return step
   })
+  return { index: -1, path: steps }
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize, resolve } from 'node:path'
 import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
+import { showValue } from '@delta/executor'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'
-import { report, show } from './shape.js'
+import { report } from './shape.js'
 import type { YamlFile } from './yaml.js'
 
 export const CONTEXT_FILE = 'context.yaml'
@@ -32,7 +33,7 @@ export function readContext(
   const other = sets.findLast(({ path, written }) => path.length === 0 && written !== '')
   const { value: name = CONTEXT_FILE } = other ?? {}
   if (other !== undefined && typeof name !== 'string')
-    findings.error(other.place, `context: must be the path of a file, not ${show(name)}.`)
+    findings.error(other.place, `context: must be the path of a file, not ${showValue(name)}.`)
   if (typeof name !== 'string') return undefined
   const path = resolve(workplace.home, name)
   const { exists, file: read } = readYaml(path, workplace, findings)
@@ -50,12 +51,6 @@ export function readContext(
   const inner = sets.filter(({ path }) => path.length > 0)
   const { value, file: edited } = setIn(read.value, read, [], inner, findings)
   const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
-  if (file.value === null || Array.isArray(file.value)) {
-    const hint = file.value === null ? 'delta init writes an example.' : 'Write "sources:" above the list.'
-    findings.error(file.locate([]), 'A recipe is a map with a list "sources:".', hint)
-    return undefined
-  }
-
   const parsed = parseManifest(file.value)
   const spot = { file, path: [], findings }
   report(parsed.warnings, spot, findings.unknownKey)

@@ -54,13 +54,9 @@ function findNames(text: string, file: string, findings: Findings): Record<strin
     const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)/.exec(line) ?? []
     const place = { file, line: index + 1, column: before.length + 1 }
     if (line.includes('=')) places[name] = place
-    if (OUR_NAMES.includes(name)) {
-      if (!line.includes('=')) findings.warn(place, `${name} has no value here.`, `Write: ${name}=…`)
-      continue
-    }
+    if (!line.includes('=') || OUR_NAMES.includes(name)) continue
     const meant = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : nearestNames(name, OUR_NAMES, 2)[0]
-    if (meant !== undefined && line.includes('='))
-      findings.warn(place, `${name} has no effect.`, `Did you mean ${meant}?`)
+    if (meant !== undefined) findings.warn(place, `${name} has no effect.`, `Did you mean ${meant}?`)
   }
   return places
 }

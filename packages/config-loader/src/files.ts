@@ -9,10 +9,8 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
-import { tildeHint } from './path.js'
-import { ConfigError, type Findings } from './problems.js'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { ConfigError, type Findings, formatReport } from './problems.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */
@@ -102,15 +100,24 @@ function decode(bytes: Buffer): ReadText {
   }
 }
 
+/** What codes of the system mean for a person; `reason` is `missing` where nothing is there. */
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read by you',
+  EPERM: 'may not be read by you',
+  ELOOP: 'is a symbolic link that leads to itself',
+}
+
 function describeFailure(error: unknown): Unreadable {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR')
-    return { ok: false, reason: 'missing', message: 'does not exist' }
-  if (code === 'EACCES' || code === 'EPERM')
-    return { ok: false, reason: 'unreadable', message: 'may not be read by you' }
-  if (code === 'ELOOP')
-    return { ok: false, reason: 'unreadable', message: 'is a symbolic link that leads to itself' }
-  return { ok: false, reason: 'unreadable', message: `cannot be read: ${message}` }
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'unreadable'
+  return { ok: false, reason, message: FAILURES[code] ?? `cannot be read: ${message}` }
+}
+
+/** For a path that was not found and that only a shell would have understood. */
+export function tildeHint(path: string): string | undefined {
+  return path.startsWith('~') ? 'No shell reads this path: write out what "~" stands for.' : undefined
 }
 
 /** The absolute path without symbolic links, or undefined if nothing can be found there. */
@@ -124,45 +131,28 @@ export function realPath(path: string): string | undefined {
 
 const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
-const ANOTHER_AGENT = 'Name the directory of an agent with --agent, or make a new one: delta init my-agent'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
 export function openDirectory(directory: string, shown = directory): Workplace {
   try {
     if (statSync(directory).isDirectory()) return { home: realpathSync.native(directory), shown }
   } catch (error) {
-    const { reason, message } = describeFailure(error)
-    const make = `Give another with --agent, or make one: ${quoteForPerson(['delta', 'init', shown])}`
-    const hint = reason === 'missing' ? (tildeHint(shown) ?? make) : ANOTHER_AGENT
-    throw notFound(`${shown}: the agent's directory ${message}.`, hint, error)
+    throw notFound(`${shown}: the agent's directory ${describeFailure(error).message}.`, shown, error)
   }
-  throw notFound(
-    `${shown}: is a file, but an agent is a directory.`,
-    `Give the directory that holds it: ${quoteForPerson(['--agent', dirname(shown)])}`,
-  )
+  throw notFound(`${shown}: is a file, but an agent is a directory.`, shown)
 }
 
 /**
  * The agent's main file: `agent.yaml`, or `config.yaml` as before version 1.9.
  *
- * @param another - What to name instead of a directory that holds other things.
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
  */
-export function findMainFile(
-  { home, shown }: Workplace,
-  findings: Findings,
-  another: string = ANOTHER_AGENT,
-): string {
+export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
   const names = namesIn(home, shown)
   for (const name of ['context', 'hooks']) {
-    const isMeant = names.has(`${name}.yml`) && !names.has(`${name}.yaml`)
-    // a guard must not vanish by the ending of its file
-    if (isMeant)
-      findings.error(
-        { file: join(shown, `${name}.yml`) },
-        'Not read by this name.',
-        `Rename it to ${name}.yaml.`,
-      )
+    if (!names.has(`${name}.yml`) || names.has(`${name}.yaml`)) continue
+    const file = join(shown, `${name}.yml`) // a guard must not vanish by the ending of its file
+    findings.error({ file }, 'Not read by this name.', `Rename it to ${name}.yaml.`)
   }
   const old = { file: join(shown, OLD_MAIN_FILE) }
   if (names.has(MAIN_FILE)) {
@@ -175,35 +165,31 @@ export function findMainFile(
     return join(home, OLD_MAIN_FILE)
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
-  throw notFound(`${place} holds no agent.yaml.`, suggest({ home, shown }, names, another))
+  throw notFound(`${place} holds no agent.yaml.`, shown, undefined, suggest({ home, shown }, names))
 }
 
-function suggest({ home, shown }: Workplace, names: ReadonlySet<string>, another: string): string {
+function suggest({ home, shown }: Workplace, names: ReadonlySet<string>): string | undefined {
   const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.has(name))
   if (otherEnding !== undefined) return `Rename ${join(shown, otherEnding)} to agent.yaml.`
   const inside = [...names].filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
-  if (inside.length > 0) {
-    const more = inside.length > MOST_NAMED ? ', …' : ''
-    return `Agents inside of it: ${inside
-      .slice(0, MOST_NAMED)
-      .map((name) => join(shown, name))
-      .join(', ')}${more}`
-  }
-  if (names.size > 0) return another // init wants it empty
-  return `Make an agent there with: ${quoteForPerson(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
+  if (inside.length === 0) return undefined
+  return `Agents inside of it: ${inside.map((name) => join(shown, name)).join(', ')}`
 }
-
-const MOST_NAMED = 10
 
 function namesIn(home: string, shown: string): ReadonlySet<string> {
   try {
     return new Set(readdirSync(home))
   } catch (error) {
-    throw notFound(`${shown}: the agent's directory ${describeFailure(error).message}.`, ANOTHER_AGENT, error)
+    throw notFound(`${shown}: the agent's directory ${describeFailure(error).message}.`, shown, error)
   }
 }
 
-function notFound(message: string, hint: string, cause?: unknown): ConfigError {
-  const problems = [{ file: '', message, hint }]
-  return new ConfigError('ERR_CONFIG_NOT_FOUND', `${message}\n${hint}`, { problems, cause })
+function notFound(
+  message: string,
+  shown: string,
+  cause?: unknown,
+  hint: string | undefined = tildeHint(shown),
+): ConfigError {
+  const problems = [{ file: '', message, hint, ...(hint === undefined && { noAgentIn: shown }) }]
+  return new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport(problems), { problems, cause })
 }

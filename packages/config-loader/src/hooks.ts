@@ -1,22 +1,11 @@
 import { join } from 'node:path'
-import { nearestNames } from '@delta/executor'
+import { fitShape, type ValuePath, valueAt } from '@delta/executor'
 import * as z from 'zod/mini'
-import type { AgentDocument } from './agent-schema.js'
 import { displayName, readYaml, type Workplace } from './files.js'
-import { isMap, type ValuePath } from './path.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'
-import {
-  fitShape,
-  inside,
-  report,
-  reportUnreplaced,
-  type ShapeProblem,
-  type Spot,
-  valueAt,
-  wrong,
-} from './shape.js'
-import type { YamlFile } from './yaml.js'
+import { inside, report, reportUnknownName, reportUnreplaced, type Spot, wrong } from './shape.js'
+import { isMap, type YamlFile } from './yaml.js'
 
 /** The points of a run at which a command may be run, in the words of `hooks.yaml`. */
 export const HOOK_NAMES = [
@@ -74,7 +63,6 @@ export interface LoadedHooks {
  * @param sets - What was set in them.
  */
 export function loadHooks(
-  document: AgentDocument | undefined,
   main: YamlFile | undefined,
   workplace: Workplace,
   sets: readonly SetValue[],
@@ -82,7 +70,7 @@ export function loadHooks(
 ): LoadedHooks {
   const path = join(workplace.home, HOOKS_FILE)
   const { exists, file } = readYaml(path, workplace, findings)
-  const oldKeys = main ? OLD_KEYS.filter((key) => document?.[key] !== undefined) : []
+  const oldKeys = OLD_KEYS.filter((key) => isMap(main?.value) && main.value[key] !== undefined)
   const [oldKey] = oldKeys
   if (exists) {
     for (const key of oldKeys) {
@@ -162,32 +150,26 @@ function readHooks(value: unknown, spot: Spot): Hooks {
   return hooks
 }
 
-function hookName(written: string, { file, path, findings }: Spot): HookName | undefined {
+function hookName(written: string, spot: Spot): HookName | undefined {
   const known = HOOK_NAMES.find((name) => name === written)
-  if (known) return known
-
-  const place = file.locate(path, { key: true })
   const renamed = Object.hasOwn(OLD_NAMES, written) ? OLD_NAMES[written] : undefined
   if (renamed) {
-    findings.deprecated(
-      place,
-      `The hook "${written}" is now called "${renamed}".`,
-      `Rename it to "${renamed}".`,
-    )
-    return renamed
+    const place = spot.file.locate(spot.path, { key: true })
+    const message = `The hook "${written}" is now called "${renamed}".`
+    spot.findings.deprecated(place, message, `Rename it to "${renamed}".`)
+  } else if (!known) {
+    const message = `There is no hook "${written}"; it would never be called.`
+    reportUnknownName(spot, message, {
+      known: HOOK_NAMES,
+      otherwise: `The hooks are ${HOOK_NAMES.join(', ')}.`,
+    })
   }
-  const [nearest] = nearestNames(written, HOOK_NAMES)
-  const hint = nearest ? `Did you mean "${nearest}"?` : `The hooks are ${HOOK_NAMES.join(', ')}.`
-  findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
-  return undefined
+  return known ?? renamed
 }
 
 function readHook(definition: unknown, spot: Spot): Hook | undefined {
-  const { value, problems } = fitShape(hookSchema, definition, Object.keys(hookSchema.shape))
-  report(
-    problems.map((problem) => explainCommand(problem, definition)),
-    spot,
-  )
+  const { value, problems } = fitShape(hookSchema, definition)
+  report(problems, spot)
   if (value === undefined) return undefined
   reportUnreplaced(value.command, inside(spot, 'command'))
   return {
@@ -195,12 +177,4 @@ function readHook(definition: unknown, spot: Spot): Hook | undefined {
     timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     passEnv: value.pass_env ?? [],
   }
-}
-
-/** A command is written as one text by everybody once. */
-function explainCommand(problem: ShapeProblem, definition: unknown): ShapeProblem {
-  const command = isMap(definition) ? definition.command : definition
-  if (typeof command !== 'string' || (problem.path[0] ?? 'command') !== 'command') return problem
-  const words = /[|&;<>$`"'*]/.test(command) ? ['sh', '-c', command] : command.split(/\s+/)
-  return { ...problem, hint: `Write: { command: ${JSON.stringify(words)} }` }
 }

@@ -1,14 +1,12 @@
-import { readdirSync } from 'node:fs'
-import { effectsSchema } from '@delta/executor'
-import { atipImportSchema, importSchema, TOOL_FILE_KEYS, toolFileSchema } from './agent-schema.js'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor'
+import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
-import { displayName, readYaml, type Workplace } from './files.js'
-import { type Roots, resolveImport } from './import-path.js'
-import { isMap, type ValuePath } from './path.js'
+import { displayName, isInside, readText, readYaml, realPath, tildeHint, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { fitShape, report, type Spot, sentence, withoutFaults, wrong } from './shape.js'
+import { report, type Spot, sentence, withoutFaults, wrong } from './shape.js'
 import { byName, fileAndLine, type LoadedTool, readTools, type ToolSet } from './tools.js'
-import type { YamlFile } from './yaml.js'
+import { isMap, type YamlFile } from './yaml.js'
 
 /** A tool that another file's tool of the same name replaced. */
 export interface Override {
@@ -124,8 +122,6 @@ async function importEntry(
   return tools.values()
 }
 
-const ATIP_KEYS = [...Object.keys(atipImportSchema.shape), ...Object.keys(effectsSchema.shape)]
-
 /** Reads one element of `imports:`; says what is wrong with it and returns undefined if it is no way to a file. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
   if (isMap(entry) && !('atip' in entry)) {
@@ -133,7 +129,7 @@ function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
     wrong(spot, message, 'As in: - ./tools/files.yaml')
     return undefined
   }
-  const { value, problems } = fitShape(importSchema, entry, ATIP_KEYS)
+  const { value, problems } = fitShape(importSchema, entry)
   report(problems, spot)
   return typeof value === 'string' ? { atip: value } : value
 }
@@ -150,8 +146,8 @@ async function loadToolFile(
   entry: Spot,
   state: ImportState,
 ): Promise<ToolSet | undefined> {
-  const { exists, file } = readYaml(path, state.workplace, state.findings, ({ reason, message }, name) =>
-    wrong(entry, `${name} ${message}`, reason === 'directory' ? filesIn(path) : undefined),
+  const { exists, file } = readYaml(path, state.workplace, state.findings, ({ message }, name) =>
+    wrong(entry, `${name} ${message}`),
   )
   if (!exists) return void wrong(entry, `${path} vanished while it was read`)
   if (file === undefined) return new Map()
@@ -163,12 +159,6 @@ async function loadToolFile(
 
   const { imports, tools, base } = readToolFile({ file, path: [], findings: state.findings })
   return collectTools(imports, tools, { ...importer, file }, state, base)
-}
-
-/** The hint for a directory that somebody imported: what in it could be. */
-function filesIn(directory: string): string {
-  const names = readdirSync(directory).filter((name) => /\.(ya?ml|json)$/.test(name))
-  return `Import files, one by one${names.length === 0 ? '' : `. In it: ${names.sort().slice(0, 10).join(', ')}`}.`
 }
 
 interface ToolFile {
@@ -185,10 +175,106 @@ function readToolFile(spot: Spot): ToolFile {
     wrong(spot, 'A file to import is a map, not a list.', 'Write "tools:" above the list.')
     return { imports: [], tools: written, base: [] }
   }
-  const { value, problems } = fitShape(toolFileSchema, written, TOOL_FILE_KEYS)
+  const { value, problems } = fitShape(toolFileSchema, written)
   report(problems, spot)
   const { imports, tools } = value ?? withoutFaults(toolFileSchema, written, problems) ?? {}
   if (value !== undefined && value.tools === undefined && value.imports === undefined)
     wrong(spot, 'An imported file must contain a list "tools:".')
   return { imports: imports ?? [], tools: tools ?? [], base: ['tools'] }
+}
+
+/** Directories from which files may be imported: absolute, symbolic links resolved. */
+type Roots = readonly string[]
+
+type ResolvedImport =
+  /** `roots`: what the imported file may import from in turn. `root`: the directory that would have to be one. */
+  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string; root?: string }
+
+/**
+ * The directories from which an agent may import: its own, and what the person who runs it allows with
+ * `--import-root` or `DELTA_IMPORT_ROOTS` (absolute paths, separated as in PATH).
+ */
+export function importRootsOf(
+  home: string,
+  {
+    importRoots = [],
+    environment,
+  }: { importRoots?: readonly string[] | undefined; environment: NodeJS.ProcessEnv },
+  findings: Findings,
+): string[] {
+  const named = (environment.DELTA_IMPORT_ROOTS ?? '').split(delimiter).filter((root) => root !== '')
+  for (const root of named) {
+    if (!isAbsolute(root))
+      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`, tildeHint(root))
+  }
+  const roots = [home]
+  for (const root of [...importRoots, ...named.filter(isAbsolute)]) {
+    const path = realPath(resolve(root))
+    if (path === undefined) findings.warn({ file: root }, 'The import root does not exist.', tildeHint(root))
+    else roots.push(path)
+  }
+  return roots
+}
+
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
+
+/**
+ * Finds the file an `imports:` entry means.
+ *
+ * A path is relative to the importing file, and what it leads to, symbolic links resolved, must lie inside one
+ * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
+ * around it, as Node does, and must lie inside the package.
+ */
+function resolveImport(entry: string, importer: string, home: string, roots: Roots): ResolvedImport {
+  if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
+  if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) {
+    const hint = 'Save it beside the agent and import that file, so that what runs is what you have read.'
+    return { ok: false, message: `"${entry}" is not a file; nothing is fetched from elsewhere`, hint }
+  }
+  const path = realPath(resolve(dirname(importer), entry))
+  if (path === undefined) return missing(entry, dirname(importer))
+  if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots }
+  return {
+    ok: false,
+    message: `"${entry}" leads to ${path}, outside of the agent's directory`,
+    hint: 'If you trust what is there, make its directory an import root (DELTA_IMPORT_ROOTS, or for this run alone).',
+    root: dirname(path),
+  }
+}
+
+function resolvePackage(entry: string, home: string, roots: Roots): ResolvedImport {
+  const [, name, file] = PACKAGE.exec(entry) ?? []
+  if (name === undefined || file === undefined) {
+    const hint = 'As in npm:@acme/tools/files.yaml; the version is the one that is installed.'
+    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>`, hint }
+  }
+  const directory = findPackage(name, home)
+  if (directory === undefined) {
+    const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
+    return { ok: false, message: `the package "${name}" is not installed`, hint }
+  }
+  const path = realPath(join(directory, file))
+  if (path === undefined) {
+    const hint = `What it has lies in ${directory}.`
+    return { ok: false, message: `the package "${name}" has no file "${file}"`, hint }
+  }
+  if (!isInside(path, directory))
+    return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
+  return { ok: true, path, roots: [...roots, directory] }
+}
+
+function findPackage(name: string, home: string): string | undefined {
+  for (let directory = home; ; directory = dirname(directory)) {
+    const found = realPath(join(directory, 'node_modules', name))
+    if (found !== undefined) return found
+    if (directory === dirname(directory)) return undefined
+  }
+}
+
+function missing(entry: string, directory: string): ResolvedImport {
+  const read = readText(resolve(directory, entry))
+  if (!read.ok && read.reason !== 'missing') return { ok: false, message: `"${entry}" ${read.message}` }
+  const message = `"${entry}" does not exist in ${directory}`
+  const hint = tildeHint(entry) ?? 'A path is relative to the file that imports it.'
+  return { ok: false, message, hint }
 }

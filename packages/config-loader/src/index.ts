@@ -3,10 +3,8 @@ export type { WorkspaceEndpoint } from './environment.js'
 export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment.js'
 export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hooks.js'
 export type { Override } from './imports.js'
-export type { Snapshot } from './load-agent.js'
-export { AGENT_DEFAULTS, type Agent, loadAgent } from './load-agent.js'
+export { AGENT_DEFAULTS, type Agent, type LoadOptions, loadAgent, type Snapshot } from './load-agent.js'
 export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
-export type { LoadOptions } from './parts.js'
 export {
   ConfigError,
   type ConfigErrorCode,

@@ -2,11 +2,12 @@ import { basename } from 'node:path'
 import type { ContextManifest } from '@delta/context'
 import type { Policy, Tool } from '@delta/executor'
 import type { LlmSettings, ScriptTurn } from '@delta/model'
-import { CONTEXT_FILE, CONTEXT_MISSING } from './context.js'
+import { CONTEXT_FILE, CONTEXT_MISSING, checkSources, type LoadedContext, readContext } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
-import { HOOKS_FILE, type Hooks } from './hooks.js'
-import type { Override } from './imports.js'
-import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
+import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
+import { HOOKS_FILE, type Hooks, loadHooks } from './hooks.js'
+import { collectTools, importRootsOf, type Override } from './imports.js'
+import { checkPolicyTools, type MainFile, readLlm, readMainFile, readPolicy } from './main-file.js'
 import {
   ConfigError,
   type ConfigWarning,
@@ -16,8 +17,9 @@ import {
   inReadingOrder,
   maskSecrets,
 } from './problems.js'
-import { USUAL_PROMPT } from './prompt.js'
-import { expandedFormOf, toolsAlone } from './tools.js'
+import { readPrompt, readScript, USUAL_PROMPT } from './prompt.js'
+import { readSets, type SetValue, setsBelow } from './set.js'
+import { expandedFormOf, setTools, type ToolSet, toolsAlone } from './tools.js'
 import { writtenVersion, type YamlFile } from './yaml.js'
 
 /** What counts where `agent.yaml` says nothing. */
@@ -66,6 +68,23 @@ export interface Agent {
   overrides: Override[]
 }
 
+/** What loading depends on besides the files. */
+export interface LoadOptions {
+  /** The environment of the person who runs the agent; only `DELTA_*` names are looked at. */
+  environment: NodeJS.ProcessEnv
+  /** Directories, besides the agent's own, from which files may be imported. */
+  importRoots?: readonly string[] | undefined
+  /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
+  shownAs?: string | undefined
+  /**
+   * Values that count in place of what the files say, each as `path=value`: `llm.model=gpt-4o`, `tools.bash.timeout_ms=500`,
+   * `context.sources.memory.max_tokens=`. A later one of the same path wins; unknown keys in them are errors.
+   */
+  overrides?: readonly string[] | undefined
+  /** Unknown keys are errors instead of warnings. */
+  strict?: boolean | undefined
+}
+
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
  *
@@ -92,6 +111,63 @@ export async function loadParts(
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
   return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
+}
+
+/** Reads everything there is, also when something was wrong before: people want to see all mistakes at once. */
+async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
+  const sets = readSets(options.overrides ?? [], findings)
+  const mainFile = readMainFile(workplace, sets, findings)
+  const { main, document } = mainFile
+  const llm =
+    main &&
+    document &&
+    readLlm(document.llm, { file: main, path: document.llm === undefined ? [] : ['llm'], findings })
+  const script = main && readScript(llm, main, workplace, findings)
+  const policyAt = main && { file: main, path: ['policy'], findings }
+  const policy = policyAt && readPolicy(document?.policy, policyAt)
+  const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
+  const { tools, overrides } = await loadTools(mainFile, workplace, sets, options, findings)
+  if (policyAt) checkPolicyTools(policy, tools, policyAt)
+  const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
+  const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
+  const context = readContext(workplace, promptFile, setsBelow(sets, 'context'), findings)
+  if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
+  const isWritten = liesInParentRun(workplace.home, options.environment)
+  if (isWritten || runsAbove(options.environment).length > 0)
+    refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
+  return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
+}
+
+type Parts = Awaited<ReturnType<typeof readParts>>
+type Needed = 'main' | 'document' | 'llm'
+export type CompleteParts = Parts & { [part in Needed]: NonNullable<Parts[part]> } & {
+  context: Required<LoadedContext>
+}
+
+/** A part is only missing when a problem said why. */
+function isComplete(parts: Parts): parts is CompleteParts {
+  const { main, document, context, llm } = parts
+  return [main, document, context?.manifest, llm].every((part) => part !== undefined)
+}
+
+async function loadTools(
+  { main, document }: MainFile,
+  workplace: Workplace,
+  sets: readonly SetValue[],
+  options: LoadOptions,
+  findings: Findings,
+): Promise<{ tools: ToolSet; overrides: Override[] }> {
+  const overrides: Override[] = []
+  const state = { workplace, findings, overrides, loaded: new Map() }
+  const roots = importRootsOf(workplace.home, options, findings)
+  if (main === undefined || document === undefined) return { tools: new Map(), overrides }
+  const importer = { file: main, chain: [main.path], roots }
+  const { imports, tools } = document
+  const before = findings.problems.length
+  const collected = await collectTools(imports ?? [], tools ?? [], importer, state)
+  const hasAll = findings.problems.length === before
+  const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
+  return { tools: setTools(collected, inTools, { hasAll }, findings), overrides }
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace, set: readonly string[]): Agent {

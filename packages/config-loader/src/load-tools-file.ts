@@ -1,14 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Policy, Tool } from '@delta/executor'
+import { fitShape, type Policy, type Tool } from '@delta/executor'
+import { listsSchema } from './agent-schema.js'
 import { isAtip } from './atip-import.js'
 import { findMainFile, openDirectory, readText, readYaml, realPath, type Workplace } from './files.js'
-import { importRootsOf } from './import-path.js'
-import { collectTools, type Override } from './imports.js'
-import { invalid } from './load-agent.js'
-import type { LoadOptions } from './parts.js'
-import { isMap } from './path.js'
-import { checkPolicyTools, readPolicy } from './policy.js'
+import { collectTools, importRootsOf, type Override } from './imports.js'
+import { invalid, type LoadOptions } from './load-agent.js'
+import { checkPolicyTools, readPolicy } from './main-file.js'
 import {
   ConfigError,
   type ConfigWarning,
@@ -17,9 +15,9 @@ import {
   formatReport,
   inReadingOrder,
 } from './problems.js'
-import { wrong } from './shape.js'
+import { report, withoutFaults } from './shape.js'
 import { expandedFormOf, fileAndLine, type ToolSet, toolsAlone } from './tools.js'
-import { writtenVersion, type YamlFile } from './yaml.js'
+import { isMap, writtenVersion, type YamlFile } from './yaml.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
 export interface LoadedTools {
@@ -29,8 +27,6 @@ export interface LoadedTools {
   tools: ReadonlyMap<string, Tool>
   /** Where the tool of this name is defined, as `file:line`; a tool that was imported has its own file. */
   placeOf: (name: string) => string | undefined
-  /** Of effects that an import says of the tool itself: where each stands, as `file:line`. */
-  effectPlaces: (name: string) => Readonly<Record<string, string>>
   /** What the same file says under `policy:`. */
   policy?: Policy
   /** Tools of the same name in several files, and which one counts. */
@@ -72,12 +68,6 @@ export async function loadToolsFile(
       const loaded = tools.get(name)
       return loaded && fileAndLine(loaded.file, loaded.path)
     },
-    effectPlaces: (name) => {
-      const from = tools.get(name)?.effectsFrom
-      if (from === undefined) return {}
-      const places = Object.entries(from.paths).map(([key, path]) => [key, fileAndLine(from.file, path)])
-      return Object.fromEntries(places)
-    },
     ...(policy && { policy }),
     overrides,
     warnings: inReadingOrder(findings.warnings),
@@ -85,15 +75,13 @@ export async function loadToolsFile(
   }
 }
 
-const ANOTHER_PLACE = 'Name a file that holds tools, or the directory of an agent.'
-
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
 function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; file: string } {
   const file = realPath(path)
   if (file === undefined) throw notFound(path, shown)
   if (statSync(file).isDirectory()) {
     const workplace = openDirectory(path, shown)
-    return { workplace, file: findMainFile(workplace, findings, ANOTHER_PLACE) }
+    return { workplace, file: findMainFile(workplace, findings) }
   }
   return { workplace: { home: dirname(file), shown: dirname(shown) }, file }
 }
@@ -123,18 +111,10 @@ async function toolsOf(
       : 'Expected: "tools:" with a list under it, or a list of tools.'
     findings.error(file.locate([]), 'There are no tools here.', hint)
   }
-  return collectTools(
-    listAt('imports', imports, file, findings),
-    listAt('tools', tools, file, findings),
-    importer,
-    state,
-  )
-}
-
-function listAt(key: string, value: unknown, file: YamlFile, findings: Findings): readonly unknown[] {
-  if (Array.isArray(value)) return value
-  if (value !== undefined && value !== null) wrong({ file, path: [key], findings }, 'must be a list')
-  return []
+  const { value, problems } = fitShape(listsSchema, { imports, tools })
+  report(problems, { file, path: [], findings })
+  const lists = value ?? withoutFaults(listsSchema, { imports, tools }, problems)
+  return collectTools(lists?.imports ?? [], lists?.tools ?? [], importer, state)
 }
 
 function documentOf(file: YamlFile, tools: ToolSet): LoadedTools['document'] {

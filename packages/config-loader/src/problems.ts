@@ -1,3 +1,5 @@
+import { showControls } from '@delta/executor'
+
 /** What went wrong as a whole; the single problems say where. */
 export type ConfigErrorCode =
   | 'ERR_CONFIG_INVALID' // a file was found, and something in it is wrong
@@ -23,6 +25,8 @@ export interface ConfigProblem {
   hint?: string | undefined
   /** The option that allows it, for a person who trusts what is there; `value` is what to add to a list. */
   allowedBy?: { option: 'trustWorkspaceEnv' } | { option: 'importRoots'; value: string }
+  /** The directory in which there is no agent, as it is shown: one can be made there, or another be named. */
+  noAgentIn?: string
 }
 
 /** Something that works, but probably not as meant, or not for much longer. */
@@ -99,18 +103,16 @@ export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[
 export function collectFindings({ strict = false }: { strict?: boolean | undefined } = {}): Findings {
   const problems: ConfigProblem[] = []
   const warnings: ConfigWarning[] = []
+  const warning = (deprecated: boolean, mark: string) => (place: Finding, message: string, hint?: string) => {
+    warnings.push({ ...place, message: `${mark}${message}`, hint, deprecated })
+  }
   const error: Findings['error'] = (place, message, hint) => {
     problems.push({ ...place, message, hint })
   }
-  const warn: Findings['warn'] = (place, message, hint) => {
-    warnings.push({ ...place, message, hint, deprecated: false })
-  }
-  const deprecated: Findings['deprecated'] = (place, message, hint) => {
-    warnings.push({ ...place, message: `[DEPRECATION WARNING] ${message}`, hint, deprecated: true })
-  }
+  const warn = warning(false, '')
   const unknownKey: Findings['unknownKey'] = (place, ...said) =>
     (strict || isSet(place) ? error : warn)(place, ...said)
-  return { problems, warnings, error, warn, deprecated, unknownKey }
+  return { problems, warnings, error, warn, deprecated: warning(true, '[DEPRECATION WARNING] '), unknownKey }
 }
 
 const WIDEST_EXCERPT = 120
@@ -202,13 +204,6 @@ function withStars(_: string, name: string, secret: string): string {
   return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
 }
 
-function showControls(text: string): string {
-  return text.replace(
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-}
-
 /** White space as wide as the text on a terminal. */
 function blank(text: string): string {
   const wide =
@@ -224,16 +219,10 @@ function formatPlace({ file, line, column }: ConfigProblem): string {
 
 const SECRET_NAME = /(^|[_-])(api_?key|(?<!max_)token|secret|password|passwd|authorization|credentials?)$/i
 
-function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name)
-}
-
 /** Replaces what stands under names that say they are secret: texts, and a password of digits, which YAML takes for a number. */
 export function maskSecrets(value: unknown, name = ''): unknown {
-  if (typeof value === 'string' || typeof value === 'number') return isSecretName(name) ? '***' : value
+  if (typeof value === 'string' || typeof value === 'number') return SECRET_NAME.test(name) ? '***' : value
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value
-  const masked: Record<string, unknown> = { ...value }
-  for (const key in masked) masked[key] = maskSecrets(masked[key], key)
-  return masked
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item, key)]))
 }

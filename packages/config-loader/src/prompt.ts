@@ -1,8 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type LlmSettings, parseScript, type ScriptTurn } from '@delta/model'
-import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
-import { tildeHint } from './path.js'
+import { displayName, isInside, readText, readYaml, tildeHint, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { report, wrong } from './shape.js'
 import type { YamlFile } from './yaml.js'
@@ -37,23 +36,15 @@ export function readPrompt(
   if (read.ok && isInside(realpathSync.native(path), workplace.home))
     return { name: written, text: read.text }
   if (read.ok) wrong(spot, `"${written}" leads out of the agent's directory`)
-  else if (isText(written))
-    wrong(
-      spot,
-      'names a file; this is a text',
-      `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`,
-    )
-  else {
+  else if (/\s/.test(written.trim()) && !/\.\w+$/.test(written)) {
+    const hint = `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`
+    wrong(spot, 'names a file; this is a text', hint)
+  } else {
     const toWrite = `Write the agent's instructions into ${displayName(workplace, path)}, or name the file of the agent's directory that holds them.`
     const hint = read.reason === 'missing' ? (tildeHint(written) ?? toWrite) : undefined
     wrong(spot, `the file "${written}" ${read.message}`, hint)
   }
   return undefined
-}
-
-/** Several words without the ending of a file: what other programs take here. */
-function isText(written: string): boolean {
-  return /\s/.test(written.trim()) && !/\.\w+$/.test(written)
 }
 
 function readUsualPrompt(workplace: Workplace, findings: Findings): Prompt | undefined {

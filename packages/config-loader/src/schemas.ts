@@ -32,7 +32,7 @@ export function jsonSchemas() {
   return {
     agent: toJsonSchema(
       'agent',
-      z.extend(agentSchema, { llm: llmSchema, policy: z.optional(policy), imports, tools }),
+      z.extend(agentSchema, { llm: llmSchema, policy: z.optional(policySchema), imports, tools }),
     ),
     tools: toJsonSchema('tools', z.extend(toolFileSchema, { imports, tools })),
     context: toJsonSchema('context', manifestSchema),
@@ -46,8 +46,6 @@ const imports = z.optional(
     z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
   ),
 )
-const policy = z.strictObject(policySchema.shape)
-
 const namedHooks = z.strictObject(
   Object.fromEntries(HOOK_NAMES.map((name) => [name, z.optional(hookSchema)])),
 )

@@ -1,8 +1,6 @@
-import { nearestNames } from '@delta/executor'
-import { formatPath, isMap, type ValuePath } from './path.js'
+import { formatPath, nearestNames, showValue, type ValuePath, valueAt } from '@delta/executor'
 import { type Finding, type Findings, maskSecrets, SET_FLAG, withoutSecrets } from './problems.js'
-import { show, valueAt } from './shape.js'
-import { parseYaml, type YamlFile } from './yaml.js'
+import { isMap, parseYaml, type YamlFile } from './yaml.js'
 
 /** One `path=value`: it counts in place of what the agent's files say there. */
 export interface SetValue {
@@ -121,7 +119,7 @@ function resolve(value: unknown, { path, place }: SetValue, findings: Findings):
       found.push(name)
       at = isMap(at) && Object.hasOwn(at, name) ? at[name] : undefined
     } else {
-      findings.error(place, `${formatPath(found)} is ${show(at)}: there is no "${name}" in it.`)
+      findings.error(place, `${formatPath(found)} is ${showValue(at)}: there is no "${name}" in it.`)
       return undefined
     }
   }

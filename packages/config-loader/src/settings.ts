@@ -1,9 +1,7 @@
-import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor'
+import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS, formatPath, type ValuePath } from '@delta/executor'
 import { LLM_DEFAULTS } from '@delta/model'
 import { HOOKS_FILE } from './hooks.js'
-import { AGENT_DEFAULTS, loadParts } from './load-agent.js'
-import type { CompleteParts, LoadOptions } from './parts.js'
-import { formatPath, type ValuePath } from './path.js'
+import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
 import { maskSecrets } from './problems.js'
 import { expandedFormOf } from './tools.js'
 import type { YamlFile } from './yaml.js'
@@ -35,7 +33,7 @@ export async function listSettings(directory: string, options: LoadOptions): Pro
 
 function ofMainFile(parts: CompleteParts): Setting[] {
   const { main, document } = parts
-  const { llm: _, policy: __, imports, tools, hooks, lifecycle_hooks, ...own } = document
+  const { llm: _, policy: __, imports, tools, ...own } = document
   const written = [
     ...Object.entries(own).map(([key, value]): [ValuePath, unknown] => [[key], value]),
     ...inner('llm', document.llm),

@@ -1,21 +1,21 @@
 import {
-  effectsSchema,
   findDisplayProblems,
-  nearestNames,
-  PARAMETER_KEYS,
+  formatPath,
+  type Problem,
   parseToolSettings,
-  repeatsRepeat,
-  TOOL_KEYS,
-  TOOL_SETTING_KEYS,
+  SYNTAX_KEYS,
   type Tool,
   type ToolSettings,
+  unknownParameterKeys,
+  type ValuePath,
+  valueAt,
 } from '@delta/executor'
 import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
-import { formatPath, isMap, parsePath, type ValuePath } from './path.js'
+import { repeatsRepeat } from '@delta/tool-expander/lint'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
-import { inside, report, reportUnreplaced, type Spot, sentence, valueAt } from './shape.js'
-import type { YamlFile } from './yaml.js'
+import { inside, report, reportUnreplaced, type Spot, sentence } from './shape.js'
+import { isMap, parsePath, type YamlFile } from './yaml.js'
 
 /** A tool, and where it is defined. */
 export interface LoadedTool {
@@ -24,8 +24,6 @@ export interface LoadedTool {
   rest: Record<string, unknown>
   file: YamlFile
   path: ValuePath
-  /** Of an import that says effects of its own: where it says which. */
-  effectsFrom?: { file: YamlFile; paths: Readonly<Record<string, ValuePath>> }
 }
 
 /** Tools by name. A later definition replaces an earlier one in its place. */
@@ -42,7 +40,7 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   const parsed = parseTool(item)
   const keys = isMap(item) ? item : {}
-  reportUnknownKeys(strangeParameterKeys(keys.parameters), spot)
+  report(unknownParameterKeys(keys), spot)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportProblem(problem, item, spot)
     readSettings(Object.fromEntries(Object.entries(keys).filter(([key]) => !SYNTAX_KEYS.includes(key))), spot)
@@ -59,11 +57,9 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
 }
 
-const SYNTAX_KEYS = TOOL_KEYS.filter((key) => !TOOL_SETTING_KEYS.includes(key))
-
 function readSettings(rest: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
   const parsed = parseToolSettings(rest)
-  reportUnknownKeys(parsed.unknownKeys, spot)
+  report(parsed.warnings.map(byMeaning), spot)
   if (parsed.ok) return parsed.settings
   report(parsed.problems, spot)
   return undefined
@@ -93,9 +89,6 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
   }
 }
 
-/** What a mistyped key may have meant, in `output:` too. */
-const KNOWN_KEYS = [...TOOL_KEYS, 'max_chars', 'keep', 'max_bytes']
-
 /** What other tools call keys of ours; by the letters alone `cmd` would be `cwd`. */
 const OTHER_NAMES = new Map<string, string>([
   ['cmd', 'command'],
@@ -104,28 +97,9 @@ const OTHER_NAMES = new Map<string, string>([
   ['args', 'parameters'],
 ])
 
-/** Reports keys that nobody reads, each given as in `output.keeep` or `parameters[0].requird`. */
-function reportUnknownKeys(keys: readonly string[], { file, path, findings }: Spot): void {
-  for (const key of keys) {
-    const names = parsePath(key)
-    const [outer, ...inner] = names
-    const name = String(names.at(-1))
-    if (name.startsWith('x-')) continue
-    const known = outer === 'effects' ? Object.keys(effectsSchema.shape) : KNOWN_KEYS
-    const candidates = outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : known
-    const meant = (inner.length === 0 && OTHER_NAMES.get(name)) || nearestNames(name, candidates)[0]
-    const place = file.locate([...path, ...names], { key: true })
-    findings.unknownKey(place, sentence(path, `unknown key "${key}"`), meant && `Did you mean "${meant}"?`)
-  }
-}
-
-/** The expander keeps keys of parameters that it does not know. */
-function strangeParameterKeys(parameters: unknown): string[] {
-  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
-    Object.keys(isMap(parameter) ? parameter : {})
-      .filter((key) => !PARAMETER_KEYS.includes(key))
-      .map((key) => `parameters[${index}].${key}`),
-  )
+function byMeaning(problem: Problem): Problem {
+  const meant = OTHER_NAMES.get(problem.path)
+  return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` }
 }
 
 function adviceFor(name: string): string {

@@ -1,8 +1,9 @@
+import type { ValuePath } from '@delta/executor'
 import {
   type Document,
   type ErrorCode,
   isAlias,
-  isMap,
+  isMap as isMapNode,
   isScalar,
   isSeq,
   LineCounter,
@@ -12,9 +13,7 @@ import {
   Scalar,
   visit,
 } from 'yaml'
-import type { ValuePath } from './path.js'
-import type { ConfigProblem } from './problems.js'
-import { excerptOf, isBelowSecret } from './problems.js'
+import { type ConfigProblem, excerptOf, isBelowSecret } from './problems.js'
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
 export interface YamlFile {
@@ -183,7 +182,7 @@ function ownFaults(document: Document, lineOf: (offset: number) => number): Faul
     Node(_key, node, around) {
       if (!isAlias(node)) {
         if (node.anchor !== undefined) anchors.add(node.anchor)
-        if (isMap(node)) faults.push(...repeatedKeys(node.items as Pair[], lineOf))
+        if (isMapNode(node)) faults.push(...repeatedKeys(node.items as Pair[], lineOf))
         return undefined
       }
       const isInside = around.some(
@@ -233,7 +232,7 @@ function offsetOf(document: Document, text: string, path: ValuePath, at: PlaceIn
       node = outer.items[segment] as Node
       keyOffset = startOf(node)
     } else {
-      const pairs = isMap(outer) ? (outer.items as Pair<Node, Node | null>[]) : []
+      const pairs = isMapNode(outer) ? (outer.items as Pair<Node, Node | null>[]) : []
       const pair = pairs.findLast(({ key }) => isScalar(key) && String(key.value) === String(segment))
       if (pair === undefined) return keyOffset
       node = pair.value
@@ -268,4 +267,16 @@ function offsetInBlock(text: string, start: number, line: number, column: number
   const indentation = first.length - first.trimStart().length
   const skipped = lines.slice(0, line).reduce((total, candidate) => total + candidate.length + 1, 0)
   return start + skipped + indentation + column - 1
+}
+
+/** True for what YAML writes as keys and values. */
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads `parameters[1].inject_as`, the spelling in which other packages say where a problem is. */
+export function parsePath(text: string): ValuePath {
+  return [...text.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key = '']) =>
+    index === undefined ? key : Number(index),
+  )
 }

@@ -39,14 +39,13 @@ test.each([
 test('a wrong import does not hide the others, nor what is wrong in their files', async () => {
   const found = await problems({
     'agent.yaml': `${MINIMAL['agent.yaml']}imports:\n  - 5\n  - { path: a.yaml }\n  - a.yaml\n  - none.yaml\n`,
-    'a.yaml': 'imports: b.yaml\ntools: 7\n',
+    'a.yaml': 'imports: [b.yaml]\ntools: 7\n',
     'b.yaml': 'tools: [{ name: b, exec: "x | y" }]\n',
   })
   expect(found).toEqual([
-    'agent/agent.yaml:4:5: imports[0]: must be a text or a map of keys and values, not 5.',
+    'agent/agent.yaml:4:5: imports[0]: must be a text or a map with "atip", not 5.',
     'agent/agent.yaml:5:5: imports[1]: must be a path, or { atip: <file> } for a description in ATIP.',
     'agent/agent.yaml:7:5: imports[3]: "none.yaml" does not exist in agent.',
-    'agent/a.yaml:1:10: imports: must be a list, not "b.yaml".',
     'agent/a.yaml:2:8: tools: must be a list, not 7.',
     'agent/b.yaml:1:29: tools[0] "b": Shell metacharacter \'|\' not allowed in exec: mode. Use shell: mode or remove pipe.',
   ])
@@ -59,7 +58,7 @@ test('a tool with a wrong template is looked at as a whole, and a second one of 
 `
   expect(await problems({ 'agent.yaml': `${MINIMAL['agent.yaml']}${tools}` })).toEqual([
     'agent/agent.yaml:4:25: tools[0] "a": Shell metacharacter \'|\' not allowed in exec: mode. Use shell: mode or remove pipe.',
-    'agent/agent.yaml:4:43: tools[0].timeout_ms: expected whole milliseconds, 0 for no limit.',
+    'agent/agent.yaml:4:43: tools[0].timeout_ms: must be whole milliseconds, 0 for no limit, not "soon".',
     'agent/agent.yaml:5:13: tools[1]: the tool "a" is already defined on line 4.',
     'Besides:',
     'agent/agent.yaml:4:49: tools[0]: unknown key "critcal".',
@@ -78,7 +77,7 @@ test('a recipe, a policy and hooks with several mistakes have each of them told'
   })
   expect(found).toEqual([
     'agent/agent.yaml:3:11: policy: there is no rule "allow_netwrok"; it would protect nothing.',
-    'agent/agent.yaml:3:49: policy.allow_billable: expected true or false.',
+    'agent/agent.yaml:3:49: policy.allow_billable: must be true or false, not "maybe".',
     'agent/hooks.yaml:1:22: on_error.command: must be a list, not "notify me".',
     'agent/hooks.yaml:1:45: on_error.timeout_ms: must be a number, not "soon".',
     'agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, journal, not "fle".',
@@ -89,6 +88,6 @@ test('a recipe, a policy and hooks with several mistakes have each of them told'
 
 test('a list in place of agent.yaml is one problem, not two', async () => {
   expect(await problems({ 'agent.yaml': '- name: a\n' })).toEqual([
-    'agent/agent.yaml:1:1: must be a map of keys and values, not a list.',
+    'agent/agent.yaml:1:1: must be a map with "name", not a list.',
   ])
 })

@@ -111,22 +111,6 @@ test('quotes, comments, export, spaces, BOM and Windows line ends are read as su
   expect(await load()).toMatchObject({ apiKey: 'sk #1==', baseUrl: 'http://x/#a' })
 })
 
-test('a line that names a key and gives none is pointed out', async () => {
-  const { root, load } = await project({ 'agent/.env': 'X=1\n  DELTA_API_KEY: sk-1\n' })
-  const { apiKey, warnings } = await load()
-  expect(apiKey).toBeUndefined()
-  expect(warnings).toEqual([
-    {
-      file: join(root, 'agent/.env'),
-      line: 2,
-      column: 3,
-      message: 'DELTA_API_KEY has no value here.',
-      hint: 'Write: DELTA_API_KEY=…',
-      deprecated: false,
-    },
-  ])
-})
-
 test('other names in an .env file have no effect', async () => {
   const before = { ...process.env }
   const { load } = await project({

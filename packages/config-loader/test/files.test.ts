@@ -12,10 +12,10 @@ test('a byte order mark and Windows line ends are no mistake', async () => {
 
 test('an empty file is called empty, also when it holds only comments', async () => {
   expect(await complaint({ 'agent.yaml': '' })).toBe(
-    'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model: delta init writes an example.',
+    'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model.',
   )
   expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
-    'agent/context.yaml:1:1: A recipe is a map with a list "sources:".\n  # soon\n  ^\ndelta init writes an example.',
+    'agent/context.yaml:1:1: must be a map with "sources", not nothing.\n  # soon\n  ^',
   )
 })
 
@@ -108,6 +108,6 @@ const BAD: [string | Buffer, RegExp][] = [
 
 test('a list in place of a map is called by its name', async () => {
   expect(await complaint({ 'agent.yaml': '- name: a\n' })).toContain(
-    'agent/agent.yaml:1:1: must be a map of keys and values, not a list.',
+    'agent/agent.yaml:1:1: must be a map with "name", not a list.',
   )
 })

@@ -53,12 +53,12 @@ test('a command written as one text is answered with how to write it', async () 
   ).toBe(`agent/hooks.yaml:2:12: on_error.command: must be a list, not "notify me".
   command: notify me
            ^
-Write: { command: ["notify","me"] }`)
+Write: command: ["notify","me"]`)
 })
 
 test('a hook without a command, and one with an unknown key in strict mode', async () => {
   expect(await complaint({ 'hooks.yaml': 'on_error:\n' })).toContain(
-    'on_error: must be a map of keys and values, not nothing.',
+    'on_error: must be a map with "command", not nothing.',
   )
   expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain('on_error: "command" is missing.')
   const message = await complaint(

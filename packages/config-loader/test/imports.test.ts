@@ -188,10 +188,9 @@ test('nothing is fetched from the network', async () => {
 
 test('a missing file and a pattern are explained', async () => {
   const message = await complaint({
-    'agent.yaml': importing('tols.yaml', '"tools/*.yaml"', 'tools/gh.atip.json'),
+    'agent.yaml': importing('tols.yaml', '"tools/*.yaml"'),
   })
   expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: "tols.yaml" does not exist in agent.`)
-  expect(message).toContain('A program writes it: delta tool import <program> -o agent/tools/gh.atip.json')
 })
 
 test('an imported file without tools is probably the wrong file', async () => {
@@ -210,18 +209,15 @@ test('mistakes in an imported file are shown in that file', async () => {
   expect(message).toContain('agent/tools.yaml:2:27: tools[0] "bad": ')
 })
 
-test('an import that is a directory names the files in it, one that is empty is said to be, both where they are written', async () => {
+test('an import that is a directory, and one that is empty, are said to be, both where they are written', async () => {
   const message = await complaint({
     'agent.yaml': importing('./tools', 'empty.yaml', '.'),
     'tools/b.yaml': tool('b'),
-    'tools/a.yml': tool('a'),
-    'tools/run.sh': '',
     'empty.yaml': '# later\n',
   })
   expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: agent/tools is a directory, not a file.
   - ./tools
     ^
-Import files, one by one. In it: a.yml, b.yaml.
 `)
   expect(message).toContain(`agent/agent.yaml:5:5: imports[1]: agent/empty.yaml is empty.
   - empty.yaml
@@ -241,21 +237,9 @@ test.each(['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'])(
   },
 )
 
-test('an ending that is another one is guessed', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('tools', 'tools.yml'),
-    'tools.yaml': tool('b'),
-  })
-  expect(message).toContain(`imports[0]: "tools" does not exist in agent.
-  - tools
-    ^
-Did you mean "tools.yaml"?`)
-  expect(message).toContain('imports[1]: "tools.yml" does not exist in agent.')
-})
-
 test('a path that cannot be one is refused like any other', async () => {
   const message = await complaint({ 'agent.yaml': importing('"a\\0b"', 'a'.repeat(5000)) })
-  expect(message).toContain('imports[0]: "a\\u0000b" cannot be read')
+  expect(message).toContain('imports[0]: "a\\x00b" cannot be read')
   expect(message).toContain('imports[1]: ')
   expect(message).toContain('name too long')
 })

@@ -79,11 +79,11 @@ test('a path that leads nowhere for another reason is explained, too', async () 
   })
 })
 
-test('where there are no tools, the way out is a file or a directory, for that is what is asked for here', async () => {
+test('a directory without an agent has no tools', async () => {
   const home = await directoryOf({ 'notes.txt': '' })
   const failure = loadToolsFile(home, { environment: {}, shownAs: 'notes' })
   await expect(failure).rejects.toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
-    message: 'notes: holds no agent.yaml.\nName a file that holds tools, or the directory of an agent.',
+    message: 'notes: holds no agent.yaml.',
   })
 })

@@ -157,10 +157,7 @@ test.each([
     'context.sources.memroy.max_tokens=1',
     'no source "memroy".\nSources: memory, system_prompt, conversation.',
   ],
-  [
-    'context.sources.memory.max_token=1',
-    'sources[1]: unknown key "max_token" in the source "memory".\nDid you mean "max_tokens"?',
-  ],
+  ['context.sources.memory.max_token=1', 'sources[1]: unknown key "max_token".\nDid you mean "max_tokens"?'],
   [
     'hooks.on_eror.timeout_ms=1',
     'There is no hook "on_eror"; it would never be called.\nDid you mean "on_error"?',

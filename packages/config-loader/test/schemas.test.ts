@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { PARAMETER_KEYS, POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
+import { fitShape, PARAMETER_KEYS, policySchema, settingsSchema } from '@delta/executor'
 import { parseLlm } from '@delta/model'
 import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
+import { agentSchema } from '../src/agent-schema.js'
 import { DESCRIPTIONS } from '../src/descriptions.js'
 import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas } from '../src/schemas.js'
-import { fitShape } from '../src/shape.js'
 
 const schemas = jsonSchemas()
+const settingKeys = Object.keys(settingsSchema._zod.innerType.shape)
 interface Node {
   properties: Record<string, Node>
   items: Node
@@ -49,8 +49,8 @@ test('every description belongs to a key', () => {
 })
 
 test('editors offer every key that says how a tool runs, and the syntax the expander reads', () => {
-  const syntax = toolKeys.filter((key) => !TOOL_SETTING_KEYS.includes(key))
-  expect(toolKeys).toEqual(expect.arrayContaining([...TOOL_SETTING_KEYS]))
+  const syntax = toolKeys.filter((key) => !settingKeys.includes(key))
+  expect(toolKeys).toEqual(expect.arrayContaining(settingKeys))
   expect(syntax).toEqual([
     'name',
     'description',
@@ -80,7 +80,7 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
 
 test('editors offer exactly the rules of a policy and the names of the hooks', () => {
   expect(Object.keys(schema('agent').properties.policy?.properties ?? {}).sort()).toEqual(
-    [...POLICY_KEYS].sort(),
+    Object.keys(policySchema.shape).sort(),
   )
   expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
 })
@@ -119,7 +119,7 @@ test('an agent needs a name, a source a type, a tool one way to run', () => {
 
 test('the agent.yaml that the README shows is one', async () => {
   const shown: unknown = parse(await readFile(new URL('../examples/agent.yaml', import.meta.url), 'utf8'))
-  const { value, problems } = fitShape(agentSchema, shown, AGENT_KEYS)
+  const { value, problems } = fitShape(agentSchema, shown)
   expect(problems).toEqual([])
   expect(value?.tools?.map((tool) => parseTool(tool).ok)).toEqual([true])
 })

@@ -6,7 +6,7 @@ import { createMeter, type Meter } from './budget/meter.js'
 import { type BuildOptions, checkVariables } from './build-options.js'
 import { ContextError } from './errors.js'
 import type { ContextManifest, ContextSource } from './manifest/manifest.js'
-import { sourceName } from './manifest/source-name.js'
+import { sourceName } from './manifest/manifest.js'
 import { messagesOf, type Part } from './part.js'
 import { readPart } from './read-part.js'
 

@@ -2,7 +2,7 @@ import type { Meter } from './budget/meter.js'
 import { sizeMessage } from './conversation/turn.js'
 import { holds, type Situation } from './manifest/condition.js'
 import type { ContextSource, Header, JournalSource } from './manifest/manifest.js'
-import { sourceName } from './manifest/source-name.js'
+import { sourceName } from './manifest/manifest.js'
 import { fillText } from './manifest/variables.js'
 import { messagesOf, type Part } from './part.js'
 import {

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { readIfThere } from '@delta/durable'
 import {
   describeProcess,
   interruptPolicy,
@@ -14,7 +15,6 @@ import { executionRecord } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { readIfThere } from './read-if-there.js'
 
 /** Space reserved for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
@@ -102,7 +102,7 @@ export function outputPrefixOf(recordPath: string): string {
 /** Removes output files whose text the record holds, and which a killed engine did not come to remove. */
 export function removeLeftOutput(recordPath: string): void {
   quietly(() => {
-    const record = readIfThere(recordPath)
+    const record = readIfThere(recordPath)?.toString()
     if (record !== undefined) removeInlined(outputPrefixOf(recordPath), JSON.parse(record))
   })
 }

@@ -10,9 +10,13 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
-export { killRunningCommands } from './process/process-group.js'
 export type { ByteFilter } from './process/pump.js'
-export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
+export {
+  type CommandOptions,
+  type CommandOutcome,
+  killRunningCommands,
+  runCommand,
+} from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand } from './quote.js'
 export { redactFile } from './secrets/redact-file.js'

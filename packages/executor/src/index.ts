@@ -19,7 +19,8 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
-export { limitedMatcher, repeatsRepeat } from './limited-matcher.js'
+export { fitShape, formatPath, type ShapeProblem, showValue, type ValuePath, valueAt } from './fit-shape.js'
+export { limitedMatcher } from './limited-matcher.js'
 export { nearestNames } from './nearest.js'
 export { decide, type PolicyDecision } from './policy/decide.js'
 export {
@@ -33,7 +34,6 @@ export {
 export {
   DEFAULT_RULES,
   type ParsedPolicy,
-  POLICY_KEYS,
   type Policy,
   type PolicyRules,
   parsePolicy,
@@ -41,7 +41,6 @@ export {
 } from './policy/policy.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
-export { killRunningCommands } from './process/process-group.js'
 export {
   describeProcess,
   isRunning,
@@ -50,7 +49,12 @@ export {
   recordProcess,
 } from './process/process-record.js'
 export type { ByteFilter } from './process/pump.js'
-export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
+export {
+  type CommandOptions,
+  type CommandOutcome,
+  killRunningCommands,
+  runCommand,
+} from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, quoteForPerson } from './quote.js'
 export { interruptedResult } from './result/interrupted.js'
@@ -72,7 +76,7 @@ export {
   toolTimeoutMs,
 } from './tool/define-tool.js'
 export { findDisplayProblems, renderDisplay } from './tool/display.js'
-export { PARAMETER_KEYS, TOOL_KEYS } from './tool/mistyped-keys.js'
+export { PARAMETER_KEYS, SYNTAX_KEYS, unknownParameterKeys } from './tool/known-keys.js'
 export {
   DEFAULT_SETTINGS,
   type ParsedSettings,
@@ -80,6 +84,6 @@ export {
   type SandboxSettings,
   type ToolSettings,
 } from './tool/settings.js'
-export { settingsSchema, TOOL_SETTING_KEYS } from './tool/settings-schema.js'
+export { settingsSchema } from './tool/settings-schema.js'
 export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool/written-tool.js'

@@ -39,16 +39,3 @@ function testWithin(timeout: number, expression: RegExp, text: string): boolean 
     delete globals.text // it may be a secret
   }
 }
-
-/**
- * True for a pattern like `(a+)+`, the usual cause of patterns that take years. It does not see a group inside the repeated one
- * (`((a+))+`), alternatives that match the same text (`(a|a)+`), a repeat that also matches the character behind it (`(.*,)*`),
- * repeats next to each other (`a*a*a*`), or references. A group that begins with a punctuation mark, as in `(-[a-z]+)*`, is
- * taken to be harmless.
- */
-export function repeatsRepeat(pattern: string): boolean {
-  return REPEATED_REPETITION.test(pattern)
-}
-
-const REPEATED_REPETITION =
-  /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/

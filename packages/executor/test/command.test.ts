@@ -20,5 +20,5 @@ test('the runner’s own entry loads neither zod nor the expander, so that a sho
     }
   }
   expect(files).toContain('process/run-command.ts')
-  expect([...imported].filter((name) => !name.startsWith('node:'))).toEqual(['shell-quote'])
+  expect([...imported].filter((name) => !name.startsWith('node:'))).toEqual(['@delta/durable', 'shell-quote'])
 })

@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { areInstalled, fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
+import { listProcesses } from '@delta/durable'
+import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   commandEnvironment,
@@ -10,7 +11,6 @@ import {
   readProcessRecord,
   recordProcess,
 } from '../src/index.js'
-import { askPs, listProcesses } from '../src/process/processes.js'
 import { workspace } from './workspace.js'
 
 /** A command with a child, as one that a dead engine left behind; ended after the test whatever happens. */
@@ -173,11 +173,4 @@ describe('What a dead engine left running', () => {
     expect(await endOrphans({ recordPath })).toEqual([])
     expect(isAlive(pid)).toBe(true)
   })
-})
-
-test.skipIf(!areInstalled('ps'))('where there is no /proc, ps tells the same', () => {
-  const [byPs] = askPs('-p', String(process.pid))
-  const byProc = listProcesses().find(({ pid }) => pid === process.pid)
-  expect(byPs).toEqual({ ...byProc, startTime: expect.stringMatching(/\d\d:\d\d:\d\d/) })
-  expect(askPs('-p', '4194305')).toEqual([])
 })

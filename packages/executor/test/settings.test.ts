@@ -17,7 +17,7 @@ test('a tool that says nothing has the defaults', () => {
       critical: false,
       output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
     },
-    unknownKeys: [],
+    warnings: [],
   })
 })
 
@@ -37,7 +37,7 @@ test('everything a tool can say', () => {
   })
   expect(parsed).toEqual({
     ok: true,
-    unknownKeys: [],
+    warnings: [],
     settings: {
       display: 'a tool',
       timeoutMs: 0,
@@ -68,27 +68,25 @@ test('every mistake is reported, with its place', () => {
   expect(parsed).toEqual({
     ok: false,
     problems: [
-      { path: 'timeout_ms', message: 'expected whole milliseconds, 0 for no limit' },
+      { path: 'timeout_ms', message: 'must be whole milliseconds, 0 for no limit, not "5s"' },
       {
         path: 'cwd',
         message: 'a relative cwd stays inside the workspace; write an absolute path to leave it',
       },
-      { path: 'env.A-B', message: 'expected the name of an environment variable' },
-      { path: 'pass_env', message: 'expected a list of names' },
-      { path: 'effects.network', message: 'expected true or false' },
+      { path: 'env.A-B', message: 'is not the name of an environment variable' },
       {
-        path: 'effects.interactive',
-        message: 'expected a mapping, such as { prompts: false, tty: false }',
+        path: 'pass_env',
+        message: 'must be a list, not "KEY"',
+        hint: 'Begin each element with "- ", also a single one.',
       },
-      { path: 'effects.cost.estimate', message: 'expected one of free, low, medium, high' },
-      { path: 'on_interrupt', message: 'expected report, rerun or ask' },
-      {
-        path: 'sandbox',
-        message: 'expected true, false, or { network: true|false, write: [paths], read: [paths] }',
-      },
-      { path: 'output.keep', message: 'expected head, tail or both' },
+      { path: 'effects.network', message: 'must be true or false, not "yes"' },
+      { path: 'effects.interactive', message: 'must be a map of keys and values, not false' },
+      { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, not "huge"' },
+      { path: 'on_interrupt', message: 'must be one of report, rerun, ask, not "ignore"' },
+      { path: 'sandbox', message: 'must be true or false or a map of keys and values, not "yes"' },
+      { path: 'output.keep', message: 'must be one of head, tail, both, not "middle"' },
     ],
-    unknownKeys: [],
+    warnings: [],
   })
 })
 
@@ -105,14 +103,14 @@ test('keys nobody knows are named, except the author’s own', () => {
   const rest = { ...own, timeout: 5, output: { max_char: 5, 'x-why': 'long' }, sandbox: { writes: [] } }
   expect(parseToolSettings(rest)).toMatchObject({
     ok: true,
-    unknownKeys: ['timeout', 'output.max_char', 'sandbox.writes'],
+    warnings: [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }],
   })
 })
 
 test('a wrong definition is an exception that names every problem', () => {
   const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' as never })
   expect(define).toThrow(
-    'The tool cannot be used:\ntimeout_ms: expected 0 (no limit) or more\ncritical: expected true or false',
+    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, not -1\ncritical: must be true or false, not "yes"',
   )
   expect(define).toThrow(expect.objectContaining({ code: 'ERR_EXECUTOR_TOOL' }))
   expect(() => defineTool({ name: 'x', exec: 'a | b' })).toThrow(/Shell metacharacter/)
@@ -144,9 +142,9 @@ describe('After a crash a tool is', () => {
 
 test('unknown keys are named, inside of maps too, whether the rest is right or not', () => {
   const strange = { timeout: 1, effects: { netwrk: true }, output: { max: 1 }, 'x-mine': 1 }
-  const unknownKeys = ['timeout', 'output.max', 'effects.netwrk']
-  expect(parseToolSettings(strange)).toMatchObject({ ok: true, unknownKeys })
-  expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, unknownKeys })
+  const warnings = [{ path: 'effects.netwrk' }, { path: 'output.max' }, { path: 'timeout' }]
+  expect(parseToolSettings(strange)).toMatchObject({ ok: true, warnings })
+  expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
 })
 
 function problemsOf(definition: unknown): unknown {
@@ -160,20 +158,20 @@ function problemsOf(definition: unknown): unknown {
 
 test('a definition with a mistyped key is refused with the key that was probably meant', () => {
   expect(problemsOf({ name: 'ab', exec: 'ls', timeout: 5 })).toBe(
-    'The tool cannot be used:\nunknown key "timeout". Did you mean "timeout_ms"?',
+    'The tool cannot be used:\ntimeout: unknown key "timeout". Did you mean "timeout_ms"?',
   )
   const parameters = [{ name: 'file', requird: true }]
   expect(problemsOf({ name: 'ab', exec: 'ls ${file}', output: { kep: 'tail' }, parameters })).toBe(
     `The tool cannot be used:
-unknown key "output.kep". Did you mean "keep"?
-unknown key "parameters[0].requird". Did you mean "required"?`,
+output.kep: unknown key "kep". Did you mean "keep"?
+parameters[0].requird: unknown key "requird". Did you mean "required"?`,
   )
 })
 
 test('the mistakes of a definition are named all at once: of its syntax, of how it runs, and of its keys', () => {
   const message = problemsOf({ name: 'a b', exec: 'ls', cwd: 5, sandbx: true })
   expect(message).toMatch(
-    /name must be .*\n(.*\n)*cwd: expected a text\nunknown key "sandbx"\. Did you mean "sandbox"\?$/,
+    /name must be .*\n(.*\n)*cwd: must be a text, not 5\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
   )
 })
 
@@ -192,7 +190,7 @@ test('what a display names must be parameters of the tool, and it is one line', 
     'display: ${CWD} is not a parameter: ls has none',
   )
   for (const display of ['', ' ', 'a\nb'])
-    expect(() => defineTool({ ...edit, display })).toThrow('expected one line of text')
+    expect(() => defineTool({ ...edit, display })).toThrow('display: must be one line of text, not')
 })
 
 test('a display shows values as they were sent, others as JSON, and nothing for what is absent', () => {

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test, vi } from 'vitest'
 import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
-import { processStart } from '../src/lease/process-identity.js'
+import { processStart } from '@delta/durable'
 import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
 
 /** A run that was created and released. */

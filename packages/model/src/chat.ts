@@ -68,6 +68,11 @@ export interface ChatRequest {
   [parameter: string]: unknown
 }
 
+/** The same request, asking for the answer as a stream, with the usage at its end. */
+export function streamingRequest(request: ChatRequest): ChatRequest {
+  return { stream_options: { include_usage: true }, ...request, stream: true }
+}
+
 /** The answer, both in a uniform shape and as it came. */
 export interface ChatResponse {
   /** Ready to be sent back; `parseCompletion` says what was changed for that. */

@@ -1,145 +1,292 @@
-import { ModelError } from './errors.js'
-import { type Asked, type FailedAnswer, isTransient, kindOf } from './failure-kind.js'
+import {
+  LONGEST_OBEYED_MS,
+  ModelError,
+  type ModelErrorCode,
+  type ModelErrorDetails,
+  parseRetryAfter,
+  waitInWords,
+} from './errors.js'
 import { TOO_LONG } from './fetch.js'
-import { isObject } from './json.js'
-import { LONGEST_OBEYED_MS, parseRetryAfter, waitInWords } from './retry.js'
-import { looksLikeHtml, pageTitle, serverWords } from './server-words.js'
+import { checkDepth, type Fields, isObject, parseJson } from './response.js'
 
-const LONGEST_COUNTED_DAYS = 30
+/** What was asked, as far as advice on a failure needs it. */
+export interface Asked {
+  /** Without credentials and query. */
+  readonly url: string
+  readonly model: string | undefined
+  readonly hasKey: boolean
+}
+
+/** An answer that is not 2xx. */
+export interface FailedAnswer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Headers
+}
 
 /** The error for an HTTP status, with the server's own words and what to check. */
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
-  const said = serverWords(answer.body)
-  const kind = kindOf(answer.status, said)
-  const mayPass = isTransient(kind)
-  const asksFor = parseRetryAfter((name) => answer.header(name)) ?? waitInWords(answer.body)
-  const retryAfterMs = mayPass ? asksFor : undefined
+  const { status, body, headers } = answer
+  const said = serverWords(body)
+  const { code, happened, advice } = kindOf(status, said, asked, answer)
+  const mayPass = isTransient(code)
+  const retryAfterMs = mayPass
+    ? (parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body))
+    : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
   return new ModelError(
-    kind.code,
-    `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${advice}`,
-    { status: answer.status, retryable: mayPass && !isTooLong, retryAfterMs },
+    code,
+    `${asked.url} ${happened} (${status}): ${said.message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`,
+    { status, retryable: mayPass && !isTooLong, retryAfterMs },
   )
 }
 
 function comeBackIn(ms: number): string {
-  return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`
-}
-
-/** A time longer than anybody waits at a command. A date far ahead is a server's mistake, or its way of refusing. */
-function longTime(ms: number): string {
   const minutes = Math.ceil(ms / 60_000)
   const hours = Math.ceil(minutes / 60)
-  const days = Math.ceil(hours / 24)
-  if (minutes < 120) return `${minutes} minutes`
-  if (hours < 48) return `${hours} hours`
-  return days > LONGEST_COUNTED_DAYS ? `more than ${LONGEST_COUNTED_DAYS} days` : `${days} days`
+  const time =
+    minutes < 120 ? `${minutes} minutes` : hours < 48 ? `${hours} hours` : `${Math.ceil(hours / 24)} days`
+  return `The server asks to wait ${time}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`
 }
 
 /** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`, also of a choice. */
-export function inlineError(body: Readonly<Record<string, unknown>>, asked: Asked): ModelError | undefined {
-  const error = body.error || errorOfChoice(body) || (body.object === 'error' ? body : undefined)
+export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
+  checkDepth(body)
+  const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
+  const ofChoice = isObject(choice) ? choice.error : undefined
+  const error = body.error || ofChoice || (body.object === 'error' ? body : undefined)
   if (!error) return undefined
   const said = serverWords(JSON.stringify({ error }))
   const [told] = /^[45]\d\d\b/.exec(said.code) ?? []
   const status = told === undefined ? undefined : Number(told)
-  const kind = kindOf(status, said)
-  const advice = kind.advice(asked, { status: 200, body: '', header: () => null })
-  return new ModelError(kind.code, `${asked.url} answered with an error: ${said.message}\n${advice}`, {
-    status,
-    retryable: isTransient(kind),
-  })
+  const { code, advice } = kindOf(status, said, asked)
+  const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
+  return new ModelError(code, message, { status, retryable: isTransient(code) })
 }
 
-function errorOfChoice({ choices }: Readonly<Record<string, unknown>>): unknown {
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-  return isObject(choice) ? choice.error : undefined
+interface ServerWords {
+  readonly message: string
+  /** Its code and its type, if any. */
+  readonly code: string
 }
 
-/** The error for a body with status 200 that is not JSON. */
-export function notJson(body: string, asked: Asked, cause?: unknown): ModelError {
-  const explanation = looksLikeHtml(body)
-    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; ` +
-      'a proxy or login page in between answers like this, too.'
-    : body.trim() === ''
-      ? 'sent an empty answer.'
-      : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`
-  return new ModelError('ERR_MODEL_RESPONSE', `${asked.url} ${explanation}`, {
-    retryable: true,
-    status: 200,
-    cause,
-  })
+/** The server's message and code, whatever shape it puts them in. */
+function serverWords(body: string): ServerWords {
+  if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
+  const parsed = parseJson(body)
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed // Gemini puts its error into a list
+  if (!isObject(first)) return { message: shorten(body) || '(no explanation)', code: '' }
+
+  const error = isObject(first.error) ? first.error : first
+  const said = [error.message, first.error, first.detail].find(
+    (text) => typeof text === 'string' && text !== '',
+  )
+  const { raw } = isObject(error.metadata) ? error.metadata : {} // what the server behind a gateway said
+  const behind = raw ? ` ${typeof raw === 'string' ? raw : JSON.stringify(raw)}` : ''
+  return {
+    message: shorten(typeof said === 'string' ? `${said}${behind}` : body),
+    code: [error.code, error.type].filter(Boolean).join(' '),
+  }
 }
 
-/** The error for an answer with bytes that are not UTF-8: what they stood for is unknown. */
-export function notUtf8(asked: Asked, cause?: unknown): ModelError {
-  const text = `${asked.url} answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.`
-  return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true, status: 200, cause })
+function looksLikeHtml(body: string): boolean {
+  return /^\s*<(!doctype|html|head|body)/i.test(body)
+}
+
+function pageTitle(body: string): string {
+  return shorten(/<title[^>]*>([^<]*)/i.exec(body)?.[1]?.trim() || body.replace(/<[^>]*>/g, ' '))
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line
+}
+
+/** Hardly two servers use the same words, and few send a code. */
+const CONVERSATION_TOO_LONG =
+  /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** How the chat templates of some models refuse a second system message, with status 400 or 500. */
+const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
+
+/** The words of Google and xAI, with status 400. */
+const WRONG_KEY = /\bAPI key\b/i
+
+/** With status 400: the server could not parse the model's output as a call or as JSON; the next output may be different. */
+const UNUSABLE_OUTPUT = /(tool_use|output_parse|json_validate)_failed/
+
+/** LM Studio says this of a base URL without /v1, with status 200. */
+const NO_SUCH_PATH = /unexpected endpoint/i
+
+/** One way to fail: what happened, and what a person can do about it. */
+interface FailureKind {
+  readonly code: ModelErrorCode
+  readonly happened: string
+  readonly advice: string
+}
+
+/** @param status - Undefined for an error inside an answer that gives no status. */
+function kindOf(
+  status: number | undefined,
+  { code, message }: ServerWords,
+  { url, model, hasKey }: Asked,
+  answer?: FailedAnswer,
+): FailureKind {
+  if (UNUSABLE_OUTPUT.test(code)) return SERVER_FAULT
+  if (ONE_SYSTEM_MESSAGE.test(message))
+    return refused(
+      'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
+    )
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code)))
+    return kind(
+      'ERR_MODEL_QUOTA',
+      'demands payment',
+      "Waiting will not help: check the account's plan and balance.",
+    )
+  if (status === 429)
+    return kind('ERR_MODEL_RATE_LIMIT', 'received too many requests', 'It is worth trying again later.')
+  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message)))
+    return kind(
+      'ERR_MODEL_ACCESS',
+      'refused access',
+      hasKey
+        ? 'Check that the API key (DELTA_API_KEY or OPENAI_API_KEY) is valid, belongs to this base URL, and may use this model.'
+        : 'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+    )
+  if (status === 404 || (status === undefined && NO_SUCH_PATH.test(message)))
+    return kind(
+      'ERR_MODEL_NOT_FOUND',
+      'was not found',
+      `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
+    )
+  const isServerFault = status === 408 || status === 409 || (status ?? 0) >= 500
+  if (!isServerFault && (status === 413 || CONVERSATION_TOO_LONG.test(`${code} ${message}`)))
+    return kind(
+      'ERR_MODEL_TOO_LONG',
+      'refused the request',
+      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+    )
+  if (isServerFault || status === undefined) return SERVER_FAULT
+  if (status < 400) {
+    const target = baseUrlAt(answer?.headers.get('location') ?? '', url)
+    const advice = `Redirects are not followed. If ${target} is right, make it the base URL.`
+    return kind('ERR_MODEL_REQUEST', 'redirects elsewhere', advice)
+  }
+  if (looksLikeHtml(answer?.body ?? ''))
+    return refused(
+      'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
+    )
+  if (answer?.body.includes('stream_options'))
+    return refused('It seems that this server cannot stream. Write stream: false under llm in agent.yaml.')
+  return refused(
+    'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+  )
+}
+
+function kind(code: ModelErrorCode, happened: string, advice: string): FailureKind {
+  return { code, happened, advice }
+}
+
+const SERVER_FAULT = kind(
+  'ERR_MODEL_SERVER',
+  'could not answer',
+  'The fault is on the other side; it is worth trying again.',
+)
+
+function refused(advice: string): FailureKind {
+  return kind('ERR_MODEL_REQUEST', 'refused the request', advice)
+}
+
+/** The base URL that a `Location` implies, which may be relative to the request's own address. */
+function baseUrlAt(location: string, from: string): string {
+  if (!URL.canParse(location, from)) return 'the new address'
+  const { origin, pathname } = new URL(location, from)
+  return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
+}
+
+/** A failure that may pass: the next attempt may succeed. */
+function isTransient(code: ModelErrorCode): boolean {
+  return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
 }
 
 /** The error for a request that got no answer. */
-export function connectionError(error: unknown, asked: Asked): ModelError {
-  const { code = '', message } = describe(error)
-  if (code === 'EPROTO' && /wrong.version.number/i.test(message)) return noTls(asked, error)
-  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)
-  const advice = certificate
-    ? 'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.'
-    : (ADVICE[code] ?? 'It is worth trying again.')
-  return new ModelError('ERR_MODEL_CONNECTION', `${asked.url} could not be reached: ${message}\n${advice}`, {
-    retryable: !certificate,
+export function connectionError(error: unknown, { url }: Asked): ModelError {
+  const { code, message } = describe(error)
+  const isPlain = code === 'EPROTO' && /wrong.version.number/i.test(message)
+  const isUntrusted = CERTIFICATE.test(code)
+  const advice = isPlain
+    ? 'If it is your own, its base URL begins with http://.'
+    : isUntrusted
+      ? 'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.'
+      : (ADVICE[code] ?? 'It is worth trying again.')
+  // the TLS library's own message about a server without TLS helps nobody else
+  const said = isPlain ? 'the server there does not speak TLS.' : message
+  return new ModelError('ERR_MODEL_CONNECTION', `${url} could not be reached: ${said}\n${advice}`, {
+    retryable: !isPlain && !isUntrusted,
     cause: error,
   })
 }
 
-/** The TLS library's own message about a server without TLS helps nobody else. */
-function noTls({ url }: Asked, cause: unknown): ModelError {
-  const text = `${url} could not be reached: the server there does not speak TLS.\nIf it is your own, its base URL begins with http://.`
-  return new ModelError('ERR_MODEL_CONNECTION', text, { cause })
-}
-
-/** The error for an answer that stopped before its end. */
-export function unreadableBody(error: unknown, asked: Asked): ModelError {
-  if (Object(error).code === TOO_LONG) return endless(error as Error, asked)
-  const text = `${asked.url} broke off in the middle of its answer: ${describe(error).message}\nWhat arrived was discarded.`
-  return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause: error })
-}
-
-function endless(error: Error, { url }: Asked): ModelError {
-  const text = `${url} sent too much to be an answer. ${error.message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`
-  return new ModelError('ERR_MODEL_RESPONSE', text, { cause: error })
-}
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/
 
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED:
     'Nothing is listening there. Is the server running, and are the host and port of the base URL right?',
   ENOTFOUND: 'There is no such host. Check the base URL, and that this machine is online.',
   EAI_AGAIN: 'The host name could not be looked up. Check that this machine is online.',
-  ECONNRESET: 'The server closed the connection without an answer. It is worth trying again.',
 }
 
 /** Where several addresses were tried, Node puts the reasons into `errors` and leaves the message empty. */
-function describe(error: unknown): { code?: string; message: string } {
+function describe(error: unknown): { code: string; message: string } {
   if (error instanceof AggregateError && error.message === '') return describe(error.errors[0])
-  if (!(error instanceof Error)) return { message: String(error) }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  const mentioned = code === undefined || error.message.includes(code)
-  return { ...(code ? { code } : {}), message: mentioned ? error.message : `${error.message} (${code})` }
+  const { code = '', message = String(error) } = Object(error) as NodeJS.ErrnoException
+  return { code, message: message.includes(code) ? message : `${message} (${code})` }
+}
+
+/** The error for an answer that stopped before its end, or has none. */
+export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
+  const { code, message } = describe(cause)
+  if (code === TOO_LONG)
+    return unusable(
+      `${url} sent too much to be an answer. ${(cause as Error).message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
+      { retryable: false, cause },
+    )
+  const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`
+  return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
+}
+
+function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
+  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
+}
+
+/** The error for a body with status 200 that is not JSON. */
+export function notJson(body: string, { url }: Asked): ModelError {
+  const explanation = looksLikeHtml(body)
+    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`
+    : body.trim() === ''
+      ? 'sent an empty answer.'
+      : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`
+  return unusable(`${url} ${explanation}`, { status: 200 })
+}
+
+/** The error for an answer with bytes that are not UTF-8: what they stood for is unknown. */
+export function notUtf8({ url }: Asked, cause: unknown): ModelError {
+  const text = `${url} answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.`
+  return unusable(text, { status: 200, cause })
 }
 
 /** The error for an event of a stream that is not JSON. */
-export function notAnEvent(data: string, cause: unknown): ModelError {
-  const message = `The stream contains an event that is not JSON, so it may be incomplete: ${data.slice(0, 200)}`
-  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, cause })
+export function notAnEvent(data: string): ModelError {
+  return unusable(
+    `The stream contains an event that is not JSON, so it may be incomplete: ${data.slice(0, 200)}`,
+  )
 }
 
 /** The error for a stream without a finish_reason and without `[DONE]`. */
 export function cutOff(text: string | undefined, done: boolean): ModelError {
   const got = text === undefined ? 'at once' : `after ${text.length} characters of text`
   const missing = done ? 'no message' : 'no finish_reason and no [DONE]'
-  return new ModelError(
-    'ERR_MODEL_RESPONSE',
+  return unusable(
     `The stream ended ${got}, before the answer did: ${missing} came. What arrived was discarded.`,
-    { retryable: true },
   )
 }

@@ -31,13 +31,12 @@ export async function post(url: string, { body, headers, signal }: Posted): Prom
   })
   incoming.on('error', () => undefined) // it reaches whoever reads the body, if anybody does
   const status = incoming.statusCode ?? 0
+  if (status === 204 || status === 205 || status === 304) {
+    incoming.resume() // or its connection stays open
+    return new Response(null, { status }) // which refuses a body there
+  }
   const told = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
-  const hasBody = status !== 204 && status !== 205 && status !== 304 // `Response` refuses one there
-  if (!hasBody) incoming.resume() // or its connection stays open
-  return new Response(hasBody ? limited(unpacked(incoming)) : null, {
-    status,
-    headers: told as [string, string][],
-  })
+  return new Response(limited(unpacked(incoming)), { status, headers: told as [string, string][] })
 }
 
 /** The client adds headers that the environment names; they stay here. */
@@ -103,4 +102,23 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
     if (length > MAX_BYTES) throw Object.assign(new Error('It is longer than 64 MiB.'), { code: TOO_LONG })
     if (part.length > 0) yield part // `Response` would wait for ever after an empty one
   }
+}
+
+/** What a server says of an error is no longer than this. */
+const MAX_EXPLANATION_BYTES = 1024 * 1024
+
+/** The body as text for people: only its beginning when it is long, and only what came when the connection breaks. */
+export async function beginningOf({ body }: Response): Promise<string> {
+  const all: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const part of body ?? []) {
+      all.push(part)
+      length += part.length
+      if (length > MAX_EXPLANATION_BYTES) break
+    }
+  } catch {
+    // the status says what happened; the explanation may be incomplete
+  }
+  return Buffer.concat(all).toString('utf8')
 }

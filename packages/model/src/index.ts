@@ -13,9 +13,15 @@ export type {
   Usage,
   UserMessage,
 } from './chat.js'
-export { LLM_DEFAULTS } from './chat.js'
-export { isModelError, ModelError, type ModelErrorCode, type ModelErrorDetails } from './errors.js'
-export { withoutHalves } from './json.js'
+export { LLM_DEFAULTS, streamingRequest } from './chat.js'
+export {
+  isModelError,
+  ModelError,
+  type ModelErrorCode,
+  type ModelErrorDetails,
+  type Patience,
+  retryDelayMs,
+} from './errors.js'
 export {
   LLM_KEYS,
   type LlmSettings,
@@ -26,7 +32,5 @@ export {
   type SettingsProblem,
 } from './llm.js'
 export { type RecordedParts, type Recording, type ReplayRecord, replayModel } from './replay.js'
-export { parseCompletion, reasoningOf } from './response.js'
-export { type Patience, retryDelayMs } from './retry.js'
+export { parseCompletion, withoutHalves } from './response.js'
 export { type ParsedScript, parseScript, type ScriptedCall, type ScriptTurn, scriptModel } from './script.js'
-export { streamingRequest } from './stream.js'

@@ -1,91 +1,57 @@
 import * as z from 'zod/mini'
-import { isObject } from './json.js'
-import { timeInWords } from './retry.js'
+import { timeInWords } from './errors.js'
+import { isObject } from './response.js'
 
-const PROVIDERS = ['openai', 'command', 'script', 'replay'] as const
-
-const WORDS_HINT = 'One element for each word: [python3, model.py].'
+const text = z.string().check(z.minLength(1))
 
 /** A number with its unit. */
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
-const NOT_A_TIME = 'is not a time. Write 90s, 15m, 6h or milliseconds.'
+const A_TIME = 'Must be a time such as 90s, 15m, 6h, or milliseconds'
+
+function setting<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
+  return z.optional(schema.check(z.describe(description)))
+}
 
 /** Exported for its JSON Schema; `parseLlm` is what reads a value. */
 export const llmSchema = z
   .looseObject({
     provider: z
-      ._default(z.enum(PROVIDERS, `Must be one of ${PROVIDERS.join(', ')}`), 'openai')
+      ._default(z.enum(['openai', 'command', 'script', 'replay']), 'openai')
       .check(z.describe('Who answers. Every server that speaks chat completions is openai with a base_url.')),
-    model: z.optional(text('Must be the name of a model').check(z.describe('As the API calls the model.'))),
-    base_url: z.optional(
-      text('Must be a URL').check(
-        z.describe('Where /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1'),
-      ),
+    model: setting(text, 'As the API calls the model.'),
+    base_url: setting(
+      text,
+      'Where /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
     ),
-    script: z.optional(
-      text('Must be the path of a YAML file').check(
-        z.describe('With provider: script, the file with the turns.'),
-      ),
+    script: setting(text, 'With provider: script, the file with the turns.'),
+    command: setting(
+      z.array(z.string()).check(z.minLength(1)),
+      'With provider: command, the program that answers, and its arguments.',
     ),
-    command: z.optional(
-      z
-        .array(z.string('Must be text'), 'Must be a list of words')
-        .check(
-          z.minLength(1, 'Must name a program'),
-          z.describe('With provider: command, the program that answers, and its arguments.'),
-        ),
+    timeout_ms: setting(
+      z.int().check(z.gte(0)),
+      'How long the server may be silent, by default 600000; with provider: command, how long one answer may take, by default without end. 0 is no limit.',
     ),
-    timeout_ms: z.optional(
-      wholeNumber(0, 'Must be a whole number of milliseconds, 0 for no limit').check(
-        z.describe(
-          'How long the server may be silent, by default 600000; with provider: command, how long one answer may take, by default without end. 0 is no limit.',
-        ),
-      ),
-    ),
-    max_attempts: z.optional(
-      wholeNumber(1, 'Must be a whole number, at least 1').check(
-        z.describe('How often a request is tried in all. Default: 5'),
-      ),
-    ),
-    retry: z.optional(
-      z
-        .looseObject(
-          {
-            max_wait: z
-              .union(
-                [
-                  z.int(NOT_A_TIME).check(z.gte(0, NOT_A_TIME)),
-                  z.string(NOT_A_TIME).check(z.regex(TIME, NOT_A_TIME)),
-                ],
-                NOT_A_TIME,
-              )
-              .check(
-                z.describe(
-                  'How long one request is tried again, as in 90s, 15m or 6h, or in milliseconds; a Retry-After is obeyed while it fits. Without max_attempts there is no other limit then.',
-                ),
-              ),
-          },
-          'Must be a mapping with max_wait',
-        )
-        .check(z.describe('How patiently a request is tried again. Without it max_attempts decides.')),
-    ),
-    stream: z.optional(
-      z
-        .boolean('Must be true or false')
-        .check(
-          z.describe(
-            'Whether an answer is asked for as a stream; false for a server that cannot. Other providers do not stream. Default: true',
+    max_attempts: setting(z.int().check(z.gte(1)), 'How often a request is tried in all. Default: 5'),
+    retry: setting(
+      z.looseObject({
+        max_wait: z
+          .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
+          .check(
+            z.describe(
+              'How long one request is tried again, as in 90s, 15m or 6h, or in milliseconds; a Retry-After is obeyed while it fits. Without max_attempts there is no other limit then.',
+            ),
           ),
-        ),
+      }),
+      'How patiently a request is tried again. Without it max_attempts decides.',
     ),
-    strict_tools: z.optional(
-      z
-        .boolean('Must be true or false')
-        .check(
-          z.describe(
-            'true: tools are offered in strict mode, in which a server keeps the model to their parameters; what is optional may be null. Default: false',
-          ),
-        ),
+    stream: setting(
+      z.boolean(),
+      'Whether an answer is asked for as a stream; false for a server that cannot. Other providers do not stream. Default: true',
+    ),
+    strict_tools: setting(
+      z.boolean(),
+      'true: tools are offered in strict mode, in which a server keeps the model to their parameters; what is optional may be null. Default: false',
     ),
   })
   .check(
@@ -97,14 +63,6 @@ export const llmSchema = z
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */
 export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
 
-function text(message: string) {
-  return z.string(message).check(z.minLength(1, message))
-}
-
-function wholeNumber(least: number, message: string) {
-  return z.int(message).check(z.gte(least, message))
-}
-
 /** Who answers: a server, a command, a script, or a recorded run. */
 export type Provider = 'openai' | 'command' | 'script' | 'replay'
 
@@ -112,31 +70,29 @@ export type Provider = 'openai' | 'command' | 'script' | 'replay'
 export interface LlmSettings {
   readonly provider: Provider
   /** As the API calls it. */
-  readonly model?: string
+  readonly model?: string | undefined
   /** Ends where `/chat/completions` is appended; usually `/v1`. Never holds credentials. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** For `script`: path of the file with the turns. For `replay`: of the recording. */
-  readonly script?: string
+  readonly script?: string | undefined
   /** For `command`: the program that reads a request on stdin and prints the answer. */
-  readonly command?: readonly string[]
+  readonly command?: readonly string[] | undefined
   /** Every other key, passed to the API as it is. */
   readonly parameters: Readonly<Record<string, unknown>>
   /** How long the server may be silent; 0 is no limit. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Attempts in all, the first included. */
-  readonly maxAttempts?: number
+  readonly maxAttempts?: number | undefined
   /** How long one request is tried again; there is no limit on attempts then, unless `maxAttempts` is given, too. */
-  readonly retry?: { readonly maxWaitMs: number }
+  readonly retry?: { readonly maxWaitMs: number } | undefined
   /** Answers of a server are asked for as a stream. */
-  readonly stream?: boolean
+  readonly stream?: boolean | undefined
   /** Tools are offered in strict mode, with what is optional as nullable. */
-  readonly strictTools?: boolean
+  readonly strictTools?: boolean | undefined
 }
 
 /** The settings, or every problem; see `parseLlm`. */
 export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
-
-type Llm = z.infer<typeof llmSchema>
 
 /**
  * Checks the `llm` block. Keys it does not know are parameters of the API and pass through.
@@ -145,51 +101,34 @@ type Llm = z.infer<typeof llmSchema>
  * @returns The settings, or every problem.
  */
 export function parseLlm(input: unknown): ParsedLlm {
-  if (!isObject(input)) {
-    const hint =
-      typeof input === 'string' ? `Write llm: { model: ${input} }.` : 'Write llm: { model: gpt-4o }.'
-    return {
-      ok: false,
-      problems: [{ path: '', message: `Must be a map of settings, not ${show(input)}.`, hint }],
-    }
+  const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
+  const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
+  if (isObject(input)) {
+    const { base_url, retry } = input
+    problems.push(...forbiddenKeys(input), ...baseUrlProblems(base_url), ...unknownKeys(retry))
+    problems.push(...missingSettings(input))
   }
-  const parsed = llmSchema.safeParse(input)
-  const issues = parsed.success ? [] : parsed.error.issues
-  const problems = [...issues.map((issue) => problemOfIssue(issue, input)), ...furtherProblems(input)]
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
-  return { ok: true, llm: settingsOf(parsed.data) }
-}
 
-function settingsOf(llm: Llm): LlmSettings {
-  const {
-    provider,
-    model,
-    base_url,
-    script,
-    command,
-    timeout_ms,
-    max_attempts,
-    retry,
-    stream,
-    strict_tools,
-    ...parameters
-  } = llm
-  return {
-    provider,
-    ...(model === undefined ? {} : { model }),
-    ...(base_url === undefined ? {} : { baseUrl: base_url.replace(/\/+$/, '') }),
-    ...(script === undefined ? {} : { script }),
-    ...(command === undefined ? {} : { command }),
-    parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith('x-'))),
-    ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
-    ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),
-    ...(retry === undefined ? {} : { retry: { maxWaitMs: millisecondsOf(retry.max_wait) } }),
-    ...(stream === undefined ? {} : { stream }),
-    ...(strict_tools === undefined ? {} : { strictTools: strict_tools }),
+  const { data } = parsed
+  const parameters = Object.entries(data).filter(([key]) => !LLM_KEYS.includes(key) && !key.startsWith('x-'))
+  const llm = {
+    provider: data.provider,
+    model: data.model,
+    baseUrl: data.base_url?.replace(/\/+$/, ''),
+    script: data.script,
+    command: data.command,
+    parameters: Object.fromEntries(parameters),
+    timeoutMs: data.timeout_ms,
+    maxAttempts: data.max_attempts,
+    retry: data.retry && { maxWaitMs: milliseconds(data.retry.max_wait) },
+    stream: data.stream,
+    strictTools: data.strict_tools,
   }
+  return { ok: true, llm }
 }
 
-function millisecondsOf(time: number | string): number {
+function milliseconds(time: number | string): number {
   return typeof time === 'number' ? time : timeInWords(time)
 }
 
@@ -199,45 +138,77 @@ export interface SettingsProblem {
   /** What is wrong, as a sentence without its place. */
   readonly message: string
   /** What to do about it. */
-  readonly hint?: string
+  readonly hint?: string | undefined
   /** The key itself must not be here, whatever its value: show the key only, for the value may be a secret. */
   readonly misplacedKey?: true
 }
 
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+}
+
+/** The error map: what a value must be. */
+export function mustBe(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'invalid_type') return `Must be ${KINDS[issue.expected] ?? issue.expected}`
+  if (issue.code === 'invalid_value') return `Must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'too_small' && issue.origin !== 'string' && issue.origin !== 'array')
+    return `Must be at least ${issue.minimum}`
+  return 'Must not be empty'
+}
+
+/** The issues of a value that was parsed with `reportInput`, each with what stands there. */
+export function problemsOf(
+  { issues }: z.core.$ZodError,
+  hintFor: (path: string, found: unknown) => string | undefined,
+): SettingsProblem[] {
+  return issues.flatMap((issue): SettingsProblem[] => {
+    const path = z.core.toDotPath(issue.path)
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
+    const message = issue.code === 'custom' ? issue.message : `${issue.message}${show(issue.input)}.`
+    return [{ path, message, hint: hintFor(path, issue.input) }]
+  })
+}
+
+/** What stands there instead. */
+function show(value: unknown): string {
+  if (value === '' || (Array.isArray(value) && value.length === 0)) return ''
+  if (value === null || value === undefined) return ', not nothing'
+  if (Array.isArray(value)) return ', not a list'
+  if (typeof value === 'object') return ', not a mapping'
+  return `, not ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
+}
+
+/** What a provider cannot do without, and an example. */
+const NEEDS: Readonly<Record<Provider, readonly [key: string, example: string]>> = {
+  openai: ['model', 'gpt-4o'],
+  script: ['script', 'script.yaml'],
+  replay: ['script', '../workspaces/W001/.delta/20261120_093000_a1b2c3'],
+  command: ['command', '[python3, model.py]'],
+}
+
+function missingSettings(llm: Record<string, unknown>): SettingsProblem[] {
+  const { provider = 'openai' } = llm
+  const [path = '', example] = NEEDS[provider as Provider] ?? []
+  if (example === undefined || llm[path] !== undefined) return []
+  const message = `The provider ${String(provider)} needs it.`
+  return [{ path, message, hint: `For example ${path}: ${example}.` }]
+}
+
+function hintFor(path: string, found: unknown): string | undefined {
+  if (path === '') return `Write llm: { model: ${typeof found === 'string' ? found : 'gpt-4o'} }.`
+  if (path === 'provider')
+    return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
+  const example = Object.values(NEEDS).find(([key]) => key === path)?.[1]
+  return example && `For example ${path}: ${example}.`
+}
+
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
-
-const MODEL_HINT = 'For example model: gpt-4o.'
-
-/** A problem that the schema found, with the value that is there instead. */
-function problemOfIssue(issue: z.core.$ZodIssue, input: object): SettingsProblem {
-  const path = issue.path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '')
-  const found = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], input)
-  const hint = issue.path.length === 1 ? hintFor(String(issue.path[0]), found) : undefined
-  const message =
-    issue.message === NOT_A_TIME ? `${show(found)} ${NOT_A_TIME}` : `${issue.message}, not ${show(found)}.`
-  return { path, message, ...(hint === undefined ? {} : { hint }) }
-}
-
-function hintFor(key: string, found: unknown): string | undefined {
-  if (key === 'model') return MODEL_HINT
-  if (key === 'command') return WORDS_HINT
-  if (key !== 'provider' || typeof found !== 'string') return undefined
-  return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
-}
-
-/** What a schema cannot find: keys that must not be here, addresses that cannot work, settings that a provider lacks. */
-function furtherProblems(llm: Record<string, unknown>): SettingsProblem[] {
-  return [
-    ...forbiddenKeys(llm),
-    ...baseUrlProblems(llm.base_url),
-    ...retryProblems(llm.retry),
-    ...providerProblems(llm),
-  ]
-}
 
 /** What looks like a parameter and must not be sent as one. */
 const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
@@ -252,24 +223,21 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
     hint: `${KEY_HINT} For a server that needs other headers use provider: command.`,
   },
   { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write its contents directly under llm:.' },
-  { key: /^(messages|tools)$/, message: 'Cannot be set: it is filled in for every request.' },
-  { key: /^n$/, message: 'Cannot be set: one answer is used.' },
+  { key: /^(messages|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
 ]
 
 function forbiddenKeys(llm: object): SettingsProblem[] {
   return Object.keys(llm).flatMap((path) => {
     const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
-    if (forbidden === undefined) return []
-    const { key: _, ...problem } = forbidden
-    return [{ path, ...problem, misplacedKey: true }]
+    return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
   })
 }
 
-/** A value that is not text was reported before. */
+/** A value that is not a string was reported before. */
 function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
-  const url = parseUrl(baseUrl)
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
     return problem('Must be an http or https URL.', 'For example http://localhost:11434/v1.')
   }
@@ -283,47 +251,9 @@ function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
   return []
 }
 
-function retryProblems(retry: unknown): SettingsProblem[] {
-  if (!isObject(retry)) return []
-  const unknown = Object.keys(retry).filter((key) => key !== 'max_wait' && !key.startsWith('x-'))
-  const hint = 'max_attempts stands directly under llm:.'
-  return unknown.map((key) => ({ path: `retry.${key}`, message: 'Unknown key. Known: max_wait.', hint }))
-}
-
-/** Settings that the provider needs. One that is present but wrong was reported before. */
-function providerProblems({
-  provider = 'openai',
-  model,
-  script,
-  command,
-}: Record<string, unknown>): SettingsProblem[] {
-  if (provider === 'openai' && model === undefined) {
-    const message = 'The provider openai needs the name of a model.'
-    return [{ path: 'model', message, hint: MODEL_HINT }]
-  }
-  if (provider === 'script' && script === undefined) {
-    const message = 'The provider script needs a file with the turns.'
-    return [{ path: 'script', message, hint: 'script: script.yaml' }]
-  }
-  if (provider === 'replay' && script === undefined) {
-    const message = 'The provider replay needs the directory of a recorded run.'
-    return [{ path: 'script', message, hint: 'script: ../workspaces/W001/.delta/20261120_093000_a1b2c3' }]
-  }
-  if (provider === 'command' && command === undefined) {
-    return [{ path: 'command', message: 'The provider command needs a program.', hint: WORDS_HINT }]
-  }
-  return []
-}
-
-/** A value as it is named in a message. */
-function show(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing'
-  if (value === '') return 'an empty text'
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  if (typeof value === 'object') return 'a map'
-  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
-}
-
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
+function unknownKeys(retry: unknown): SettingsProblem[] {
+  const keys = isObject(retry) ? Object.keys(retry) : []
+  return keys
+    .filter((key) => key !== 'max_wait' && !key.startsWith('x-'))
+    .map((key) => ({ path: `retry.${key}`, message: 'Unknown key. Known: max_wait.' }))
 }

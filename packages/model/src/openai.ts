@@ -1,12 +1,11 @@
+import { inspect } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { beginningOf, type Exchange, readAnswer } from './answer.js'
-import { type ChatModel, type ChatResponse, LLM_DEFAULTS, type ModelDelta } from './chat.js'
-import { ModelError } from './errors.js'
-import { connectionError, inlineError, notAnEvent, statusError } from './failure.js'
-import type { Asked, FailedAnswer } from './failure-kind.js'
-import { post } from './fetch.js'
-import { checkKey, errorWithoutKey, keyFilter, withoutKey } from './key.js'
-import { LONGEST_TIMER_MS, watchSilence } from './silence.js'
+import { type IdleTimer, readAnswer, startIdleTimer } from './answer.js'
+import { type ChatModel, LLM_DEFAULTS } from './chat.js'
+import { LONGEST_TIMER_MS, ModelError } from './errors.js'
+import { type Asked, connectionError, statusError } from './failure.js'
+import { beginningOf, post } from './fetch.js'
+import { mapTexts } from './response.js'
 
 /** Where the API is, and with what it is asked. */
 export interface OpenAiModelOptions {
@@ -36,42 +35,46 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const bytes = body ?? Buffer.from(JSON.stringify(request))
       const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}/chat/completions`
       const asked = { url, model: request.model, hasKey: apiKey !== undefined }
-      const watch = watchSilence(timeoutMs, signal)
+      const timer = startIdleTimer(timeoutMs, signal)
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
       const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
       try {
-        const hear = ({ content = '', reasoning = '' }: ModelDelta) => {
-          thoughts.push(reasoning)
-          text.push(content)
-        }
-        const response = await ask({ asked, watch, onDelta: hear }, { baseUrl, apiKey, bytes })
+        const answer = await send(bytes, { baseUrl, apiKey, asked, timer })
+        const response = await readAnswer(answer, {
+          asked,
+          timer,
+          onDelta({ content = '', reasoning = '' }) {
+            thoughts.push(reasoning)
+            text.push(content)
+          },
+        })
         thoughts.end()
         text.end()
         return withoutKey(response, apiKey)
       } catch (error) {
-        const isSilence = watch.timedOut && Object(error).status === undefined // with one, the server has said what is wrong
+        const isSilence = timer.hasExpired() && Object(error).status === undefined // with one, the server has said what is wrong
         const failure = signal?.aborted ? stopped(error) : isSilence ? silent(asked, timeoutMs) : error
         throw errorWithoutKey(failure, apiKey)
       } finally {
-        watch.stop()
+        timer.stop()
       }
     },
   }
 }
 
-async function ask(
-  exchange: Exchange,
-  { baseUrl, apiKey, bytes }: { baseUrl: URL; apiKey: string | undefined; bytes: Uint8Array },
-): Promise<ChatResponse> {
-  const { asked, watch } = exchange
-  const sdk = await Promise.all([import('openai'), import('openai/streaming')]).catch((cause: unknown) => {
-    const message = 'The package openai is not installed. Install it: npm install openai'
-    throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
-  })
-  const [{ OpenAI, APIError }, { Stream }] = sdk
-  let broken: unknown
-  let refused: FailedAnswer | undefined
+interface Sending {
+  readonly baseUrl: URL
+  readonly apiKey: string | undefined
+  readonly asked: Asked
+  readonly timer: IdleTimer
+}
 
+/** Posts these very bytes; returns the answer, whose status is 2xx and whose body is still to be read. */
+async function send(body: Uint8Array, { baseUrl, apiKey, asked, timer }: Sending): Promise<Response> {
+  const { OpenAI } = await import('openai').catch((cause: unknown) => {
+    throw unusable('The package openai is not installed. Install it: npm install openai', cause)
+  })
+  let failure: unknown
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
@@ -82,114 +85,137 @@ async function ask(
     defaultHeaders: {
       authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
       accept: 'application/json',
-      'user-agent': USER_AGENT,
+      'user-agent': `delta-engine/${manifest.version}`,
     },
     maxRetries: 0,
     timeout: LONGEST_TIMER_MS, // silence is watched here, over the whole answer and not its start alone
     logLevel: 'off',
     async fetch(url, init) {
       try {
-        if (init?.body !== bytes) throw new Error('The client changed the body of the request.')
+        if (init?.body !== body) throw new Error('The client changed the body of the request.')
         const { headers, signal } = init as { headers: Headers; signal: AbortSignal }
-        const answer = await post(`${url}${baseUrl.search}`, { body: bytes, headers, signal })
+        const answer = await post(`${url}${baseUrl.search}`, { body, headers, signal })
         if (answer.ok) return answer
-        watch.hurry()
-        const { status, headers: told } = answer
-        refused = { status, body: await beginningOf(answer), header: (name) => told.get(name) }
-        return new Response(null, { status, headers: told })
+        timer.shortenTo(1000)
+        const explanation = await beginningOf(answer)
+        throw statusError({ status: answer.status, headers: answer.headers, body: explanation }, asked)
       } catch (error) {
-        broken = error // the client may replace it by one that says less
+        failure = error // the client replaces it by one that says less
         throw error
       }
     },
   })
-  const response = await client
-    .post('/chat/completions', {
-      body: bytes,
-      headers: { 'content-type': 'application/json' },
-      signal: watch.controller.signal,
-    })
+  const headers = { 'content-type': 'application/json' }
+  return client
+    .post('/chat/completions', { body, headers, signal: timer.signal })
     .asResponse()
     .catch((error: unknown) => {
-      throw refused ? statusError(refused, asked) : connectionError(broken ?? error, asked)
+      throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
     })
-
-  /** The chunks in an event stream. */
-  async function* chunks(events: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
-    let tail = ''
-    async function* remembered(): AsyncGenerator<Uint8Array> {
-      const decoder = new TextDecoder()
-      for await (const part of events) {
-        tail = (tail + decoder.decode(part, { stream: true })).slice(-TAIL_CHARACTERS)
-        yield part
-      }
-    }
-    try {
-      // a controller of its own: the client aborts it when it has read enough, and the request is ours to end
-      yield* Stream.fromSSEResponse<unknown>(new Response(remembered()), new AbortController(), client)
-    } catch (error) {
-      if (error instanceof APIError) throw inlineError({ error: error.error }, asked)
-      if (!(error instanceof SyntaxError)) throw error
-      const data = lastThatIsNotJson(tail)
-      if (data.trim() !== '[DONE]') throw notAnEvent(data, error)
-    }
-  }
-  return readAnswer(response, exchange, chunks)
-}
-
-const USER_AGENT = `delta-engine/${manifest.version}`
-
-/** How much of a stream is remembered, to say which event the client could not read. */
-const TAIL_CHARACTERS = 65_536
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The data of the last event that is not JSON; '' if its beginning is forgotten. */
-function lastThatIsNotJson(events: string): string {
-  const data = events
-    .split(/\r\n\r\n|\n\n|\r\r/)
-    .map((event) =>
-      [...event.matchAll(/^data: ?(.*)$/gm)].map(([, line = '']) => line.replace(/\r$/, '')).join('\n'),
-    )
-  return data.findLast((text) => text !== '' && !isJson(text)) ?? ''
 }
 
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */
 function checkBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new ModelError(
-      'ERR_MODEL_SETTINGS',
-      'The base URL is not an http or https URL, such as http://localhost:11434/v1.',
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw unusable('The base URL is not an http or https URL, such as http://localhost:11434/v1.')
+  if (url.username !== '' || url.password !== '')
+    throw unusable(
+      `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`,
     )
-  }
-  if (url.username !== '' || url.password !== '') {
-    const message = `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`
-    throw new ModelError('ERR_MODEL_SETTINGS', message)
-  }
   url.pathname = url.pathname.replace(/\/+$/, '')
-  if (url.pathname.endsWith('/chat/completions')) {
-    const message = `The base URL for ${url.host} must end before /chat/completions, which is appended.`
-    throw new ModelError('ERR_MODEL_SETTINGS', message)
-  }
+  if (url.pathname.endsWith('/chat/completions'))
+    throw unusable(`The base URL for ${url.host} must end before /chat/completions, which is appended.`)
   return url
+}
+
+function unusable(message: string, cause?: unknown): ModelError {
+  return new ModelError('ERR_MODEL_SETTINGS', message, { cause })
 }
 
 function stopped(cause: unknown): ModelError {
   return new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause })
 }
 
-function silent(asked: Asked, timeoutMs: number): ModelError {
+function silent({ url }: Asked, timeoutMs: number): ModelError {
   return new ModelError(
     'ERR_MODEL_TIMEOUT',
-    `${asked.url} sent nothing of its answer for ${timeoutMs} ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
+    `${url} sent nothing of its answer for ${timeoutMs} ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
     { retryable: true },
   )
+}
+
+/*
+ * Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
+ */
+
+const REDACTED = '[API key]'
+
+/** A shorter key is a placeholder for a local server (`none`, `ollama`): a word that answers may well contain. */
+const SHORTEST_KEY = 8
+
+/**
+ * Refuses a line break in a key here: the HTTP client's own error would show the key.
+ *
+ * @throws {ModelError} `ERR_MODEL_SETTINGS`
+ */
+function checkKey(apiKey: string | undefined): string | undefined {
+  if (apiKey === undefined || apiKey === '') return undefined
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
+  throw unusable(
+    'The API key contains a space, a line break or another character that cannot be part of a key. Check where it was set.',
+  )
+}
+
+/** The same error without the key in it. */
+function errorWithoutKey(error: unknown, apiKey: string | undefined): unknown {
+  if (!isSecret(apiKey) || !(error instanceof ModelError)) return error
+  const { code, status, retryable, retryAfterMs, cause } = error
+  const lines = error.message.replaceAll(apiKey, REDACTED).split('\n')
+  const message = lines.map((line) => withoutBeginning(line, apiKey)).join('\n')
+  const isClean = !inspect(cause, { depth: 5 }).includes(apiKey)
+  return new ModelError(code, message, { status, retryable, retryAfterMs, ...(isClean && { cause }) })
+}
+
+/** A long message was cut, perhaps in the middle of the key. */
+function withoutBeginning(line: string, apiKey: string): string {
+  const said = line.replace(/…$/, '')
+  const beginning = beginningAtEnd(said, apiKey)
+  return isSecret(beginning) ? `${said.slice(0, -beginning.length)}${REDACTED}…` : line
+}
+
+/** The same JSON value without the key in any of its strings, also where a string holds JSON with the key escaped. */
+function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
+  if (!isSecret(apiKey)) return value
+  const escaped = JSON.stringify(apiKey).slice(1, -1)
+  const forms = [apiKey, escaped, escaped.replaceAll('/', '\\/')]
+  return mapTexts(value, (text) =>
+    forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text),
+  ) as Value
+}
+
+/** Redacts the key from a text that comes in pieces. A possible beginning of the key is held back until more comes. */
+function keyFilter(apiKey: string | undefined, onText: (text: string) => void) {
+  let held = ''
+  return {
+    push(text: string) {
+      const known = isSecret(apiKey) ? (held + text).replaceAll(apiKey, REDACTED) : text
+      held = isSecret(apiKey) ? beginningAtEnd(known, apiKey) : ''
+      if (known.length > held.length) onText(known.slice(0, known.length - held.length))
+    },
+    end() {
+      if (held !== '') onText(held)
+    },
+  }
+}
+
+function isSecret(apiKey: string | undefined): apiKey is string {
+  return apiKey !== undefined && apiKey.length >= SHORTEST_KEY
+}
+
+function beginningAtEnd(text: string, apiKey: string): string {
+  for (let length = Math.min(apiKey.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(apiKey.slice(0, length))) return apiKey.slice(0, length)
+  }
+  return ''
 }

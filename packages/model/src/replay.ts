@@ -1,7 +1,6 @@
-import type { ChatModel, ChatRequest } from './chat.js'
+import type { ChatMessage, ChatModel, ChatRequest } from './chat.js'
 import { ModelError } from './errors.js'
-import { isObject } from './json.js'
-import { parseCompletion, reasoningOf } from './response.js'
+import { type Fields, isObject, parseCompletion, reasoningOf } from './response.js'
 
 /** One exchange of a recorded conversation. */
 export interface ReplayRecord {
@@ -52,11 +51,6 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
   }
 }
 
-/** A value as it is sent: without fields that are undefined. */
-function asSent<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value))
-}
-
 /**
  * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
  * that names the first difference from the nearest recorded one.
@@ -68,10 +62,25 @@ function asSent<Value>(value: Value): Value {
  *   only the messages that were not found equal before. A message must then not be changed after it was sent.
  */
 export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
-  const recording = isRecording(recorded) ? recorded : recordingOf(recorded)
-  const isSame = comparison(recording, { remember: isRecording(recorded) })
+  const recording = 'part' in recorded ? recorded : recordingOf(recorded)
   const used = new Set<number>()
   let next = 0
+
+  /** The recorded part that a message was found equal to: of a long conversation each is compared once. */
+  const equals = new WeakMap<object, number>()
+
+  function isRecorded(message: ChatMessage, part: number | undefined): boolean {
+    if (part === undefined || equals.get(message) === part) return part !== undefined
+    if (firstDifference(recording.part(part), asSent(message))) return false
+    equals.set(message, part)
+    return true
+  }
+
+  function isSame(exchange: number, request: ChatRequest): boolean {
+    const { parameters, messages } = recording.parts(exchange)
+    if (firstDifference(compared(recording.part(parameters)), parametersOf(request))) return false
+    return request.messages.every((message, at) => isRecorded(message, messages[at]))
+  }
 
   /** The next exchange with this request, else the last one that was used for it. */
   function find(request: ChatRequest): number | undefined {
@@ -83,11 +92,40 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
     )
   }
 
+  /** How many messages an exchange has in common with a request, from the start. */
+  function sharedWith(exchange: number, { messages }: ChatRequest): number {
+    const recorded = recording.parts(exchange).messages
+    const end = messages.findIndex((message, at) => !isRecorded(message, recorded[at]))
+    return end === -1 ? messages.length : end
+  }
+
+  function notRecorded(request: ChatRequest): ModelError {
+    if (recording.length === 0)
+      return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
+
+    const shared = Array.from({ length: recording.length }, (_, index) => sharedWith(index, request))
+    const nearest = shared.indexOf(Math.max(...shared))
+    const { parameters, messages } = recording.parts(nearest)
+    const difference = firstDifference(
+      {
+        ...compared(recording.part(parameters)),
+        messages: messages.map((part) => recording.part(part)),
+      },
+      { ...parametersOf(request), messages: asSent(request.messages) },
+    )
+    return new ModelError(
+      'ERR_MODEL_REPLAY_DIFFERS',
+      `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
+        `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
+        'Replay with the recorded files, model and parameters, or record the run again.',
+    )
+  }
+
   return {
     async complete(request, { signal, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const index = find(request)
-      if (index === undefined) throw notRecorded(recording, request)
+      if (index === undefined) throw notRecorded(request)
 
       used.add(index)
       next = index + 1
@@ -100,86 +138,19 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   }
 }
 
-function isRecording(recorded: readonly ReplayRecord[] | Recording): recorded is Recording {
-  return !Array.isArray(recorded)
+/** A value as it is sent: without fields that are undefined. */
+function asSent<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value))
 }
 
-/** Compares requests with recorded ones; with `remember` a message is compared with the same part only once. */
-function comparison(recording: Recording, { remember }: { remember: boolean }) {
-  const equals = new WeakMap<object, number>()
-
-  function isSameMessage(message: object, part: number): boolean {
-    if (remember && equals.get(message) === part) return true
-    if (firstDifference(recording.part(part), asSent(message))) return false
-    equals.set(message, part)
-    return true
-  }
-
-  return (index: number, request: ChatRequest): boolean => {
-    const { parameters, messages } = recording.parts(index)
-    return (
-      !firstDifference(
-        comparable(recording.part(parameters)),
-        comparable(asSent(withoutMessages(request))),
-      ) && request.messages.every((message, at) => isSameMessage(message, messages[at] ?? -1))
-    )
-  }
+function parametersOf({ messages: _, ...parameters }: ChatRequest): Fields {
+  return compared(asSent(parameters))
 }
 
-function withoutMessages({ messages: _messages, ...parameters }: ChatRequest): object {
-  return parameters
-}
-
-function comparable(parameters: unknown): object {
-  const { stream, stream_options, messages, ...rest } = Object(parameters) as Record<string, unknown>
+/** How an answer travels is not a difference; messages are compared one by one. */
+function compared(parameters: unknown): Fields {
+  const { stream: _stream, stream_options: _options, messages: _messages, ...rest } = parameters as Fields
   return rest
-}
-
-function notRecorded(recording: Recording, request: ChatRequest): ModelError {
-  if (recording.length === 0)
-    return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
-
-  const asked = asSent(request)
-  const nearest = nearestTo(recording, asked)
-  const { parameters, messages } = recording.parts(nearest)
-  const difference = firstDifference(
-    {
-      ...comparable(recording.part(parameters)),
-      messages: messages.map((part) => recording.part(part)),
-    },
-    { ...comparable(asked), messages: asked.messages },
-  )
-  return new ModelError(
-    'ERR_MODEL_REPLAY_DIFFERS',
-    `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
-      `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
-      `${adviceOn(difference?.path)}, or record the run again.`,
-  )
-}
-
-/** Whoever replaces the recorded `llm` by `provider: replay` often loses the model and its parameters with it. */
-function adviceOn(path = ''): string {
-  return /^(messages|tools)\b/.test(path)
-    ? 'Replay with the recorded files'
-    : 'Keep the model and its parameters as recorded, beside provider: replay'
-}
-
-/** The exchange with the most messages in common from the start. Exchanges share parts; each is compared once at a position. */
-function nearestTo(recording: Recording, { messages }: ChatRequest): number {
-  const known = messages.map(() => new Map<number, boolean>())
-
-  function isShared(part: number, at: number): boolean {
-    const answer = known[at]?.get(part) ?? !firstDifference(recording.part(part), messages[at])
-    known[at]?.set(part, answer)
-    return answer
-  }
-
-  const shared = Array.from({ length: recording.length }, (_, index) => {
-    const recorded = recording.parts(index).messages
-    const end = recorded.findIndex((part, at) => at >= messages.length || !isShared(part, at))
-    return end === -1 ? recorded.length : end
-  })
-  return shared.reduce((best, count, index) => (count > (shared[best] ?? 0) ? index : best), 0)
 }
 
 interface Difference {
@@ -193,22 +164,12 @@ interface Difference {
 /** The first place where two JSON values differ; undefined when they are equal. The order of keys does not count. */
 function firstDifference(left: unknown, right: unknown, path = ''): Difference | undefined {
   if (Object.is(left, right)) return undefined
-  if (Array.isArray(left) && Array.isArray(right)) {
-    const places = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => index)
-    return firstOf(places, (index) => firstDifference(left[index], right[index], `${path}[${index}]`))
-  }
-  if (isObject(left) && isObject(right)) {
-    const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])]
-    return firstOf(keys, (key) =>
-      firstDifference(left[key], right[key], path === '' ? key : `${path}.${key}`),
-    )
-  }
-  return { path, ...excerpts(left, right) }
-}
-
-function firstOf<Place>(places: readonly Place[], compare: (place: Place) => Difference | undefined) {
-  for (const place of places) {
-    const difference = compare(place)
+  const areLists = Array.isArray(left) && Array.isArray(right)
+  if (!areLists && !(isObject(left) && isObject(right))) return { path, ...excerpts(left, right) }
+  const [a, b] = [left, right] as [Fields, Fields]
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const place = areLists ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
+    const difference = firstDifference(a[key], b[key], place)
     if (difference) return difference
   }
   return undefined
@@ -219,9 +180,8 @@ const LENGTH = 80
 
 function excerpts(left: unknown, right: unknown): { left: string; right: string } {
   if (typeof left !== 'string' || typeof right !== 'string') return { left: show(left), right: show(right) }
-  const end = Math.min(left.length, right.length)
   let at = 0
-  while (at < end && left[at] === right[at]) at++
+  while (at < left.length && left[at] === right[at]) at++
   return { left: cut(left, at), right: cut(right, at) }
 }
 

@@ -1,6 +1,21 @@
 import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
 import { ModelError } from './errors.js'
-import { checkDepth, isObject, withoutHalves } from './json.js'
+
+/** What JSON writes in braces. */
+export type Fields = Record<string, unknown>
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value that a text spells; undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // the caller shows the text
+  }
+}
 
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
@@ -13,30 +28,35 @@ import { checkDepth, isObject, withoutHalves } from './json.js'
  */
 export function parseCompletion(value: unknown): ChatResponse {
   checkDepth(value)
-  if (!isObject(value)) throw notACompletion(value)
-  const choice = Array.isArray(value.choices) ? value.choices[0] : { message: value }
-  const message = isObject(choice) ? choice.message : undefined
-  if (!isObject(message) || !isMessage(message, value)) throw notACompletion(value)
-
-  const finishReason = readReason(isObject(choice) ? choice.finish_reason : undefined)
-  const usage = readUsage(value.usage)
+  const whole = isObject(value) ? value : {}
+  const choice: unknown = Array.isArray(whole.choices) ? whole.choices[0] : { message: value }
+  const { message, finish_reason } = isObject(choice) ? choice : {}
+  if (!isObject(message) || !isMessage(message, whole)) {
+    throw malformed('it has no choices[0].message', value)
+  }
+  const finishReason = readReason(finish_reason)
   const read = wellFormed(readMessage(message))
-  if (isCallLost(read, finishReason))
+  if (isCallLost(read, finishReason)) {
     throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
-  if (isObject(message.function_call) && read.tool_calls === undefined)
+  }
+  if (isObject(message.function_call) && read.tool_calls === undefined) {
     throw malformed('its call is a "function_call", and not one of "tool_calls"', message)
-  if (BROKEN_OFF.test(finishReason ?? '')) throw brokenOff(finishReason)
+  }
+  if (BROKEN_OFF.test(finishReason ?? '')) {
+    const text = `The server aborted its answer (finish_reason: ${finishReason}). What arrived was discarded.`
+    throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
+  }
   return {
     message: read,
     raw: value,
     ...(finishReason === undefined ? {} : { finishReason }),
-    ...(usage ? { usage } : {}),
+    ...(isObject(whole.usage) ? { usage: readUsage(whole.usage) } : {}),
   }
 }
 
 /** The message of a choice may be empty: some servers leave out empty fields. */
-function isMessage(message: Record<string, unknown>, value: object): boolean {
-  return 'content' in message || 'tool_calls' in message || ('choices' in value && 'role' in message)
+function isMessage(message: Fields, whole: Fields): boolean {
+  return 'content' in message || 'tool_calls' in message || ('choices' in whole && 'role' in message)
 }
 
 /** Servers vary the names of the two reasons that make an answer incomplete: `model_length`, `content_filter: SAFETY`. */
@@ -49,35 +69,36 @@ function readReason(reason: unknown): string | undefined {
 /** Reasons by which a server says that it could not finish: what came is not an answer, however complete it looks. */
 const BROKEN_OFF = /error|abort|cancel|insufficient/i
 
-function brokenOff(reason: string | undefined): ModelError {
-  const text = `The server aborted its answer (finish_reason: ${reason}). What arrived was discarded.`
-  return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
+function readUsage(usage: Fields): Usage {
+  const prompt_tokens = readCount(usage.prompt_tokens) ?? 0
+  const completion_tokens = readCount(usage.completion_tokens) ?? 0
+  const total_tokens = readCount(usage.total_tokens) ?? prompt_tokens + completion_tokens
+  return { ...usage, prompt_tokens, completion_tokens, total_tokens }
 }
 
-function readUsage(usage: unknown): Usage | undefined {
-  if (!isObject(usage)) return undefined
-  const prompt = readCount(usage.prompt_tokens)
-  const completion = readCount(usage.completion_tokens)
-  const total = isCount(usage.total_tokens) ? usage.total_tokens : prompt + completion
-  return { ...usage, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+/** A negative or absurdly large number is not a count, and would spoil the sums. */
+function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
 }
 
-function readMessage(message: Record<string, unknown>): AssistantMessage {
-  const { role: _role, content, tool_calls, ...rest } = message
-  const calls = readCalls(tool_calls)
-  const told = Object.entries(rest).filter(([, value]) => value !== null && !isEmptyList(value))
+function readMessage({ role: _role, content, tool_calls, ...rest }: Fields): AssistantMessage {
+  const calls = isEmpty(tool_calls) ? [] : readCalls(tool_calls)
   return {
     role: 'assistant',
     content: readContent(content),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value === '' || !isEmpty(value))),
   }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
 /** Some servers answer with a list of parts; their text is the content. */
 function readContent(content: unknown): string | null {
   if (typeof content === 'string') return content
-  if (saysNothing(content)) return null
+  if (content === undefined || content === null) return null
   if (!Array.isArray(content)) throw malformed('its content is neither a text nor a list of parts', content)
   return textOfParts(content)
 }
@@ -87,11 +108,7 @@ export function textOfParts(parts: readonly unknown[]): string {
 }
 
 /** The text of a message's reasoning, under whatever name its provider uses; '' for none. */
-export function reasoningOf({
-  reasoning_content,
-  reasoning,
-  reasoning_details,
-}: Readonly<Record<string, unknown>>): string {
+export function reasoningOf({ reasoning_content, reasoning, reasoning_details }: Readonly<Fields>): string {
   const text = reasoning_content || reasoning
   if (typeof text === 'string') return text
   return Array.isArray(reasoning_details) ? textOfParts(reasoning_details) : ''
@@ -99,13 +116,27 @@ export function reasoningOf({
 
 /** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
 function readCalls(list: unknown): ToolCall[] {
-  if (saysNothing(list) || isEmptyList(list)) return []
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
-  if (calls.length === 0 || !calls.every(isObject))
+  if (calls.length === 0 || !calls.every(isObject)) {
     throw malformed('its tool_calls are not a list of calls', list)
-  const nameless = calls.find((call) => !isObject(call.function))
-  if (nameless) throw malformed('a call has no "function" with its name and arguments', nameless)
+  }
   return calls.map(readCall)
+}
+
+/** The `index` of a call belongs to a stream; strict servers refuse it in a message that is sent back. */
+function readCall({ index: _index, ...call }: Fields): ToolCall {
+  if (!isObject(call.function)) throw malformed('a call has no "function" with its name and arguments', call)
+  const { name, arguments: text } = call.function
+  return {
+    ...call,
+    id: typeof call.id === 'string' ? call.id : '',
+    type: 'function',
+    function: {
+      ...call.function,
+      name: typeof name === 'string' ? name : '',
+      arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
+    },
+  }
 }
 
 /** A call was announced (`function_call` by old servers) and none came: as an answer it would be empty. */
@@ -114,26 +145,10 @@ function isCallLost({ content, tool_calls }: AssistantMessage, finishReason = ''
   return announced && tool_calls === undefined && (content ?? '').trim() === ''
 }
 
-/** The `index` of a call belongs to a stream; strict servers refuse it in a message that is sent back. */
-function readCall({ index: _index, ...call }: Record<string, unknown>): ToolCall {
-  const fields = isObject(call.function) ? call.function : {}
-  const text = fields.arguments
-  return {
-    ...call,
-    id: typeof call.id === 'string' ? call.id : '',
-    type: 'function',
-    function: {
-      ...fields,
-      name: typeof fields.name === 'string' ? fields.name : '',
-      arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
-    },
-  }
-}
-
 /**
  * The message without half characters (lone surrogates), which a cut by the server leaves: JSON can spell them, but `jq` and
  * strict servers refuse them. They become replacement characters, but in a call's arguments they are written out as `\uXXXX`,
- * which shows a reader that no such value was meant.
+ * so that the call is refused and no tool gets a value that was not meant.
  */
 function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
@@ -141,7 +156,6 @@ function wellFormed(message: AssistantMessage): AssistantMessage {
 }
 
 function withHalvesSpelt(call: ToolCall): ToolCall {
-  if (call.function.arguments.isWellFormed()) return call
   const text = call.function.arguments.replace(
     /\p{Surrogate}/gu,
     (half) => `\\u${half.charCodeAt(0).toString(16)}`,
@@ -149,12 +163,23 @@ function withHalvesSpelt(call: ToolCall): ToolCall {
   return { ...call, function: { ...call.function, arguments: text } }
 }
 
-function notACompletion(value: unknown): ModelError {
-  return malformed('it has no choices[0].message', value)
+/** A JSON value, such as parsed arguments, with replacement characters in place of half characters (lone surrogates). */
+export function withoutHalves<T>(value: T): T {
+  return mapTexts(value, (text) => text.toWellFormed()) as T
+}
+
+/** The same JSON value with each of its strings changed, field names included. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [change(name), mapTexts(each, change)]),
+  )
 }
 
 function malformed(what: string, said: unknown): ModelError {
-  const text = typeof said === 'bigint' ? `${said}n` : (JSON.stringify(said) ?? String(said))
+  const text = JSON.stringify(said) ?? String(said)
   return new ModelError(
     'ERR_MODEL_RESPONSE',
     `The answer is not a chat completion: ${what}. It says: ${text.slice(0, 200)}`,
@@ -162,19 +187,21 @@ function malformed(what: string, said: unknown): ModelError {
   )
 }
 
-function saysNothing(value: unknown): boolean {
-  return value === undefined || value === null || value === ''
+const DEEPEST = 200
+
+/**
+ * Refuses an answer nested so deeply that serialising it would overflow the stack. `JSON.parse` reads any depth,
+ * `JSON.stringify` does not, and every answer is recorded.
+ *
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`.
+ */
+export function checkDepth(answer: unknown): void {
+  if (!isDeeper(answer, DEEPEST)) return
+  const text = `The answer is not a chat completion: it is nested more than ${DEEPEST} levels deep.`
+  throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 
-function readCount(value: unknown): number {
-  return isCount(value) ? value : 0
-}
-
-/** A negative or absurdly large number is not a count, and would spoil the sums. */
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
 }

@@ -1,7 +1,7 @@
+import * as z from 'zod/mini'
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
-import { isObject } from './json.js'
-import type { SettingsProblem } from './llm.js'
+import { mustBe, problemsOf, type SettingsProblem } from './llm.js'
 
 /**
  * One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines;
@@ -26,63 +26,39 @@ export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; prob
 const EXAMPLE =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
 
+/** A mapping with these keys and no other. */
+function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
+  })
+}
+
+const callSchema = keysOf({
+  name: z.string().check(z.minLength(1)),
+  arguments: z.optional(
+    z.union(
+      [z.string(), z.record(z.string(), z.unknown())],
+      'Must be a mapping, or a string that is passed on as it is',
+    ),
+  ),
+})
+
+const turnSchema = keysOf({
+  content: z.optional(z.string()),
+  tool_calls: z.optional(z.array(callSchema)),
+}).check(z.refine((turn) => Object.keys(turn).length > 0, 'A turn needs content or tool_calls, or both.'))
+
+const scriptSchema = z.array(turnSchema).check(z.minLength(1))
+
 /**
  * Checks a script that was already read from YAML or JSON: a list of turns.
  *
  * @returns The turns, or every problem, each with its place: `[1].tool_calls[0].name`.
  */
 export function parseScript(input: unknown): ParsedScript {
-  if (!Array.isArray(input) || input.length === 0) {
-    const problem = { path: '', message: 'A script is a list of at least one turn.', hint: EXAMPLE }
-    return { ok: false, problems: [problem] }
-  }
-  const problems = input.flatMap((turn, index) => checkTurn(turn, `[${index}]`))
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, turns: input as ScriptTurn[] }
-}
-
-function checkTurn(turn: unknown, path: string): SettingsProblem[] {
-  if (!isObject(turn)) return [{ path, message: 'A turn is a mapping.', hint: EXAMPLE }]
-  const { content, tool_calls, ...unknown } = turn
-  const problems = unknownKeys(unknown, path, 'content, tool_calls')
-
-  if (content === undefined && tool_calls === undefined) {
-    problems.push({ path, message: 'A turn needs content or tool_calls, or both.', hint: EXAMPLE })
-  }
-  if (content !== undefined && typeof content !== 'string') {
-    problems.push({ path: `${path}.content`, message: 'Must be text.', hint: 'Put it in quotes.' })
-  }
-  if (tool_calls === undefined) return problems
-  if (!Array.isArray(tool_calls)) {
-    return [...problems, { path: `${path}.tool_calls`, message: 'Must be a list of calls.', hint: EXAMPLE }]
-  }
-  return [
-    ...problems,
-    ...tool_calls.flatMap((call, index) => checkCall(call, `${path}.tool_calls[${index}]`)),
-  ]
-}
-
-function checkCall(call: unknown, path: string): SettingsProblem[] {
-  if (!isObject(call)) return [{ path, message: 'A call is a mapping with a name.', hint: EXAMPLE }]
-  const { name, arguments: values, ...unknown } = call
-  const problems = unknownKeys(unknown, path, 'name, arguments')
-
-  if (typeof name !== 'string' || name === '') {
-    problems.push({ path: `${path}.name`, message: 'Must be the name of a tool.' })
-  }
-  if (values !== undefined && typeof values !== 'string' && !isObject(values)) {
-    problems.push({
-      path: `${path}.arguments`,
-      message: 'Must be a mapping, or text that is passed on as it is.',
-    })
-  }
-  return problems
-}
-
-function unknownKeys(unknown: object, path: string, known: string): SettingsProblem[] {
-  return Object.keys(unknown).map((key) => ({
-    path: `${path}.${key}`,
-    message: `Unknown key. Known: ${known}.`,
-  }))
+  const { error, data } = scriptSchema.safeParse(input, { error: mustBe, reportInput: true })
+  return error ? { ok: false, problems: problemsOf(error, () => EXAMPLE) } : { ok: true, turns: data }
 }
 
 /**
@@ -103,7 +79,7 @@ export function scriptModel(
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const number = nextTurn(request.messages)
       const turn = turns[number - 1]
-      if (!turn) throw scriptEnd(turns, { number, path })
+      if (!turn) throw scriptEnd(turns, number, path)
 
       const message = speak(turn, number, (text) => fillIn(text, lastObservation(request)))
       if (message.content) onDelta?.({ content: message.content })
@@ -115,16 +91,11 @@ export function scriptModel(
 /** 1 for a conversation in which the model has not spoken yet. */
 function nextTurn(messages: readonly ChatMessage[]): number {
   const spoken = messages.filter((message) => message.role === 'assistant')
-  const marks = spoken.map((message) =>
-    message.tool_calls?.map(turnOfCall).find((turn) => turn !== undefined),
+  const marks = spoken.map(
+    ({ tool_calls = [] }) => tool_calls.flatMap(({ id }) => /^turn-(\d+)-\d+$/.exec(id)?.[1] ?? [])[0],
   )
-  const last = marks.findLastIndex((turn) => turn !== undefined)
-  return (marks[last] ?? 0) + spoken.length - (last + 1) + 1
-}
-
-function turnOfCall(call: ToolCall): number | undefined {
-  const turn = /^turn-(\d+)-\d+$/.exec(call.id)?.[1]
-  return turn === undefined ? undefined : Number(turn)
+  const last = marks.findLastIndex((mark) => mark !== undefined)
+  return Number(marks[last] ?? 0) + spoken.length - last
 }
 
 function speak(turn: ScriptTurn, number: number, fill: (text: string) => string): AssistantMessage {
@@ -161,17 +132,11 @@ function lastObservation(request: ChatRequest): string {
   return observation.replace(/\n+$/, '')
 }
 
-function scriptEnd(
-  turns: readonly ScriptTurn[],
-  { number, path }: { number: number; path: string | undefined },
-): ModelError {
-  const { length } = turns
-  const hasAnswered = length > 0 && !turns.at(-1)?.tool_calls?.length
-  const remedy = hasAnswered
-    ? 'Its last one is an answer: for every further message it needs at least one more.'
-    : 'Add a turn to the script, or end it with one that calls no tool.'
+function scriptEnd({ length }: readonly ScriptTurn[], number: number, path: string | undefined): ModelError {
+  const place = path === undefined ? '' : `${path}: `
+  const turns = `${length} ${length === 1 ? 'turn' : 'turns'}`
   return new ModelError(
     'ERR_MODEL_SCRIPT_END',
-    `${path === undefined ? '' : `${path}: `}The script has ${length} ${length === 1 ? 'turn' : 'turns'}, and the conversation has come to turn ${number}. ${remedy}`,
+    `${place}The script has ${turns}, and the conversation has come to turn ${number}. Add a turn: a script needs one for each answer of the model.`,
   )
 }

@@ -79,11 +79,11 @@ test('a request that differs fails with the first difference from the nearest re
       'This request was not recorded. The nearest is request 2 of 2; the first difference is at messages[2].content:\n' +
       '  recorded: "2 a.txt"\n' +
       '  now:      "3 a.txt"\n' +
-      'Replay with the recorded files, or record the run again.',
+      'Replay with the recorded files, model and parameters, or record the run again.',
   })
 })
 
-test('of a parameter that differs it is said where parameters are written', async () => {
+test('a parameter that is missing is a difference, too', async () => {
   const { first, records } = await record()
   const { temperature: _temperature, ...changed } = first
   await expect(replayModel(records).complete(changed)).rejects.toMatchObject({
@@ -91,7 +91,7 @@ test('of a parameter that differs it is said where parameters are written', asyn
       'This request was not recorded. The nearest is request 1 of 2; the first difference is at temperature:\n' +
       '  recorded: 0\n' +
       '  now:      (nothing)\n' +
-      'Keep the model and its parameters as recorded, beside provider: replay, or record the run again.',
+      'Replay with the recorded files, model and parameters, or record the run again.',
   })
 })
 

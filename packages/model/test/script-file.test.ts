@@ -19,11 +19,13 @@ test('a script is a list of turns with content, tool calls or both', () => {
   expect(parseScript(turns)).toEqual({ ok: true, turns })
 })
 
-test.each([[undefined], [null], ['Hello.'], [{ content: 'Hello.' }], [[]]])('%j is no script', (input) => {
-  expect(parseScript(input)).toEqual({
-    ok: false,
-    problems: [{ path: '', message: 'A script is a list of at least one turn.', hint: EXAMPLE }],
-  })
+test.each([
+  [null, 'Must be a list, not nothing.'],
+  ['Hello.', 'Must be a list, not "Hello.".'],
+  [{ content: 'Hello.' }, 'Must be a list, not a mapping.'],
+  [[], 'Must not be empty.'],
+])('%j is not a script', (input, message) => {
+  expect(parseScript(input)).toEqual({ ok: false, problems: [{ path: '', message, hint: EXAMPLE }] })
 })
 
 test('every problem is reported, with its place', () => {
@@ -43,17 +45,18 @@ test('every problem is reported, with its place', () => {
     },
   ])
   expect(parsed.ok ? [] : parsed.problems).toEqual([
-    { path: '[0]', message: 'A turn is a mapping.', hint: EXAMPLE },
+    { path: '[0]', message: 'Must be a mapping, not "Hello.".', hint: EXAMPLE },
     { path: '[1]', message: 'A turn needs content or tool_calls, or both.', hint: EXAMPLE },
-    { path: '[2].content', message: 'Must be text.', hint: 'Put it in quotes.' },
+    { path: '[2].content', message: 'Must be a string, not 5.', hint: EXAMPLE },
     { path: '[3].contents', message: 'Unknown key. Known: content, tool_calls.' },
     { path: '[3]', message: 'A turn needs content or tool_calls, or both.', hint: EXAMPLE },
-    { path: '[4].tool_calls', message: 'Must be a list of calls.', hint: EXAMPLE },
-    { path: '[5].tool_calls[0]', message: 'A call is a mapping with a name.', hint: EXAMPLE },
-    { path: '[5].tool_calls[1].name', message: 'Must be the name of a tool.' },
+    { path: '[4].tool_calls', message: 'Must be a list, not a mapping.', hint: EXAMPLE },
+    { path: '[5].tool_calls[0]', message: 'Must be a mapping, not nothing.', hint: EXAMPLE },
+    { path: '[5].tool_calls[1].name', message: 'Must be a string, not nothing.', hint: EXAMPLE },
     {
       path: '[5].tool_calls[2].arguments',
-      message: 'Must be a mapping, or text that is passed on as it is.',
+      message: 'Must be a mapping, or a string that is passed on as it is, not a list.',
+      hint: EXAMPLE,
     },
     { path: '[5].tool_calls[3].args', message: 'Unknown key. Known: name, arguments.' },
   ])

@@ -101,24 +101,20 @@ test('a backslash before the placeholder keeps it as text', async () => {
   })
 })
 
-test('a script that has run out says how long it is and what to do', async () => {
-  const one = scriptModel([{ tool_calls: [{ name: 'read' }] }])
-  const answer = one.complete({ messages: [user, await say(one, user), observed('turn-1-1', 'x')] })
-  await expect(answer).rejects.toMatchObject({
+test('a script that has run out says how long it is, where it is and what to do', async () => {
+  const turns = [{ tool_calls: [{ name: 'read' }] }]
+  const one = scriptModel(turns)
+  const messages = [user, await say(one, user), observed('turn-1-1', 'x')]
+  const message =
+    'The script has 1 turn, and the conversation has come to turn 2. Add a turn: a script needs one for each answer of the model.'
+  await expect(one.complete({ messages })).rejects.toMatchObject({
     code: 'ERR_MODEL_SCRIPT_END',
     retryable: false,
-    message:
-      'The script has 1 turn, and the conversation has come to turn 2. Add a turn to the script, or end it with one that calls no tool.',
+    message,
   })
-})
-
-test('a script that has said its answer wants more for more messages, and its file is named', async () => {
-  const one = scriptModel([{ content: 'Done.' }], { path: '/agent/script.yaml' })
-  const answer = one.complete({ messages: [user, await say(one, user), user] })
-  await expect(answer).rejects.toMatchObject({
-    message:
-      '/agent/script.yaml: The script has 1 turn, and the conversation has come to turn 2. Its last one is an answer: for every further message it needs at least one more.',
-  })
+  await expect(scriptModel(turns, { path: '/agent/script.yaml' }).complete({ messages })).rejects.toThrow(
+    `/agent/script.yaml: ${message}`,
+  )
 })
 
 test('what listens hears the text, and an aborted request is not answered', async () => {

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
-import { Stream } from 'openai/streaming'
 import { describe, expect, test } from 'vitest'
-import { readAnswer } from '../src/answer.js'
-import { type ModelDelta, reasoningOf } from '../src/index.js'
-import { watchSilence } from '../src/silence.js'
+import { readAnswer, startIdleTimer } from '../src/answer.js'
+import type { ModelDelta } from '../src/index.js'
+import { reasoningOf } from '../src/response.js'
 
 const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
 
@@ -11,19 +10,17 @@ async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values
 }
 
-/** Reads an event stream that comes in these pieces, by the client's own reader of events. */
+/** Reads an event stream that comes in these pieces. */
 async function readPieces(
   pieces: Iterable<Uint8Array>,
   onDelta: (delta: ModelDelta) => void = () => undefined,
 ) {
   const response = new Response(each(pieces), { headers: { 'content-type': 'text/event-stream' } })
-  const watch = watchSilence(0, undefined)
-  const chunks = (events: AsyncIterable<Uint8Array>) =>
-    Stream.fromSSEResponse<unknown>(new Response(events), watch.controller)
+  const timer = startIdleTimer(0, undefined)
   try {
-    return await readAnswer(response, { asked, watch, onDelta }, chunks)
+    return await readAnswer(response, { asked, timer, onDelta })
   } finally {
-    watch.stop()
+    timer.stop()
   }
 }
 

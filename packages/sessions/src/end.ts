@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { isSessionError, SessionError, systemCode } from './errors.js'
-import { endProcesses, markOf } from './jobs.js'
+import { endProcesses } from './jobs.js'
 import { holderOf, lockSession } from './store/lock.js'
 import { type BackgroundJob, readMetadata } from './store/metadata.js'
 import { existingSession, type SessionPaths } from './store/paths.js'
@@ -37,7 +37,7 @@ const MOST_ROUNDS = 10
 export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
   const paths = existingSession(options.sessionsDirectory, id)
   const notices = await takeOver(id, paths, options)
-  await endProcesses(markOf(id), backgroundJobs(paths))
+  await endProcesses(isOf(id), backgroundJobs(paths))
   remove(paths, `${paths.directory}.ended`)
   return { status: 'terminated', session_id: id, ...(notices.length > 0 && { notices }) }
 }
@@ -51,7 +51,7 @@ async function takeOver(
   if (await lockWithin(patienceMs, lock, signal)) return []
   let vain = 0
   for (let round = 1; round <= MOST_ROUNDS && vain < 2; round++) {
-    vain = (await endProcesses(markOf(id))) ? 0 : vain + 1 // once may be between two commands
+    vain = (await endProcesses(isOf(id))) ? 0 : vain + 1 // once may be between two commands
     if (await lockWithin(KILLED_WITHIN_MS, lock, signal))
       return [`A command was still running after ${patienceMs / 1000} s and was ended.`]
   }
@@ -59,6 +59,11 @@ async function takeOver(
     `${id} is still in use by ${holderOf(lock)}, which cannot be ended from here. End that, then the session. ` +
     'Of a machine or container that is gone, the session is free after half a minute.'
   throw new SessionError('ERR_SESSION_BUSY', message)
+}
+
+/** Whether a mark is one of this session's commands. */
+function isOf(id: string): (mark: string) => boolean {
+  return (mark) => mark.startsWith(`${id}:`)
 }
 
 /** How long the holder of the lock may take to notice that its command is gone. */

@@ -53,12 +53,7 @@ async function execute(
   }
   const paths = existingSession(options.sessionsDirectory, id)
   const unlock = await lockSession(paths.lock, options.signal)
-  const executed = await runLocked(paths, command, options, isWhole).catch((error) => {
-    unlock()
-    throw error
-  })
-  const more = noticeUnless(unlock, 'The session stays locked while this process lives')
-  return { ...executed, result: withNotices(executed.result, more) }
+  return runLocked(paths, command, options, isWhole).finally(unlock)
 }
 
 type IsWhole = (output: CapturedOutput) => boolean

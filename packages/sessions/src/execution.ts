@@ -117,7 +117,7 @@ function launch(
 ): Promise<CommandOutcome> {
   return runCommand(argv, {
     cwd: workDirectory,
-    env: { ...env, [SESSION_VARIABLE]: `${metadata.session_id}:${number}` },
+    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, number) },
     stdoutPath: join(paths.output, `${number}.stdout`),
     stderrPath: join(paths.output, `${number}.stderr`),
     keepBytes: maxOutputBytes,

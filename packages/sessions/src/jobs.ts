@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { readProcess } from '@delta/durable'
 import { systemCode } from './errors.js'
-import { commandOf, groupOf, isSameProcess, processesWith, startOf } from './processes.js'
+import { commandOf, processesWith, startOf } from './processes.js'
 import type { BackgroundJob } from './store/metadata.js'
 
 /** How long what runs in the background may take to end by itself. */
@@ -24,20 +25,25 @@ export function parseJobs(listing: string): BackgroundJob[] {
 
 /** Those that have not ended yet. */
 export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
-  return jobs.filter(({ pid, start }) => isSameProcess(pid, start))
+  return jobs.filter(({ pid, start }) => startOf(pid) === start)
 }
 
-/** What processes of a session's command carry in their environment: of one command, or of all. */
-export function markOf(id: string, number?: number): string {
-  return `${SESSION_VARIABLE}=${id}:${number === undefined ? '' : `${number}\0`}`
+/** What processes of a session's command carry in `SESSION_VARIABLE`. */
+export function markOf(id: string, number: number): string {
+  return `${id}:${number}`
 }
 
 /**
  * Ends what was left running, TERM first, then KILL: the jobs given, and on Linux every process that
- * carries the mark, whatever group it moved to. False when there was nothing to end.
+ * carries such a mark, whatever group it moved to. False when there was nothing to end.
  */
-export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<boolean> {
-  const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(mark)])]
+export async function endProcesses(
+  isMarked: (mark: string) => boolean,
+  jobs: readonly BackgroundJob[] = [],
+): Promise<boolean> {
+  const find = () => [
+    ...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(SESSION_VARIABLE, isMarked)]),
+  ]
   let pids = find()
   const found = pids.length > 0
   for (const pid of pids) signalGroupOf(pid, 'SIGTERM')
@@ -52,8 +58,8 @@ export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] 
 
 /** Signals the process's whole group, unless it is our own, or the first of the system: -1 is everybody. */
 function signalGroupOf(pid: number, signal: NodeJS.Signals): void {
-  const group = groupOf(pid) ?? 1
-  const target = group > 1 && group !== groupOf(process.pid) ? -group : pid
+  const group = readProcess(pid)?.group ?? 1
+  const target = group > 1 && group !== readProcess(process.pid)?.group ? -group : pid
   try {
     process.kill(target, signal)
   } catch (error) {

@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemCode } from './errors.js'
+import { namesIn } from '@delta/durable'
 
 /** Longer than anybody takes to make a session. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000
@@ -21,13 +21,4 @@ export function removeLeftovers(sessionsDirectory: string, now: Date): void {
 function isAbandoned(path: string, now: Date): boolean {
   const made = lstatSync(path, { throwIfNoEntry: false })
   return made !== undefined && now.getTime() - made.mtimeMs > ABANDONED_AFTER_MS
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
-import { makeDirectories, syncName, syncPath } from './store/files.js'
 import { type SessionMetadata, writeMetadata } from './store/metadata.js'
 import { sessionPaths } from './store/paths.js'
 import { commitState } from './store/state.js'
@@ -83,7 +83,7 @@ function cannotStart(program: string, reason: string): SessionError {
 /** Builds the session under another name, so that it exists either not at all or complete, after a power cut too. */
 function createDirectory(program: string, path: string, options: StartOptions): SessionMetadata {
   const { sessionsDirectory, environment, secretNames = [] } = options
-  makeDirectories(resolve(sessionsDirectory))
+  makeDirectories(resolve(sessionsDirectory), 0o700)
   const metadata = newMetadata(program, path, options)
   const beside = sessionPaths(sessionsDirectory, `new-${metadata.session_id}`)
   mkdirSync(beside.directory, { mode: 0o700 })
@@ -94,8 +94,7 @@ function createDirectory(program: string, path: string, options: StartOptions): 
     // The names by which people look for the state; both follow the link to the current one.
     for (const name of ['env', 'work_dir.txt'])
       symlinkSync(join('current', name), join(beside.directory, name))
-    writeMetadata(beside, metadata)
-    syncPath(beside.directory)
+    writeMetadata(beside, metadata) // which syncs the directory, too
     renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)
     syncPath(sessionsDirectory)
     syncName(sessionsDirectory)

@@ -27,7 +27,7 @@ export function removeWorkFiles(paths: SessionPaths): void {
  */
 export async function settleCrash(paths: SessionPaths, mark: string): Promise<void> {
   if (workFiles(paths).length === 0) return
-  await endProcesses(mark)
+  await endProcesses((each) => each === mark)
   removeWorkFiles(paths)
 }
 

@@ -51,7 +51,7 @@ test('a new state is on the disk before it becomes current, and current before t
     `synced ${id}`,
   ])
   const metadata = calls.indexOf('renamed metadata.json')
-  expect(calls[metadata - 1]).toMatch(/^synced metadata.json.*new$/) // nobody finds an empty file in its place
+  expect(calls[metadata - 1]).toMatch(/^synced metadata.json.*tmp$/) // nobody finds an empty file in its place
 })
 
 test('what a killed start or end leaves is removed by cleanup, but not what is being started now', async () => {

@@ -13,8 +13,6 @@ export const fixtures = {
   ignoreSigterm: path('ignore-sigterm.sh'),
   /** `leave-grandchild <seconds> [file]`: prints `grandchild <pid>` and exits; the grandchild keeps the pipe open. */
   leaveGrandchild: path('leave-grandchild.sh'),
-  /** `flood-stdout <bytes>`: prints that many bytes in lines. */
-  floodStdout: path('flood-stdout.sh'),
 } as const
 
 function path(name: string): string {

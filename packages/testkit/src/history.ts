@@ -15,29 +15,28 @@ const ROLES = ['system', 'developer', 'user', 'assistant', 'tool']
  * @returns The first problem, or undefined.
  */
 export function findHistoryProblem(request: unknown): HistoryProblem | undefined {
-  if (!isObject(request)) return { message: 'The body is not a JSON object.', param: '' }
-  if (typeof request.model !== 'string' || request.model === '') {
-    return { message: 'you must provide a model parameter', param: 'model' }
-  }
-  if (!Array.isArray(request.messages) || request.messages.length === 0) {
-    return { message: "'messages' must be a non-empty array", param: 'messages' }
-  }
-  return findToolProblem(request.tools) ?? findMessageProblem(request.messages)
+  if (!isObject(request)) return problem('', 'The body is not a JSON object.')
+  const { model, messages, tools } = request
+  if (typeof model !== 'string' || model === '') return problem('model', 'you must provide a model parameter')
+  if (!Array.isArray(messages) || messages.length === 0)
+    return problem('messages', "'messages' must be a non-empty array")
+  return findToolProblem(tools) ?? findMessageProblem(messages)
+}
+
+function problem(param: string, message: string): HistoryProblem {
+  return { message, param }
 }
 
 function findToolProblem(tools: unknown): HistoryProblem | undefined {
   if (tools === undefined) return undefined
-  if (!Array.isArray(tools) || tools.length === 0) {
-    return { message: "[] is too short - 'tools'", param: 'tools' }
-  }
+  if (!Array.isArray(tools) || tools.length === 0) return problem('tools', "[] is too short - 'tools'")
   const names = new Set<string>()
   for (const [index, tool] of tools.entries()) {
     const param = `tools.[${index}].function.name`
     const name = isObject(tool) && tool.type === 'function' && isObject(tool.function) && tool.function.name
-    if (typeof name !== 'string' || !NAME.test(name)) {
-      return { message: `Invalid '${param}': string does not match pattern ${NAME.source}.`, param }
-    }
-    if (names.has(name)) return { message: `Tool names must be unique: ${name}.`, param }
+    if (typeof name !== 'string' || !NAME.test(name))
+      return problem(param, `Invalid '${param}': string does not match pattern ${NAME.source}.`)
+    if (names.has(name)) return problem(param, `Tool names must be unique: ${name}.`)
     names.add(name)
   }
   return undefined
@@ -50,18 +49,17 @@ function findMessageProblem(messages: readonly unknown[]): HistoryProblem | unde
 
   for (const [index, message] of messages.entries()) {
     const param = `messages.[${index}]`
-    if (!isObject(message) || !ROLES.includes(String(message.role))) {
-      return { message: `Invalid value for '${param}.role'.`, param: `${param}.role` }
-    }
+    if (!isObject(message) || !ROLES.includes(String(message.role)))
+      return problem(`${param}.role`, `Invalid value for '${param}.role'.`)
     if (message.role === 'tool') {
-      const problem = findAnswerProblem(message, open, param)
-      if (problem) return problem
+      const found = findAnswerProblem(message, open, param)
+      if (found) return found
       open = open.slice(1)
       continue
     }
     if (open.length > 0) return unanswered(open, openedAt)
-    const problem = findContentProblem(message, param) ?? findCallProblem(message, seen, param)
-    if (problem) return problem
+    const found = findContentProblem(message, param) ?? findCallProblem(message, seen, param)
+    if (found) return found
     open = callsOf(message).map((call) => String(call.id))
     openedAt = index
   }
@@ -69,55 +67,50 @@ function findMessageProblem(messages: readonly unknown[]): HistoryProblem | unde
 }
 
 function findAnswerProblem(
-  message: Record<string, unknown>,
+  { content, tool_call_id: id }: Record<string, unknown>,
   open: readonly string[],
   param: string,
 ): HistoryProblem | undefined {
-  if (!isText(message.content)) return { message: `Missing '${param}.content'.`, param: `${param}.content` }
-  if (open[0] === message.tool_call_id) return undefined
-  if (typeof message.tool_call_id === 'string' && open.includes(message.tool_call_id)) {
-    return {
-      message: `Answers must be in the order of the calls: expected '${open[0]}', got '${message.tool_call_id}'.`,
-      param: `${param}.tool_call_id`,
-    }
-  }
-  return {
-    message:
-      "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls', once.",
-    param: `${param}.role`,
-  }
+  if (!isText(content)) return problem(`${param}.content`, `Missing '${param}.content'.`)
+  if (open[0] === id) return undefined
+  if (open.includes(String(id)))
+    return problem(
+      `${param}.tool_call_id`,
+      `Answers must be in the order of the calls: expected '${open[0]}', got '${id}'.`,
+    )
+  return problem(
+    `${param}.role`,
+    "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls', once.",
+  )
 }
 
 function unanswered(open: readonly string[], openedAt: number): HistoryProblem {
-  return {
-    message: `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`,
-    param: `messages.[${openedAt}].tool_calls`,
-  }
+  return problem(
+    `messages.[${openedAt}].tool_calls`,
+    `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}`,
+  )
 }
 
 function findContentProblem(message: Record<string, unknown>, param: string): HistoryProblem | undefined {
-  if (isText(message.content)) return undefined
-  const mayBeEmpty = message.role === 'assistant' && message.tool_calls !== undefined
-  if (mayBeEmpty && (message.content === null || message.content === undefined)) return undefined
-  return {
-    message: `Invalid value for '${param}.content': expected a string, got ${message.content === undefined ? 'nothing' : JSON.stringify(message.content)}.`,
-    param: `${param}.content`,
-  }
+  const { role, content, tool_calls } = message
+  const mayBeEmpty = role === 'assistant' && tool_calls !== undefined
+  if (isText(content) || (mayBeEmpty && (content === null || content === undefined))) return undefined
+  const found = content === undefined ? 'nothing' : JSON.stringify(content)
+  return problem(`${param}.content`, `Invalid value for '${param}.content': expected a string, got ${found}.`)
 }
 
 function findCallProblem(
-  message: Record<string, unknown>,
+  { role, tool_calls }: Record<string, unknown>,
   seen: Set<string>,
   param: string,
 ): HistoryProblem | undefined {
-  if (message.tool_calls === undefined) return undefined
-  if (message.role !== 'assistant' || !Array.isArray(message.tool_calls) || message.tool_calls.length === 0) {
-    return { message: `Invalid '${param}.tool_calls': empty or misplaced.`, param: `${param}.tool_calls` }
-  }
-  for (const [index, call] of callsOf(message).entries()) {
+  if (tool_calls === undefined) return undefined
+  if (role !== 'assistant' || !Array.isArray(tool_calls) || tool_calls.length === 0)
+    return problem(`${param}.tool_calls`, `Invalid '${param}.tool_calls': empty or misplaced.`)
+  for (const [index, call] of callsOf({ tool_calls }).entries()) {
     const place = `${param}.tool_calls.[${index}]`
-    const problem = describeCallProblem(call, seen)
-    if (problem) return { message: `Invalid '${place}': ${problem}.`, param: place }
+    const found = describeCallProblem(call, seen)
+    if (found) return problem(place, `Invalid '${place}': ${found}.`)
     seen.add(String(call.id))
   }
   return undefined
@@ -127,10 +120,9 @@ function describeCallProblem(call: Record<string, unknown>, seen: ReadonlySet<st
   if (typeof call.id !== 'string' || !NAME.test(call.id)) return `the id does not match ${NAME.source}`
   if (seen.has(call.id)) return `the id '${call.id}' was used before`
   if (call.type !== 'function' || !isObject(call.function)) return 'it is no function call'
-  if (typeof call.function.name !== 'string' || !NAME.test(call.function.name)) {
-    return `the name does not match ${NAME.source}`
-  }
-  return typeof call.function.arguments === 'string' ? undefined : 'the arguments are not a string'
+  const { name, arguments: text } = call.function
+  if (typeof name !== 'string' || !NAME.test(name)) return `the name does not match ${NAME.source}`
+  return typeof text === 'string' ? undefined : 'the arguments are not a string'
 }
 
 function callsOf(message: Record<string, unknown>): Record<string, unknown>[] {

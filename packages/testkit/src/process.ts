@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Condition, WaitOptions } from './wait.js'
-import { waitUntil } from './wait.js'
+import { meets, waitUntil } from './wait.js'
 
 export interface ProcessOptions {
   readonly cwd?: string
@@ -48,22 +48,25 @@ export function startProcess(argv: readonly string[], options: ProcessOptions = 
   const [file = '', ...rest] = argv
   const child = spawn(file, rest, { cwd: options.cwd, env: options.env, detached: options.detached ?? false })
   const text = { stdout: '', stderr: '' }
-  const listeners = new Set<() => void>()
-  const tell = () => {
-    for (const listener of listeners) listener()
-  }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (part: string) => {
       text[name] += part
-      tell()
     })
   }
   child.stdin.on('error', () => {}) // a child may exit without reading; its result says so
   if (!options.interactive) child.stdin.end(options.input)
 
+  let failure: Error | undefined
   const result = new Promise<ProcessResult>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (exitCode, signal) => resolve({ exitCode, signal, ...text }))
+    child.once('error', (error) => {
+      failure = error
+      reject(error)
+    })
+    child.once('close', (exitCode, signal) => {
+      const { stdout, stderr } = text
+      failure ??= new Error(`${file} exited with ${exitCode} first.\nstdout: ${stdout}\nstderr: ${stderr}`)
+      resolve({ exitCode, signal, ...text })
+    })
   })
 
   return {
@@ -78,20 +81,13 @@ export function startProcess(argv: readonly string[], options: ProcessOptions = 
     write: (input) => void child.stdin.write(input),
     endInput: () => child.stdin.end(),
     kill: (signal) => void child.kill(signal),
-    waitForOutput: (condition, { stream = 'stdout', ...wait } = {}) =>
-      waitUntil(
-        () => text[stream],
-        condition,
-        wait,
-        `${stream} of ${file}`,
-        (check, fail) => {
-          listeners.add(check)
-          result.then(({ exitCode, stdout, stderr }) => {
-            fail(new Error(`${file} exited with ${exitCode} first.\nstdout: ${stdout}\nstderr: ${stderr}`))
-          }, fail)
-          return () => listeners.delete(check)
-        },
-      ),
+    waitForOutput(condition, { stream = 'stdout', ...options } = {}) {
+      const read = () => {
+        if (failure && !meets(text[stream], condition)) throw failure
+        return text[stream]
+      }
+      return waitUntil(read, condition, options, `${stream} of ${file}`)
+    },
   }
 }
 
@@ -108,10 +104,7 @@ export function isAlive(pid: number): boolean {
 /** Resolves once the process is gone; for processes that are not our children. */
 export async function waitForExit(pid: number, options: WaitOptions = {}): Promise<void> {
   const state = () => (isAlive(pid) ? 'alive' : 'gone')
-  await waitUntil(state, 'gone', options, `process ${pid} to exit`, (check) => {
-    const timer = setInterval(check, 10) // no event tells of a process that is not our child
-    return () => clearInterval(timer)
-  })
+  await waitUntil(state, 'gone', options, `process ${pid} to exit`)
 }
 
 function isZombie(pid: number): boolean {

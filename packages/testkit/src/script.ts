@@ -12,8 +12,6 @@ export interface ServerScript {
    * earlier requests, for histories that are cut or summarised.
    */
   readonly choose?: 'conversation' | 'requests'
-  /** Requests without `Authorization: Bearer <apiKey>` get 401. */
-  readonly apiKey?: string
   /** Answer 400 when `stream_options` is sent, as some servers do. */
   readonly refuseStreamOptions?: boolean
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ScriptedTurn, ScriptRequest, ServerScript } from './script.js'
-import type { ServerEvent, ServerOrder } from './serve.js'
+import type { ServerEvent, ServerOrder } from './server.js'
 import { temporaryWorkspace } from './workspace.js'
 
 export type LoggedRequest = Extract<ServerEvent, { type: 'request' }> & {
@@ -50,7 +50,7 @@ export async function startScriptedServer(
 
   const child = fork(PROGRAM, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const exited = once(child, 'exit')
-  const order: ServerOrder = { script: 'turns' in script ? script : { turns: script }, port: 0, logPath }
+  const order: ServerOrder = { script: 'turns' in script ? script : { turns: script }, logPath }
   child.send(order)
   const { port } = (await nextMessage(child)) as { port: number }
   child.unref()

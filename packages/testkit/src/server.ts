@@ -1,44 +1,101 @@
-#!/usr/bin/env node
-import { readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createPlanner } from './plan.js'
 import type { ServerScript } from './script.js'
-import type { ServerOrder } from './serve.js'
-import { serveScript } from './serve.js'
 
 /**
- * The scripted server as a program of its own. Started by `startScriptedServer` it gets its order over the IPC
- * channel and ends with its parent; started by hand it takes a script file, a port and a log file.
+ * The scripted server, in a process of its own. `startScriptedServer` gives it its order over the IPC channel; it ends with
+ * its parent.
  */
-if (process.send) {
-  process.once('disconnect', () => process.exit(0))
-  process.once('message', (order) => serve(order as ServerOrder))
-} else {
-  const [scriptPath, port = '0', logPath = 'requests.jsonl'] = process.argv.slice(2)
-  if (scriptPath === undefined) {
-    process.stderr.write(
-      'usage: node packages/testkit/dist/server.js <script.json> [port] [requests.jsonl]\n' +
-        'The script is JSON: {"turns": [{"content": "Hello"}]}, or the list of turns alone. A turn with "hold": "x" is released by\n' +
-        'curl -X POST http://127.0.0.1:<port>/release/x\n',
-    )
-    process.exit(2)
-  }
-  await serve({ script: readScript(scriptPath), port: Number(port), logPath })
-}
-
-/** A list of turns is a script, too, as in `startScriptedServer`. */
-function readScript(path: string): ServerScript {
-  const script: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (Array.isArray(script)) return { turns: script }
-  if (typeof script === 'object' && script !== null && 'turns' in script && Array.isArray(script.turns))
-    return script as ServerScript
-  process.stderr.write(`${path}: write a list of turns, or {"turns": [...]}: [{"content": "Hello"}]\n`)
-  process.exit(2)
-}
-
-async function serve(order: ServerOrder): Promise<void> {
-  const server = await serveScript(order, (event) => {
+process.once('disconnect', () => process.exit(0))
+process.once('message', async (order: ServerOrder) => {
+  const { port, release } = await serveScript(order, (event) => {
     process.send?.(event, () => {}) // a parent that has gone cannot be told; its disconnect ends us
   })
-  process.on('message', (message: { release?: string }) => server.release(message.release ?? ''))
-  process.send?.({ type: 'listening', port: server.port })
-  if (!process.send) process.stdout.write(`http://127.0.0.1:${server.port}/v1\n`)
+  process.on('message', (message: { release: string }) => release(message.release))
+  process.send?.({ type: 'listening', port })
+})
+
+/** What the server process is told to do. */
+export interface ServerOrder {
+  readonly script: ServerScript
+  readonly logPath: string
+}
+
+/** One line of the log, and one message to the parent process. */
+export type ServerEvent =
+  | {
+      readonly type: 'request'
+      /** 1, 2, 3 … in order of arrival. */
+      readonly number: number
+      readonly time: string
+      readonly method: string
+      readonly path: string
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>
+      /** The body as it came. */
+      readonly body: string
+      /** What it gets: `answer`, `refused`, `exhausted`, `status 429`, `reset` … */
+      readonly outcome: string
+      /** 0-based turn of the script; absent when the request never got that far. */
+      readonly turn?: number
+      /** Why it was refused. */
+      readonly problem?: string
+    }
+  | { readonly type: 'end'; readonly number: number; readonly sentWhole: boolean }
+
+/** Starts listening on 127.0.0.1. Every event is appended to the log before its effect is sent. */
+async function serveScript(
+  order: ServerOrder,
+  notify: (event: ServerEvent) => void,
+): Promise<{ port: number; release(name: string): void }> {
+  const gates = createGates()
+  const planRequest = createPlanner(order.script, gates.wait)
+  let requests = 0
+
+  const record = (event: ServerEvent) => {
+    appendFileSync(order.logPath, `${JSON.stringify(event)}\n`)
+    notify(event)
+  }
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request).catch(() => undefined)
+    if (body === undefined) return // the client went away before it had said everything
+    const number = ++requests
+    const { send, ...plan } = planRequest(request, body)
+    response.once('close', () => record({ type: 'end', number, sentWhole: response.writableFinished }))
+    record({
+      type: 'request',
+      number,
+      time: new Date().toISOString(),
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body,
+      ...plan,
+    })
+    await send(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { port: (server.address() as AddressInfo).port, release: gates.release }
+}
+
+function createGates() {
+  const open = new Set<string>()
+  const waiting: { name: string; go: () => void }[] = []
+
+  return {
+    wait: (name: string): Promise<void> =>
+      open.has(name) ? Promise.resolve() : new Promise((go) => waiting.push({ name, go })),
+    release(name: string): void {
+      open.add(name)
+      for (const gate of waiting) if (gate.name === name) gate.go()
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,5 +1,5 @@
-import { type FSWatcher, readFileSync, watch } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** What is waited for: a text it contains, a pattern it matches, or a test of the whole text. */
 export type Condition = string | RegExp | ((text: string) => boolean)
@@ -9,78 +9,33 @@ export interface WaitOptions {
   readonly timeoutMs?: number
 }
 
-const POLL_MS = 100 // file systems exist on which watching reports nothing
-
-/**
- * Resolves with a file's text once it exists and meets the condition. The wait ends on the change itself; only where
- * a file system reports no changes does it fall back to looking again.
- *
- * @param path - Its directory must exist.
- */
+/** Resolves with a file's text once it exists and meets the condition. */
 export async function waitForFile(
   path: string,
   condition: Condition = '',
   options: WaitOptions = {},
 ): Promise<string> {
-  const read = () => readIfThere(path)
-  return waitUntil(read, condition, options, `${path} to meet the condition`, (check) => {
-    const watcher = watchFile(path, check)
-    const timer = setInterval(check, POLL_MS)
-    return () => {
-      watcher?.close()
-      clearInterval(timer)
-    }
-  })
+  return waitUntil(() => readIfThere(path), condition, options, `${path} to meet the condition`)
 }
 
-/** Undefined where the system has no watcher left (`fs.inotify.max_user_instances`): one that looks again needs none. */
-function watchFile(path: string, check: () => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(dirname(path), (_event, name) => {
-      if (name === null || name === basename(path)) check()
-    })
-    return watcher.on('error', () => watcher.close())
-  } catch (error) {
-    if (['EMFILE', 'ENOSPC'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw error
-  }
-}
-
-/**
- * Waits for `read()` to give a text that meets the condition. `subscribe` is told how to look again and how to give up,
- * and returns what ends the subscription.
- */
+/** Looks every 10 ms, until `read()` gives a text that meets the condition. An error of `read` ends the wait. */
 export async function waitUntil(
   read: () => string | undefined,
   condition: Condition,
   { timeoutMs = 120_000 }: WaitOptions,
   what: string,
-  subscribe: (check: () => void, fail: (error: Error) => void) => () => void,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const stop = subscribe(check, fail)
-    const timer = setTimeout(() => {
-      fail(new Error(`Waited ${timeoutMs} ms for ${what}. There is:\n${read() ?? '(nothing)'}`))
-    }, timeoutMs)
-    check()
-
-    function check(): void {
-      const text = read()
-      if (text === undefined || !meets(text, condition)) return
-      clearTimeout(timer)
-      stop()
-      resolve(text)
-    }
-
-    function fail(error: Error): void {
-      clearTimeout(timer)
-      stop()
-      reject(error)
-    }
-  })
+  const giveUpAt = Date.now() + timeoutMs
+  for (;;) {
+    const text = read()
+    if (text !== undefined && meets(text, condition)) return text
+    if (Date.now() > giveUpAt)
+      throw new Error(`Waited ${timeoutMs} ms for ${what}. There is:\n${text ?? '(nothing)'}`)
+    await wait(10)
+  }
 }
 
-function meets(text: string, condition: Condition): boolean {
+export function meets(text: string, condition: Condition): boolean {
   if (typeof condition === 'string') return text.includes(condition)
   return condition instanceof RegExp ? condition.test(text) : condition(text)
 }
@@ -93,3 +48,21 @@ function readIfThere(path: string): string | undefined {
     throw error
   }
 }
+
+/**
+ * Tries something with a short time limit, and with longer ones as long as the limit came before `hasBegun`: how soon a
+ * program begins is the machine's affair, and what a limit interrupts must have begun.
+ *
+ * @returns What the last attempt came to, and its limit.
+ */
+export async function tryLimits<Outcome>(
+  attempt: (limitMs: number) => Promise<Outcome>,
+  hasBegun: () => boolean,
+): Promise<[outcome: Outcome, limitMs: number]> {
+  for (let limitMs = 250; ; limitMs *= 4) {
+    const outcome = await attempt(limitMs)
+    if (hasBegun() || limitMs > LONGEST_MS) return [outcome, limitMs]
+  }
+}
+
+const LONGEST_MS = 10_000

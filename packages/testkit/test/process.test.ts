@@ -85,7 +85,3 @@ test('leaveGrandchild exits and leaves a process that holds the pipe', async () 
   process.kill(grandchild, 'SIGKILL')
   expect((await parent.result).exitCode).toBe(0)
 })
-
-test('floodStdout prints exactly as much as it was asked for', async () => {
-  expect((await runProcess([fixtures.floodStdout, '1000000'])).stdout).toHaveLength(1_000_000)
-})

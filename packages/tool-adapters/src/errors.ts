@@ -1,11 +1,7 @@
 import type { ToolResult } from '@delta/executor'
 
-/** Two tools of one name, a message that cannot be answered, an option that cannot be used, or a call that did not succeed. */
-export type AdapterErrorCode =
-  | 'ERR_ADAPTER_CALL'
-  | 'ERR_ADAPTER_DUPLICATE'
-  | 'ERR_ADAPTER_MESSAGE'
-  | 'ERR_ADAPTER_OPTIONS'
+/** A call that did not succeed, two tools of one name, or a message that cannot be answered. */
+export type AdapterErrorCode = 'ERR_ADAPTER_CALL' | 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE'
 
 /**
  * A mistake of the embedding program; or, as `ERR_ADAPTER_CALL`, a call that failed, was refused or was blocked, in a

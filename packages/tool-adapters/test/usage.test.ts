@@ -10,12 +10,6 @@ test('a policy that nobody has read is refused, and nothing is run', async () =>
   await expect(answer).rejects.toMatchObject({ code: 'ERR_EXECUTOR_USAGE' })
 })
 
-test('what is no message is refused by name', async () => {
-  for (const message of [undefined, 'text', []]) {
-    await expect(dispatch(tools, message as never)).rejects.toMatchObject({ code: 'ERR_ADAPTER_MESSAGE' })
-  }
-})
-
 test('a call without the name of a tool has an answer, and hides no other call', async () => {
   const calls = [
     { id: '1' },
@@ -35,13 +29,6 @@ test('an answer of confirm that is neither true nor false is a mistake of the pr
     code: 'ERR_EXECUTOR_USAGE',
     message: expect.stringContaining('What the option confirm gave is neither true nor false.'),
   })
-})
-
-test('a whole response, or a promise of a message, is not taken for an answer without calls', async () => {
-  const message = { role: 'assistant', tool_calls: [] }
-  for (const mistaken of [{ choices: [{ message }] }, Promise.resolve(message)]) {
-    await expect(dispatch(tools, mistaken as never)).rejects.toMatchObject({ code: 'ERR_ADAPTER_MESSAGE' })
-  }
 })
 
 test('an id that can stand in no environment is answered under that id', async () => {

@@ -71,7 +71,16 @@ function onlyName(path: string, name: string): LintFinding {
   return about('no-description', path, `The model learns of ${name} only its name.`)
 }
 
-/** As in the executor, which says what it does not see; this package imports nothing. */
+/**
+ * True for a pattern like `(a+)+`, the usual cause of patterns that take years. It does not see a group inside the repeated one
+ * (`((a+))+`), alternatives that match the same text (`(a|a)+`), a repeat that also matches the character behind it (`(.*,)*`),
+ * repeats next to each other (`a*a*a*`), or references. A group that begins with a punctuation mark, as in `(-[a-z]+)*`, is
+ * taken to be harmless.
+ */
+export function repeatsRepeat(pattern: string): boolean {
+  return REPEATED_REPETITION.test(pattern)
+}
+
 const REPEATED_REPETITION =
   /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/
 
@@ -92,7 +101,7 @@ function aboutParameter(
     const hint = `Write $${name} in shell:, without braces, for the variable.`
     findings.push(about('environment-name', path, `${name} is a parameter and a set variable.`, hint))
   }
-  if (REPEATED_REPETITION.test(pattern)) {
+  if (repeatsRepeat(pattern)) {
     const message = 'A repetition inside a repetition can take very long to find that a value does not match.'
     const hint = 'Write one repetition: [ab]+ for (a+|b+)+.'
     findings.push(about('slow-pattern', `${path}.pattern`, message, hint))

@@ -36,10 +36,10 @@ export async function list(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, policy, effectPlaces, warnings } = await loadTools(path, flags, terminal)
+  const { tools, policy, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, formatProblem(warning))
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
-  const rows = listed.map((each) => row(each, effectPlaces(each.tool.expanded.name)))
+  const rows = listed.map(row)
   if (flags.json) printJson(terminal, listed.map(summaryOf))
   else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows])))
   return EXIT.completed
@@ -74,28 +74,16 @@ const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
 /** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
 const WIDEST_SIGNATURE = 60
 
-function row({ tool, decision, reasons }: Listed, places: Readonly<Record<string, string>>): string[] {
+function row({ tool, decision, reasons }: Listed): string[] {
   const { properties, required } = toJsonSchema(tool.expanded)
   const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   return [
     inColumns(`${tool.expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE), // `read_file(path, lines?)`
     modeOf(tool),
     `${decision}${reasons.length === 0 ? '' : `: ${reasons.join(', ')}`}`,
-    effectsWithPlaces(tool, places),
+    effectsOf(tool.settings.effects),
     tool.expanded.description?.split('\n')[0] ?? '',
   ]
-}
-
-/** The effects in words; what an import says in place of the imported file, with where it says so: `destructive: no (agent.yaml:12)`. */
-function effectsWithPlaces({ settings }: Tool, places: Readonly<Record<string, string>>): string {
-  const entries = Object.entries(settings.effects ?? {})
-  const own = entries.filter(([key]) => Object.hasOwn(places, key))
-  if (own.length === 0) return effectsOf(settings.effects)
-  const others = effectsOf(Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(places, key))))
-  const inWords = (value: unknown) =>
-    typeof value === 'boolean' ? (value ? 'yes' : 'no') : JSON.stringify(value)
-  const said = own.map(([key, value]) => `${key}: ${inWords(value)} (${places[key]})`)
-  return [...said, ...(/^(?:-|none of note)$/.test(others) ? [] : [others])].join(', ')
 }
 
 /** How its author wrote it; `atip` if a program described itself. */

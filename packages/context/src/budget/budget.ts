@@ -1,6 +1,6 @@
 import { ContextError } from '../errors.js'
 import type { ContextManifest } from '../manifest/manifest.js'
-import { sourceName } from '../manifest/source-name.js'
+import { sourceName } from '../manifest/manifest.js'
 import type { Part } from '../part.js'
 import { fitJournal } from './fit-journal.js'
 import type { Meter } from './meter.js'

@@ -35,10 +35,8 @@ function matches(pattern: string, text: string): boolean {
   const matched = limitedMatcher()(new RegExp(pattern, 'i'), text)
   if (typeof matched === 'boolean') return matched
   const message = `context.yaml: the pattern ${pattern} took longer than 1000 ms to search ${text.length} characters.`
-  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${ONE_REPETITION}`)
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)
 }
-
-export const ONE_REPETITION = 'Write one repetition: [ab]+ for (a+|b+)+.'
 
 function exists(path: string): Promise<boolean> {
   return stat(path).then(

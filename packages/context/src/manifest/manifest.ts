@@ -66,7 +66,7 @@ export interface JournalSource extends CommonSource {
   /** The newest cycles alone. Absent: all. */
   maxIterations?: number
   /** A user message that stands where iterations were left out, their number in place of `${count}`. Absent: none. */
-  dropped?: string
+  dropped?: string | undefined
 }
 
 /** One entry of `sources:` in `context.yaml`; its keys: `docs/reference/yaml.md`. */
@@ -84,4 +84,21 @@ export interface ContextManifest {
   totalMaxTokens?: number
   /** Counts tokens exactly: reads one JSON string a line, prints one number a line. Without it they are estimated. */
   tokenCounter?: ContextCommand
+}
+
+/** The name of a source in messages, records and block headers: its id, else its path without a leading variable, else its type. */
+export function sourceName(source: ContextSource): string {
+  if (source.id !== undefined) return source.id
+  switch (source.type) {
+    case 'file':
+      return withoutVariable(source.path)
+    case 'computed_file':
+      return withoutVariable(source.outputPath)
+    default:
+      return source.type
+  }
+}
+
+function withoutVariable(path: string): string {
+  return path.replace(/^\$\{\w+\}\//, '')
 }

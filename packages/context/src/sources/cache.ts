@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setImmediate as othersFirst } from 'node:timers/promises'
+import { replaceFile } from '@delta/durable'
 import { ContextError } from '../errors.js'
 import { matchingFiles } from '../manifest/glob.js'
 import type { ComputedFileSource } from '../manifest/manifest.js'
-import { sourceName } from '../manifest/source-name.js'
+import { sourceName } from '../manifest/manifest.js'
 import { type ContextVariables, replaceVariables } from '../manifest/variables.js'
 import { stampOf } from './generator.js'
-import { writeByRename } from './write-by-rename.js'
 
 /** What an output was made from, kept beside it. Deleting it costs a run of the generator, nothing else. */
 interface Receipt {
@@ -54,7 +54,7 @@ export async function remember(path: string, made: Made): Promise<void> {
   if (made.source.cache === undefined) return
   const receipt: Receipt = { inputs: await hashInputs(made), output: digest(made.text) }
   try {
-    await writeByRename(receiptPath(path), JSON.stringify(receipt))
+    replaceFile(receiptPath(path), JSON.stringify(receipt), { mode: 0o666, sync: false })
   } catch {
     // Without a receipt the generator runs the next time, too, which is always right.
   }

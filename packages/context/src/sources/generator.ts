@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { mkdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { replaceFile } from '@delta/durable'
 import { quoteCommand, redactFile } from '@delta/executor'
 import type { ContextCommand } from '../manifest/manifest.js'
 import {
@@ -11,7 +12,6 @@ import {
   runContextCommand,
 } from './context-command.js'
 import { whereItLeads } from './within-workspace.js'
-import { writeByRename } from './write-by-rename.js'
 
 export type Generated = { ok: true } | { ok: false; message: string; aborted: boolean }
 
@@ -67,7 +67,7 @@ async function generate(
     )
   if (stdout.omittedBytes > 0)
     return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
-  await writeByRename(outputPath, stdout.head, mode.file)
+  replaceFile(outputPath, stdout.head, { mode: mode.file, sync: false }) // it can be made again
   return { ok: true }
 }
 

@@ -5,9 +5,8 @@ import { ASK_HUMAN } from '../human/question.js'
 
 /** The disk takes no more data. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
-const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
-/** Something else is where a file or directory of the run should be. */
-const IN_THE_WAY_CODES = new Set(['EEXIST', 'ENOTDIR'])
+/** No permission, a limit of this process, or something else is where a file or directory of the run should be. */
+const PATH_CODES = new Set(['EACCES', 'EPERM', 'EMFILE', 'EFBIG', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ESPIPE'])
 
 /**
  * Turns a system error from writing the run's own directory into a `JournalError`; returns any other error as it is. Such a
@@ -17,8 +16,7 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
   if (isJournalError(error) || syscall === undefined) return error
   const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
-  const isRefused =
-    DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code) || lacksDirectory(error)
+  const isRefused = DISK_CODES.has(code) || PATH_CODES.has(code) || lacksDirectory(error)
   return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
 }
 

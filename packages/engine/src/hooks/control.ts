@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { readIfThere, whyUnreadable } from '../read-if-there.js'
+import { readIfThere } from '@delta/durable'
 
 /** `output/control.json`: leave the call out, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
@@ -43,17 +43,23 @@ export function readOutput(
   const output = join(directory, 'output')
   const isThere = () => statSync(output, { throwIfNoEntry: false })?.isDirectory() === true
   try {
-    const text = readIfThere(join(output, file), largestMiB)
+    const text = readIfThere(join(output, file), { mostBytes: largestMiB * 2 ** 20 })?.toString()
     if (text !== undefined) return { text, file }
     if (!isThere()) return { problem: 'removed its output/, in which it may have decided something' }
     return otherwise === undefined ? {} : readOutput(directory, { file: otherwise, largestMiB })
   } catch (error) {
     return {
       problem: isThere()
-        ? `wrote an output/${file} that ${whyUnreadable(error)}`
+        ? `wrote an output/${file} that ${whyUnreadable(error as NodeJS.ErrnoException, largestMiB)}`
         : 'replaced its output/ with something else',
     }
   }
+}
+
+/** As a predicate to follow the name of a file. */
+function whyUnreadable({ code = '', message }: NodeJS.ErrnoException, largestMiB: number): string {
+  if (['EISDIR', 'ESPIPE', 'ENODEV', 'ENXIO'].includes(code)) return 'is not a regular file'
+  return `cannot be read: ${code === 'EFBIG' ? `it is longer than ${largestMiB} MiB` : message}`
 }
 
 function parseControl(value: unknown): ReadControl {

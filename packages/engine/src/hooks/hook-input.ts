@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { replaceFile } from '@delta/journal'
+import { replaceFile } from '@delta/durable'
 import type { ActiveRun } from '../active-run.js'
 import type { OutputFile } from './control.js'
 
@@ -45,7 +45,7 @@ export function writeInput(
     work_dir: run.run.workDirectory,
   }
   const write = (file: string, data: string): void =>
-    replaceFile(join(directory, 'input', file), data, { durable: false })
+    replaceFile(join(directory, 'input', file), data, { sync: false })
   write('context.json', JSON.stringify(context, null, 2))
   if (input.payload) write(input.payload.file, input.payload.data())
 }

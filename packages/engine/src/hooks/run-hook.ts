@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
+import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor'
-import { recordName, replaceFile } from '@delta/journal'
+import { recordName } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { abortLater } from './abort-later.js'
 import { hookEnvironment } from './environment.js'
@@ -68,7 +69,7 @@ function recordHook(
     ...(failure && { error_message: failure.message }),
   } as const
   const text = JSON.stringify({ hook_name: name, argv, ...ended, ...recordOf(result) }, null, 2)
-  replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
+  replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration,

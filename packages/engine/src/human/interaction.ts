@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile, syncName } from '@delta/journal'
+import { readIfThere, replaceFile, syncName } from '@delta/durable'
 import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
-import { readIfThere } from '../read-if-there.js'
 
 /** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
 export function leaveQuestion(directory: string, question: Question): void {
@@ -87,7 +86,7 @@ export function clearInteraction(directory: string): void {
 
 function isAskedIn(directory: string, question: Question): boolean {
   if (isLink(directory)) return false
-  const text = readIfThere(join(directory, 'request.json'))
+  const text = readIfThere(join(directory, 'request.json'))?.toString()
   if (text === undefined) return false
   try {
     return (JSON.parse(text) as { request_id?: unknown }).request_id === question.requestId

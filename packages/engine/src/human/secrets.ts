@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile, syncName } from '@delta/journal'
+import { replaceFile, syncName } from '@delta/durable'
 
 /**
  * Sensitive answers live in `secrets/<action_id>` (0600) while their run does. Model, journal and records see a token;

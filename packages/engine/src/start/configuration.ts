@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type Run, type RunSummary, replaceFile } from '@delta/journal'
-import { readIfThere } from '../read-if-there.js'
+import { namesIn, readIfThere, replaceFile } from '@delta/durable'
+import type { Run, RunSummary } from '@delta/journal'
 
 /** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
 export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
@@ -10,7 +10,7 @@ export function changedFiles({ directory }: { directory: string }, agent: Agent)
   if (before === undefined) return []
   const { files } = agent.snapshot
   const names = new Set([...Object.keys(files), ...namesIn(before)])
-  return [...names].filter((name) => readIfThere(join(before, name)) !== files[name])
+  return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
 }
 
 /** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
@@ -46,7 +46,7 @@ export function keepConfiguration(
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    replaceFile(path, text, { durable: sync })
+    replaceFile(path, text, { sync })
   }
   renameSync(unfinished, kept)
 }
@@ -63,13 +63,4 @@ function lastKept(directory: string): string | undefined {
     .sort((a, b) => a - b)
     .at(-1)
   return newest === undefined ? undefined : join(directory, String(newest))
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '@delta/tool-expander'
 import * as z from 'zod/mini'
-import { nearestNames } from '../nearest.js'
+import { fitShape, formatPath, type ShapeProblem } from '../fit-shape.js'
 import { COST_ESTIMATES, type CostEstimate, TRUST_LEVELS, type TrustLevel } from './effects.js'
 
 /**
@@ -50,39 +50,25 @@ export const DEFAULT_RULES: PolicyRules = {
   maxCostEstimate: 'high',
 }
 
-const yesOrNo = z.optional(z.boolean('expected true or false'))
+const yesOrNo = z.optional(z.boolean())
 /** `policy:` as it is written. Exported for its JSON Schema; `parsePolicy` is what reads a value. */
-export const policySchema = z.object(
-  {
-    allow_destructive: yesOrNo,
-    allow_non_reversible: yesOrNo,
-    allow_billable: yesOrNo,
-    allow_network: yesOrNo,
-    allow_filesystem_write: yesOrNo,
-    allow_filesystem_delete: yesOrNo,
-    allow_interactive: yesOrNo,
-    min_trust_level: z.optional(z.enum(TRUST_LEVELS, `expected one of ${TRUST_LEVELS.join(', ')}`)),
-    max_cost_estimate: z.optional(z.enum(COST_ESTIMATES, `expected one of ${COST_ESTIMATES.join(', ')}`)),
-    on_confirmation: z.optional(z.enum(['ask_human', 'deny'], 'expected ask_human or deny')),
-    redact: z.optional(z.enum(['declared', 'patterns'], 'expected declared or patterns')),
-    tools: z.optional(
-      z.record(
-        z.string(),
-        z.literal('allow', 'expected allow'),
-        'expected a mapping, such as { delete_file: allow }',
-      ),
-    ),
-  },
-  'expected a mapping, such as { allow_destructive: false }',
-)
+export const policySchema = z.strictObject({
+  allow_destructive: yesOrNo,
+  allow_non_reversible: yesOrNo,
+  allow_billable: yesOrNo,
+  allow_network: yesOrNo,
+  allow_filesystem_write: yesOrNo,
+  allow_filesystem_delete: yesOrNo,
+  allow_interactive: yesOrNo,
+  min_trust_level: z.optional(z.enum(TRUST_LEVELS)),
+  max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
+  on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
+  redact: z.optional(z.enum(['declared', 'patterns'])),
+  tools: z.optional(z.record(z.string(), z.literal('allow'))),
+})
 
-/** The keys of `policy:`, for suggestions when one is misspelt. */
-export const POLICY_KEYS: readonly string[] = Object.keys(policySchema.shape)
-
-/** A policy, or every problem. `unknownKeys` are problems, too: they are given apart so that a caller can suggest others. */
-export type ParsedPolicy =
-  | { ok: true; policy: Policy; unknownKeys: string[] }
-  | { ok: false; problems: Problem[]; unknownKeys: string[] }
+/** A policy, or every problem; a rule with a name nobody knows is one that has `unknownKey`. */
+export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; problems: Problem[] }
 
 /**
  * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
@@ -91,14 +77,9 @@ export type ParsedPolicy =
  * begin with `x-` are the author's own.
  */
 export function parsePolicy(input: unknown): ParsedPolicy {
-  const parsed = policySchema.safeParse(input)
-  const unknown = unknownKeys(input)
-  if (!parsed.success || unknown.length > 0) {
-    const issues = parsed.error?.issues ?? []
-    const problems = issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems: [...problems, ...unknown.map(unknownRule)], unknownKeys: unknown }
-  }
-  const { on_confirmation, redact, tools, ...written } = parsed.data
+  const { value, problems } = fitShape(policySchema, input)
+  if (value === undefined || problems.length > 0) return { ok: false, problems: problems.map(asRule) }
+  const { on_confirmation, redact, tools, ...written } = value
   const rules = {
     allowDestructive: written.allow_destructive,
     allowNonReversible: written.allow_non_reversible,
@@ -118,23 +99,12 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     ...(tools && { tools }),
   }
   if (hasRules) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
-  return { ok: true, policy, unknownKeys: [] }
+  return { ok: true, policy }
 }
 
-function unknownRule(key: string): Problem {
-  const [meant] = nearestNames(snakeCase(key), POLICY_KEYS)
-  const hint = meant === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${meant}"?`
-  return { path: key, message: `there is no rule "${key}"; it would protect nothing`, hint }
-}
-
-/** The rules of `PolicyRules` and of ATIP are the same ones, spelt the other way. */
-function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-function unknownKeys(input: unknown): string[] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
-  return Object.keys(input).filter((key) => !POLICY_KEYS.includes(key) && !key.startsWith('x-'))
+function asRule({ path, message, ...rest }: ShapeProblem): Problem {
+  const strange = `there is no rule "${path.at(-1)}"; it would protect nothing`
+  return { path: formatPath(path), message: rest.unknownKey ? strange : message, ...rest }
 }
 
 type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }

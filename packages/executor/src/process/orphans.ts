@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { environmentOf, listProcesses, type ProcessInfo } from '@delta/durable'
 import { callAbove } from '../environment.js'
 import { ExecutorError } from '../errors.js'
 import { isRunning, readProcessRecord } from './process-record.js'
-import { listProcesses, type ProcessStat } from './processes.js'
 
 /** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
 export interface OrphanQuery {
@@ -84,7 +83,7 @@ async function signalUntilGone(
  * One look at all processes. Those in `seen` (start times by pid) belong to the call also when
  * nothing shows it any more: a child whose parent has ended is adopted by another.
  */
-function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessStat[] {
+function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInfo[] {
   const processes = listProcesses().filter(({ alive }) => alive)
   const own = ancestors(process.pid, processes)
   const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
@@ -110,7 +109,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function ancestors(pid: number, processes: readonly ProcessStat[]): Set<number> {
+function ancestors(pid: number, processes: readonly ProcessInfo[]): Set<number> {
   const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]))
   const found = new Set<number>()
   for (let each: number | undefined = pid; each && !found.has(each); each = parents.get(each)) found.add(each)
@@ -122,25 +121,11 @@ function carriesEnvironment(
   { actionId, runDirectory, hookDirectories = [] }: OrphanQuery,
 ): boolean {
   const ofCall = actionId !== undefined && runDirectory !== undefined
-  if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
-  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH } = readEnvironment(pid)
+  if (!ofCall && hookDirectories.length === 0) return false
+  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH } = environmentOf(pid)
   return (
     (ofCall && DELTA_ACTION_ID === actionId && DELTA_RUN_DIR === runDirectory) ||
     (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
     (DELTA_HOOK_IO_PATH !== undefined && hookDirectories.includes(DELTA_HOOK_IO_PATH))
   )
-}
-
-function readEnvironment(pid: number): NodeJS.ProcessEnv {
-  try {
-    const text = readFileSync(`/proc/${pid}/environ`, 'utf8')
-    return Object.fromEntries(text.split('\0').map(nameAndValue))
-  } catch {
-    return {} // another user's, or ended meanwhile
-  }
-}
-
-function nameAndValue(entry: string): [string, string] {
-  const end = entry.indexOf('=')
-  return [entry.slice(0, end), entry.slice(end + 1)]
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { signalGroup } from '@delta/durable'
 import { ExecutorError } from '../errors.js'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
-import { forgetGroup, rememberGroup, signalGroup } from './process-group.js'
 import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
 import { type Ending, untilEnded } from './until-ended.js'
@@ -49,6 +49,16 @@ export type CommandOutcome = Ending & {
   diskFull?: boolean
 }
 
+const running = new Set<number>()
+
+/**
+ * Kills (KILL, at once, synchronously) every process group that `runCommand` has running in
+ * this process: for a program that must leave within the same tick, on a second Ctrl+C say.
+ */
+export function killRunningCommands(): void {
+  for (const pid of running) signalGroup(pid, 'SIGKILL')
+}
+
 /**
  * Runs one command, without a shell, in a process group of its own.
  *
@@ -78,7 +88,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   }
   const { child, pid, channels } = started
   try {
-    rememberGroup(pid)
+    running.add(pid)
     channels.connect(child, () => signalGroup(pid, 'SIGKILL'))
     options.onSpawn?.({ pid })
     const ending = await untilEnded(started, options)
@@ -94,7 +104,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: nothing may go on unwatched
     throw error
   } finally {
-    forgetGroup(pid)
+    running.delete(pid)
     channels.close()
   }
 }

@@ -2,9 +2,8 @@ import { type ExpandedTool, expandTool, formatProblem, type Problem, parseTool }
 import { ExecutorError } from '../errors.js'
 import { isAgentCommand } from './agent-command.js'
 import { findDisplayProblems } from './display.js'
-import { mistypedKeys } from './mistyped-keys.js'
+import { SYNTAX_KEYS, unknownParameterKeys } from './known-keys.js'
 import { parseToolSettings, type ToolSettings } from './settings.js'
-import { TOOL_SETTING_KEYS } from './settings-schema.js'
 import type { WrittenTool } from './written-tool.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
@@ -29,7 +28,8 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 export function defineTool(input: WrittenTool): Tool {
   const syntax = parseTool(input)
   const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
-  const mistyped = mistypedKeys(input)
+  const strange = [...run.warnings, ...unknownParameterKeys(Object(input))]
+  const mistyped = strange.filter(({ hint = '' }) => hint.startsWith('Did you mean'))
   const made = syntax.ok && run.ok ? { expanded: expandTool(syntax.tool), settings: run.settings } : undefined
   const ofDisplay = made ? displayProblems(made) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
@@ -39,7 +39,7 @@ export function defineTool(input: WrittenTool): Tool {
   const lines = [
     ...ofSyntax.map((problem) => formatProblem(problem)),
     ...ofSettings.map(({ path, message }) => `${path}: ${message}`),
-    ...mistyped.map(({ message, hint }) => `${message}. ${hint}`),
+    ...mistyped.map(({ path, message, hint }) => `${path}: ${message}. ${hint}`),
   ]
   const problems: { path: string; message: string }[] = [...ofSyntax, ...ofSettings, ...mistyped]
   throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
@@ -53,7 +53,7 @@ function displayProblems({ expanded, settings: { display } }: Tool): Problem[] {
 /** How a tool runs whose syntax is wrong: to be checked all the same. */
 function settingsIn(input: unknown): Record<string, unknown> {
   const entries = Object.entries(Object(input) as Record<string, unknown>)
-  return Object.fromEntries(entries.filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
+  return Object.fromEntries(entries.filter(([key]) => !SYNTAX_KEYS.includes(key)))
 }
 
 /**

@@ -7,24 +7,18 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** The keys of a tool that say how it runs, as they are written. Lazy: made when the first tool has one, for that takes a hundredth of a start. */
 export const settingsSchema = z.lazy(() => {
   const milliseconds = z
-    .int('expected whole milliseconds, 0 for no limit')
-    .check(
-      z.minimum(0, 'expected 0 (no limit) or more'),
-      z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'),
-    )
-  const yesOrNo = z.boolean('expected true or false')
-  const text = z.string('expected a text')
-  const pathList = z.array(text, 'expected a list of paths')
-  const variableName = text.check(z.regex(NAME, 'expected the name of an environment variable'))
+    .int('whole milliseconds, 0 for no limit')
+    .check(z.minimum(0), z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'))
+  const yesOrNo = z.optional(z.boolean())
+  const texts = z.optional(z.array(z.string()))
+  const variableName = z.string().check(z.regex(NAME, 'the name of an environment variable'))
   const value = z.pipe(
-    z.union([z.string(), z.number(), z.boolean()], 'expected a text or a number'),
+    z.union([z.string(), z.number(), z.boolean()], 'a text or a number'),
     z.transform(String),
   )
   const variablesError = ({ code }: { code?: string }) =>
-    code === 'invalid_key'
-      ? 'expected the name of an environment variable'
-      : 'expected a mapping of names to values'
-  const directory = text.check(
+    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a map of names to values'
+  const directory = z.string().check(
     z.refine(
       (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
       'only ${AGENT_HOME} and ${CWD} stand for something here',
@@ -34,59 +28,29 @@ export const settingsSchema = z.lazy(() => {
       'a relative cwd stays inside the workspace; write an absolute path to leave it',
     ),
   )
+  const sandbox = z.strictObject({ network: yesOrNo, write: texts, read: texts })
+  const output = z.strictObject({
+    max_chars: z.optional(z.int().check(z.minimum(1))),
+    keep: z.optional(z.enum(['head', 'tail', 'both'])),
+    max_bytes: z.optional(z.int('a whole number of bytes, 0 for no limit').check(z.minimum(0))),
+  })
 
-  return z.object({
-    display: z.optional(text.check(z.regex(/^[^\n]*\S[^\n]*$/, 'expected one line of text'))),
+  return z.strictObject({
+    display: z.optional(z.string().check(z.regex(/^[^\n]*\S[^\n]*$/, 'one line of text'))),
     timeout_ms: z.optional(milliseconds),
     cwd: z.optional(directory),
     env: z.optional(z.record(variableName, value, { error: variablesError })),
-    pass_env: z.optional(z.array(variableName, 'expected a list of names')),
+    pass_env: z.optional(z.array(variableName)),
     effects: z.optional(effectsSchema),
-    trust: z.optional(z.enum(TRUST_LEVELS, `expected one of ${TRUST_LEVELS.join(', ')}`)),
-    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'], 'expected report, rerun or ask')),
-    critical: z.optional(yesOrNo),
-    sandbox: z.optional(
-      z.union(
-        [
-          z.boolean(),
-          z.object({ network: z.optional(yesOrNo), write: z.optional(pathList), read: z.optional(pathList) }),
-        ],
-        'expected true, false, or { network: true|false, write: [paths], read: [paths] }',
-      ),
-    ),
-    output: z.optional(
-      z.object(
-        {
-          max_chars: z.optional(z.int('expected a whole number').check(z.minimum(1, 'expected 1 or more'))),
-          keep: z.optional(z.enum(['head', 'tail', 'both'], 'expected head, tail or both')),
-          max_bytes: z.optional(
-            z
-              .int('expected a whole number of bytes, 0 for no limit')
-              .check(z.minimum(0, 'expected 0 (no limit) or more')),
-          ),
-        },
-        'expected { max_chars: number, keep: head|tail|both, max_bytes: number }',
-      ),
-    ),
+    trust: z.optional(z.enum(TRUST_LEVELS)),
+    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
+    critical: yesOrNo,
+    sandbox: z.optional(z.union([z.boolean(), sandbox])),
+    output: z.optional(output),
   })
 })
 
 export type WrittenSettings = z.infer<typeof settingsSchema>
-
-/** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
-export const TOOL_SETTING_KEYS: readonly string[] = Object.keys({
-  display: true,
-  timeout_ms: true,
-  cwd: true,
-  env: true,
-  pass_env: true,
-  effects: true,
-  trust: true,
-  on_interrupt: true,
-  critical: true,
-  sandbox: true,
-  output: true,
-} satisfies Record<keyof WrittenSettings, true>)
 
 function leavesWorkspace(path: string): boolean {
   if (path.startsWith('/') || path.startsWith('${')) return false

@@ -1,7 +1,9 @@
 import type { Problem } from '@delta/tool-expander'
-import { type Effects, effectsSchema, type TrustLevel } from '../policy/effects.js'
+import { fitShape, formatPath } from '../fit-shape.js'
+import type { Effects, TrustLevel } from '../policy/effects.js'
 import type { Keep } from '../process/captured.js'
-import { settingsSchema, TOOL_SETTING_KEYS, type WrittenSettings } from './settings-schema.js'
+import { SYNTAX_KEYS } from './known-keys.js'
+import { settingsSchema, type WrittenSettings } from './settings-schema.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
 export interface ToolSettings {
@@ -39,10 +41,10 @@ export interface SandboxSettings {
   read: readonly string[]
 }
 
-/** How a tool runs, or every problem; see `parseToolSettings`. */
+/** How a tool runs, or every problem; see `parseToolSettings`. Keys nobody knows are warnings, which come with both. */
 export type ParsedSettings =
-  | { ok: true; settings: ToolSettings; unknownKeys: string[] }
-  | { ok: false; problems: Problem[]; unknownKeys: string[] }
+  | { ok: true; settings: ToolSettings; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] }
 
 /** How a tool runs that says nothing about it. */
 export const DEFAULT_SETTINGS: ToolSettings = {
@@ -55,18 +57,16 @@ export const DEFAULT_SETTINGS: ToolSettings = {
 /**
  * Reads how a tool runs from the keys the tool's syntax left over.
  *
- * @returns every problem, each with its path (`output.keep`); or the settings; and both ways the keys
- *   nobody knows (`x-` keys are the author's own and not among them).
+ * @returns every problem, each with its path (`output.keep`); or the settings. Keys that begin with `x-` are the author's own.
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
   // Most tools say nothing of how they run.
-  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), unknownKeys: [] }
-  const parsed = settingsSchema.safeParse(rest)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems, unknownKeys: unknownKeys(rest) }
-  }
-  return { ok: true, settings: toSettings(parsed.data), unknownKeys: unknownKeys(rest) }
+  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), warnings: [] }
+  const { value, problems } = fitShape(settingsSchema, rest, SYNTAX_KEYS)
+  const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
+  const warnings = found.filter(({ unknownKey }) => unknownKey)
+  if (value) return { ok: true, settings: toSettings(value), warnings }
+  return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
 }
 
 function toSettings(written: WrittenSettings): ToolSettings {
@@ -94,24 +94,4 @@ function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undef
   if (!written) return undefined
   const { network = false, write = ['CWD'], read = [] } = written === true ? {} : written
   return { network, write, read }
-}
-
-function unknownKeys(rest: Record<string, unknown>): string[] {
-  return [
-    ...strangersIn(rest, TOOL_SETTING_KEYS),
-    ...strangers(rest, 'output', ['max_chars', 'keep', 'max_bytes']),
-    ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
-    ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
-  ]
-}
-
-function strangers(rest: Record<string, unknown>, key: string, known: readonly string[]): string[] {
-  const value = rest[key]
-  if (typeof value !== 'object' || value === null) return []
-  return strangersIn(value, known).map((inner) => `${key}.${inner}`)
-}
-
-/** What begins with `x-` is the author's own. */
-function strangersIn(value: object, known: readonly string[]): string[] {
-  return Object.keys(value).filter((key) => !known.includes(key) && !key.startsWith('x-'))
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncPath } from '@delta/durable'
 import type { StoredEvent } from '../events/event.js'
-import { syncPath } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
 import { type RepairedTail, repairTail } from './repair-tail.js'
 import { scanJournal } from './scan.js'

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { syncPath } from '@delta/durable'
 import { recordStamp } from '../files/record-name.js'
-import { syncPath } from '../files/replace.js'
 import { syncData, writeWhole } from '../files/write.js'
 import type { Scan } from './scan.js'
 

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { syncPath } from './replace.js'
+import { syncPath } from '@delta/durable'
 
 /** Creates a directory only its owner can enter. */
 export function makePrivate(directory: string): void {

@@ -1,8 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, readFileSync, readSync } from 'node:fs'
+import { openAtOnce } from '@delta/durable'
 import { asReadError } from './read-error.js'
-
-/** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
-const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** A line, or a file that is read whole, is never larger: text of twice the size is more than Node.js can hold. */
 export const LARGEST_TEXT_BYTES = 256 * 1024 * 1024
@@ -26,22 +24,16 @@ export function readAt(file: number, position: number, length: number): Buffer {
 
 /** The whole file; of what else is in its place nothing: some devices have no end. Nor of a file that is too large. */
 export function readTextAtOnce(path: string): string {
-  const file = openSync(path, READ_AT_ONCE)
+  let file: number | undefined
   try {
-    return fstatSync(file).isFile() ? readText(file) : ''
+    file = openAtOnce(path)
+    return fstatSync(file).size > LARGEST_TEXT_BYTES ? '' : readFileSync(file, 'utf8')
+  } catch (error) {
+    if (['EISDIR', 'ESPIPE', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    throw error
   } finally {
-    closeSync(file)
+    if (file !== undefined) closeSync(file)
   }
-}
-
-/** The whole of an open file; nothing of one that is too large. */
-export function readText(file: number): string {
-  return fstatSync(file).size > LARGEST_TEXT_BYTES ? '' : readFileSync(file, 'utf8')
-}
-
-/** @throws The system's error; `ESPIPE` or `ENODEV` when it is no file. */
-export function openAtOnce(path: string): number {
-  return onlyAFile(openSync(path, READ_AT_ONCE))
 }
 
 /** Undefined when there is no such file. */
@@ -90,16 +82,3 @@ export function readFirstLine(path: string): string {
 }
 
 const FIRST_READ_BYTES = 1 << 16
-
-/** A pipe has no size, and would pass for an empty file; a device may have no end. Of a directory the system says it by itself. */
-function onlyAFile(file: number): number {
-  const status = fstatSync(file)
-  if (!isEndless(status)) return file
-  closeSync(file)
-  const code = status.isFIFO() ? 'ESPIPE' : 'ENODEV'
-  throw Object.assign(new Error('only a file is read'), { code, syscall: 'open' })
-}
-
-function isEndless(status: Stats): boolean {
-  return !status.isFile() && !status.isDirectory()
-}

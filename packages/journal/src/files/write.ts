@@ -1,19 +1,38 @@
-import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
+import { fdatasyncSync, writeSync } from 'node:fs'
+import {
+  appendWhole,
+  replaceFile as replaceDurably,
+  syncName as syncNameDurably,
+  type WriteOptions,
+} from '@delta/durable'
 import { asWriteError } from './write-error.js'
 
+/** Throws the system's error as `ERR_JOURNAL_WRITE`, with the file's name and what to do. */
+function inWords<Result>(path: string, write: () => Result): Result {
+  try {
+    return write()
+  } catch (error) {
+    throw asWriteError(error, path)
+  }
+}
+
 /**
- * Appends all bytes or none: after a write that stopped half-way the file is cut back.
+ * Appends all bytes or none.
  *
  * @throws {JournalError} `ERR_JOURNAL_WRITE`, its `cause` the system's error.
  */
 export function writeWhole(descriptor: number, bytes: Uint8Array, path: string): void {
-  let written = 0
-  try {
-    while (written < bytes.length) written += writeSync(descriptor, bytes, written)
-  } catch (error) {
-    if (written > 0) ftruncateSync(descriptor, fstatSync(descriptor).size - written)
-    throw asWriteError(error, path)
-  }
+  inWords(path, () => appendWhole(descriptor, bytes))
+}
+
+/** @throws {JournalError} `ERR_JOURNAL_WRITE`; the old content is still there. */
+export function replaceFile(path: string, data: string | Uint8Array, options: WriteOptions = {}): void {
+  inWords(path, () => replaceDurably(path, data, options))
+}
+
+/** @throws {JournalError} `ERR_JOURNAL_WRITE`: there is no such directory, or the disk failed. */
+export function syncName(path: string): void {
+  inWords(path, () => syncNameDurably(path))
 }
 
 /** Writes all bytes over those from `position` on. */
@@ -27,9 +46,5 @@ export function writeAt(descriptor: number, bytes: Uint8Array, position: number)
  * not be on disk, and a second try would not tell: the caller must write no more.
  */
 export function syncData(descriptor: number, path: string): void {
-  try {
-    fdatasyncSync(descriptor)
-  } catch (error) {
-    throw asWriteError(error, path)
-  }
+  inWords(path, () => fdatasyncSync(descriptor))
 }

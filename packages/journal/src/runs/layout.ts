@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { createFile } from '@delta/durable'
 import { JournalError } from '../errors.js'
-import { replaceFile, syncName, writeNew } from '../files/replace.js'
+import { replaceFile, syncName } from '../files/write.js'
 import { asWriteError } from '../files/write-error.js'
 import { DELTA_DIRECTORY } from '../run-paths.js'
 
@@ -67,7 +68,7 @@ export function refuseLink(directory: string): void {
 /** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */
 function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
   try {
-    writeNew(join(directory, '.gitignore'), '*\n', { mode: 0o600, durable: sync })
+    createFile(join(directory, '.gitignore'), '*\n', { sync })
   } catch {
     // it is there, or cannot be written; in that case the run's own files say so
   }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { createFile, syncPath } from '@delta/durable'
 import { isEvent } from '../events/check.js'
 import { isKnownEvent, type StoredEvent } from '../events/event.js'
 import { copyTree, makePrivate } from '../files/copy-tree.js'
 import { readFirstLine, readTextAtOnce } from '../files/read-at.js'
-import { syncPath, writeNew } from '../files/replace.js'
 import { parseJson } from '../read/parse.js'
 import { readOldJournal } from '../read/read-old.js'
 import { journalPath } from '../run-paths.js'
@@ -69,7 +69,7 @@ function writeAnew(from: string, to: string, nested: boolean): void {
     if (nested) copyNested(from, beside)
     else copyTree(from, beside, { except: (name) => name === 'lease' || /^(journal|metadata)\./.test(name) })
     const lines = newEvents(from, basename(to)).map((event) => `${JSON.stringify(event)}\n`)
-    writeNew(join(beside, 'journal.jsonl'), lines.join(''), { mode: 0o600, durable: true })
+    createFile(join(beside, 'journal.jsonl'), lines.join(''))
     syncPath(beside)
     renameSync(beside, to)
     syncPath(dirname(to))

@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { replaceFile } from '../files/replace.js'
-import { type Lease, takeLease } from '../lease/lease.js'
-import type { Waiting } from '../lease/make-way.js'
-import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without-lease.js'
+import { replaceFile } from '../files/write.js'
+import {
+  type Lease,
+  makeWayWithoutLease,
+  takeLease,
+  type Waiting,
+  whoHolds,
+  writesWithoutLease,
+} from '../lease/lease.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { makeRunDirectory } from './create-run.js'
 import { checkLayout, keepPrivate, refuseLink } from './layout.js'
@@ -97,14 +102,12 @@ function open(directory: string, lease: Lease, holding: Holding): HeldRun {
 function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
   const { takenFrom } = lease
   if (takenFrom === undefined) return holdRun(directory, lease, holding)
-  const { holder, state } = takenFrom
+  const { state } = takenFrom
   const isElsewhere = state === 'remote-fresh' || state === 'remote-expired'
   if (isElsewhere) copyToNewInode(runPaths(directory))
 
   const run = holdRun(directory, lease, holding)
-  const who = holder.record
-    ? `process ${holder.record.pid} on ${holder.record.host}`
-    : `lease ${holder.epoch}`
+  const who = whoHolds(takenFrom)
   run.notices.unshift(
     isElsewhere
       ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`

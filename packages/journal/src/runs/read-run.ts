@@ -2,9 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isJournalError, JournalError } from '../errors.js'
 import { asReadError } from '../files/read-error.js'
-import { holderState } from '../lease/holder.js'
-import { readLease } from '../lease/lease-file.js'
-import { writesWithoutLease } from '../lease/writer-without-lease.js'
+import { readLease, writesWithoutLease } from '../lease/lease.js'
 import { inspectJournal } from '../read/inspect.js'
 import { readBatches } from '../read/read-batches.js'
 import { journalPath, runPaths } from '../run-paths.js'
@@ -74,15 +72,9 @@ function readOwnerOr(
 }
 
 function readOwner(directory: string): Owner | undefined {
-  const lease = readLease(runPaths(directory).lease)
-  if (!lease?.record) return undefined
-  const state = holderState(lease, Date.now())
-  if (state === 'free') return undefined
-  return {
-    pid: lease.record.pid,
-    host: lease.record.host,
-    alive: state === 'alive' || state === 'remote-fresh',
-  }
+  const { record, state } = readLease(runPaths(directory).lease) ?? {}
+  if (!record || state === 'free') return undefined
+  return { pid: record.pid, host: record.host, alive: state === 'alive' || state === 'remote-fresh' }
 }
 
 function ownerWithoutLease(directory: string, { summary }: Summarizer): Owner | undefined {

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn } from '../files/names-in.js'
+import { namesIn } from '@delta/durable'
 import { openIfThere, readAt, readTextAtOnce } from '../files/read-at.js'
 import { lineSplitter, splitLines } from '../read/lines.js'
 import { parseJson } from '../read/parse.js'

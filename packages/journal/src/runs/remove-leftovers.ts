@@ -1,8 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { holderState } from '../lease/holder.js'
+import { readLockFile } from '@delta/durable'
 import type { Lease } from '../lease/lease.js'
-import { readRecord } from '../lease/lease-file.js'
 import { runPaths } from '../run-paths.js'
 
 /** No writer takes so long between writing a file beside another and renaming it. */
@@ -29,7 +28,7 @@ export function removeLeftovers(directory: string, lease: Lease): void {
   const { interaction, secrets, hooks, parts } = paths
   for (const each of [directory, paths.lease, dirname(parts), hooks, interaction, secrets])
     removeFrom(each, BESIDE_A_FILE, (path) => isGone || isOld(path))
-  removeFrom(paths.lease, CANDIDATE, (path) => isOfTheDead(path, nowMs) || isOld(path))
+  removeFrom(paths.lease, CANDIDATE, (path) => isOfTheDead(path) || isOld(path))
   const announcesUs = (path: string) => readFileSync(path, 'utf8') === `${basename(directory)}\n`
   removeFrom(dirname(directory), BESIDE_THE_RUN, (path) => (isGone && announcesUs(path)) || isOld(path))
 }
@@ -61,6 +60,6 @@ function modifiedAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs
 }
 
-function isOfTheDead(candidate: string, nowMs: number): boolean {
-  return holderState(readRecord(candidate), nowMs) === 'dead'
+function isOfTheDead(candidate: string): boolean {
+  return readLockFile(candidate).state === 'dead'
 }

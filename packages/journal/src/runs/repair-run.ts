@@ -4,8 +4,7 @@ import { damageIn, nothingToRepair, type RepairResult, repairJournal } from '../
 import { NO_BEGINNING, verifyJournal } from '../append/verify.js'
 import { isJournalError } from '../errors.js'
 import { asRepairError } from '../files/write-error.js'
-import { takeLease } from '../lease/lease.js'
-import type { Waiting } from '../lease/make-way.js'
+import { takeLease, type Waiting } from '../lease/lease.js'
 import { journalPath, runPaths } from '../run-paths.js'
 import { notFound } from './read-run.js'
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path'
 import { type Journal, openJournal } from '../append/open.js'
 import { JournalError } from '../errors.js'
-import { replaceFile } from '../files/replace.js'
+import { replaceFile } from '../files/write.js'
 import type { Lease } from '../lease/lease.js'
 import { openRequestLog, type RequestLog } from '../requests/request-log.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
@@ -93,7 +93,7 @@ export function holdRun(
 
   async function updateMetadata(): Promise<void> {
     mayWrite()
-    replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { durable: false })
+    replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { sync: false })
   }
 
   function close(): void {

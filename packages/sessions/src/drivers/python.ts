@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { readIfThere } from '@delta/durable'
 import { formatVariables } from '../environment.js'
 import { parseReport } from '../report.js'
 import { writePrivately } from '../store/files.js'
-import { readOptional } from '../store/state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
 import pythonProgram from './python-program.py'
@@ -25,7 +25,7 @@ export const python: Driver = {
 
   collect(work) {
     const report = parseReport(readFileSync(work))
-    const own = readOptional(`${work}.state`)
+    const own = readIfThere(`${work}.state`)
     return report && { ...report, ...(own && { own }) }
   },
 }

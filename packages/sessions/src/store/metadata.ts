@@ -1,5 +1,6 @@
+import { replaceFile } from '@delta/durable'
 import { damaged } from '../errors.js'
-import { readWhole, replaceFile } from './files.js'
+import { readWhole } from './files.js'
 import type { SessionPaths } from './paths.js'
 
 /** `metadata.json`. Unknown members are kept. */

@@ -1,6 +1,6 @@
+import { removeFile } from '@delta/durable'
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
 import { noticeUnless } from '../notices.js'
-import { removeFile } from './files.js'
 
 /**
  * Removes outputs that are whole in the result, and takes secrets out of the others. What something

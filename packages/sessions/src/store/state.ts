@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createFile, readIfThere, syncPath } from '@delta/durable'
 import { formatVariables, parseVariables, type Variables } from '../environment.js'
 import { changed, damaged, isSessionError, systemCode } from '../errors.js'
-import { readWhole, syncPath, writeDurably } from './files.js'
+import { readWhole } from './files.js'
 import type { SessionPaths } from './paths.js'
 
 /** The digests of a state's files, as `sha256sum -c` reads them. */
@@ -42,7 +43,7 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
   const number = Number(basename(readlinkSync(paths.current)))
   const directory = join(paths.states, String(number))
   const ownPath = (name: string) => join(directory, name)
-  const own = readOptional(ownPath(ownName))
+  const own = readIfThere(ownPath(ownName))
   checkSums(directory)
   return {
     number,
@@ -58,7 +59,7 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
  * so each file is compared with its digest. States of earlier versions have none.
  */
 function checkSums(directory: string): void {
-  const sums = readOptional(join(directory, SUMS))
+  const sums = readIfThere(join(directory, SUMS))
   if (sums === undefined) return
   for (const line of sums.toString('utf8').split('\n').filter(Boolean)) {
     const [digest, name = ''] = line.split('  ')
@@ -84,11 +85,8 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
     { name: 'work_dir.txt', bytes: Buffer.from(`${state.workDirectory}\n`) },
     ...(state.own ? [state.own] : []),
   ]
-  for (const { name, bytes } of files) writeDurably(join(directory, name), bytes)
-  writeDurably(
-    join(directory, SUMS),
-    files.map(({ name, bytes }) => `${digestOf(bytes)}  ${name}\n`).join(''),
-  )
+  for (const { name, bytes } of files) createFile(join(directory, name), bytes)
+  createFile(join(directory, SUMS), files.map(({ name, bytes }) => `${digestOf(bytes)}  ${name}\n`).join(''))
   for (const path of [directory, paths.states]) syncPath(path)
 
   const link = `${paths.current}.new`
@@ -110,13 +108,4 @@ export function isSameState(current: SessionState, next: SessionState): boolean 
     current.variables.size === next.variables.size &&
     [...current.variables].every(([name, value]) => same(value, next.variables.get(name)))
   )
-}
-
-export function readOptional(path: string): Buffer | undefined {
-  try {
-    return readWhole(path)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -1,0 +1,63 @@
+import { areInstalled, startProcess } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  endGroup,
+  endProcess,
+  environmentOf,
+  listProcesses,
+  processStart,
+  readProcess,
+  signalGroup,
+  thisMachine,
+} from '../src/index.js'
+import { askPs } from '../src/processes.js'
+
+function sleeper(script = 'sleep 60') {
+  const started = startProcess(['sh', '-c', script], { detached: true, env: { ...process.env, MARK: 'a=b' } })
+  onTestFinished(() => started.kill('SIGKILL'))
+  return started
+}
+
+test('a process is told by its pid and its start', () => {
+  expect(processStart(process.pid)).toBe(processStart(process.pid))
+  expect(processStart(process.pid)).toBeTruthy()
+  expect(processStart(2 ** 22 + 1)).toBeUndefined()
+  expect(thisMachine()).toEqual(thisMachine())
+})
+
+test('a process is seen with its parent and its group', () => {
+  const { pid } = sleeper()
+  expect(readProcess(pid)).toMatchObject({ pid, parent: process.pid, group: pid, alive: true })
+  expect(listProcesses().map((each) => each.pid)).toContain(pid)
+})
+
+test.skipIf(!areInstalled('ps'))('where there is no /proc, ps tells the same', () => {
+  const [byPs] = askPs('-p', String(process.pid))
+  expect(byPs).toEqual({ ...readProcess(process.pid), startTime: expect.stringMatching(/\d\d:\d\d:\d\d/) })
+  expect(askPs('-p', '4194305')).toEqual([])
+})
+
+test.runIf(process.platform === 'linux')('an environment is read as it was given', () => {
+  expect(environmentOf(sleeper().pid)).toMatchObject({ MARK: 'a=b' })
+  expect(environmentOf(2 ** 22 + 1)).toEqual({})
+})
+
+test('a group is ended, also one that ignores TERM', async () => {
+  for (const script of ['sleep 60', "trap '' TERM; echo on; while :; do sleep 0.01; done"]) {
+    const { pid } = sleeper(script)
+    await endGroup(pid, 50)
+    expect(signalGroup(pid, 0) && listProcesses().some((each) => each.group === pid && each.alive)).toBe(
+      false,
+    )
+  }
+})
+
+test('a process is ended, also one that is stopped; one that has its pid by now is not', async () => {
+  const { pid, kill } = sleeper()
+  const start = processStart(pid) ?? ''
+  await endProcess(pid, 'another start')
+  expect(processStart(pid)).toBe(start)
+  kill('SIGSTOP')
+  await endProcess(pid, start)
+  expect(processStart(pid)).toBeUndefined()
+})

@@ -1,0 +1,188 @@
+import type { Problem } from '@delta/tool-expander'
+import type * as z from 'zod/mini'
+import { nearestNames } from './nearest.js'
+
+/** A place inside a value of YAML: keys and list indexes, outermost first. */
+export type ValuePath = readonly (string | number)[]
+
+/** What does not fit at a place of a value. */
+export type ShapeProblem = Omit<Problem, 'path'> & { path: ValuePath }
+
+/**
+ * Fits what a person wrote to a strict schema, and says what does not fit in the words of this house.
+ *
+ * Unknown keys are reported, but do not keep the rest from being read; those that begin with `x-` are the author's own. A schema
+ * without an `error` of its own is described by its kind; one that has it completes the sentence "must be …".
+ *
+ * @param alsoKnown - Keys besides the schema's own that a mistyped one may have meant.
+ * @returns the parsed value (undefined if anything but unknown keys is wrong) and every problem.
+ */
+export function fitShape<T>(
+  schema: z.ZodMiniType<T>,
+  value: unknown,
+  alsoKnown: readonly string[] = [],
+): { value?: T; problems: ShapeProblem[] } {
+  const first = schema.safeParse(value, { error: wanted })
+  if (first.success) return { value: first.data, problems: [] }
+  const issues = first.error.issues.flatMap(ofTheBranchMeant)
+  const problems = issues.flatMap((issue) => describe(issue, value, alsoKnown))
+  if (issues.some(({ code }) => code !== 'unrecognized_keys')) return { problems }
+  const second = schema.safeParse(issues.reduce(withoutKeys, value))
+  return second.success ? { value: second.data, problems } : { problems }
+}
+
+type Issue = z.core.$ZodIssue
+
+/** A union says only that no form fits; the issues worth telling are those of the form whose kind was used. */
+function ofTheBranchMeant(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const branch = issue.errors.find(
+    (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  )
+  return branch?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue]
+}
+
+/** The same value without the keys of one issue; nothing given is changed. */
+function withoutKeys(value: unknown, issue: Issue): unknown {
+  return issue.code === 'unrecognized_keys' ? omit(value, issue.path, issue.keys) : value
+}
+
+function omit(value: unknown, [step, ...rest]: readonly PropertyKey[], keys: readonly string[]): unknown {
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
+  const entries = Object.entries(value as object)
+  if (step === undefined) return Object.fromEntries(entries.filter(([key]) => !keys.includes(key)))
+  return Object.fromEntries(entries.map(([key, item]) => [key, key === step ? omit(item, rest, keys) : item]))
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  record: 'a map of keys and values',
+}
+
+/** The one error map: what is wanted at a place, to complete "must be …"; at an unknown key, all keys that there are. */
+const wanted: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return Object.keys(shapeOf(issue.inst)).join(', ')
+    case 'invalid_type':
+      return issue.expected === 'object' ? mapWith(shapeOf(issue.inst)) : KINDS[issue.expected]
+    case 'invalid_value':
+      return oneOf(issue.values)
+    case 'invalid_union':
+      return (
+        oneOf(optionsOf(issue)) ||
+        issue.errors.flatMap((errors) => errors.map(({ message }) => message)).join(' or ')
+      )
+    case 'too_small':
+      return `at least ${issue.minimum}`
+    case 'too_big':
+      return `at most ${issue.maximum}`
+    default:
+      return undefined
+  }
+}
+
+type Shape = Record<string, z.core.$ZodType>
+
+/** Of a schema of a map: its keys. */
+function shapeOf(schema: unknown): Shape {
+  return (schema as { _zod?: { def?: { shape?: Shape } } } | undefined)?._zod?.def?.shape ?? {}
+}
+
+function mapWith(shape: Shape): string {
+  const needed = Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined)
+  return needed.length === 0 ? 'a map of keys and values' : `a map with "${needed.join('", "')}"`
+}
+
+/** Of forms that a key tells apart: the values it may have. */
+function optionsOf(issue: object): readonly unknown[] {
+  return 'options' in issue && Array.isArray(issue.options) ? issue.options : []
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length > 1 ? `one of ${values.join(', ')}` : values.join('')
+}
+
+/** An issue of the schema's as a problem. */
+function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): ShapeProblem[] {
+  const path = issue.path as ValuePath
+  if (issue.code === 'unrecognized_keys') {
+    const known = [...issue.message.split(', '), ...(path.length === 0 ? alsoKnown : [])]
+    const keys = issue.keys.filter((key) => !key.startsWith('x-'))
+    return keys.map((key) => {
+      const hint = didYouMean(key, known) ?? `Known here: ${known.join(', ')}.`
+      return { path: [...path, key], message: `unknown key "${key}"`, hint, unknownKey: true }
+    })
+  }
+  const found = valueAt(value, path)
+  const name = path.at(-1)
+  if (found === undefined && typeof name === 'string') {
+    const hint = `Add "${name}:" with ${issue.message}.`
+    return [{ path: path.slice(0, -1), message: `"${name}" is missing`, hint }]
+  }
+  if (issue.code === 'custom' || issue.code === 'invalid_key') return [{ path, message: issue.message }]
+  if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
+  const hint = hintFor(issue, found)
+  return [
+    {
+      path,
+      message: `must be ${issue.message}, not ${showValue(found)}`,
+      ...(hint !== undefined && { hint }),
+    },
+  ]
+}
+
+function hintFor(issue: Issue, found: unknown): string | undefined {
+  const expected = issue.code === 'invalid_type' ? issue.expected : undefined
+  if (typeof found === 'string') {
+    if (expected === 'number' && /^\d+$/.test(found)) return 'Write it without quotes.'
+    if (issue.message.endsWith('"command"')) return `Write: { command: ${commandOf(found)} }`
+    if (expected === 'array' && issue.path.at(-1) === 'command') return `Write: command: ${commandOf(found)}`
+    if (issue.code === 'invalid_value') return didYouMean(found, issue.values.map(String))
+    if (issue.code === 'invalid_union') return didYouMean(found, optionsOf(issue).map(String))
+  }
+  if (expected === 'string' && ['number', 'boolean'].includes(typeof found)) return 'Write it in quotes.'
+  if (expected !== 'array') return undefined
+  if (typeof found !== 'object') return 'Begin each element with "- ", also a single one.'
+  return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
+}
+
+function didYouMean(wrong: string, known: readonly string[]): string | undefined {
+  const [nearest] = nearestNames(wrong, known)
+  return nearest === undefined ? undefined : `Did you mean "${nearest}"?`
+}
+
+/** A command that was written as one text; one that needs a shell gets it. */
+function commandOf(text: string): string {
+  return JSON.stringify(/[|&;<>$`"'*]/.test(text) ? ['sh', '-c', text] : text.split(/\s+/))
+}
+
+/** A value as it is named in a message. */
+export function showValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value !== 'string') return String(value)
+  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+}
+
+/** What stands at a place of a value; undefined if nothing does. */
+export function valueAt(value: unknown, path: ValuePath): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (at as Record<string | number, unknown> | undefined | null)?.[key],
+    value,
+  )
+}
+
+/** `parameters[1].inject_as`. */
+export function formatPath(path: ValuePath): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`
+    return text === '' ? step : `${text}.${step}`
+  }, '')
+}
