@@ -92,19 +92,6 @@ function servedAs({ document, policy }: LoadedTools) {
   }
 }
 
-<<<<<<< HEAD
-=======
-/** A rule with a name nobody knows is an error, as in `delta run`: it would protect nothing. */
-function readPolicy(value: unknown, path: string): Policy {
-  const parsed = parsePolicy(value)
-  if (parsed.ok) return parsed.policy
-  const wrong = parsed.problems.map(({ path: key, message, unknownKey }) =>
-    key === '' || unknownKey ? message : `${key}: ${message}`,
-  )
-  throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
-}
-
->>>>>>> main
 /** The requests over this transport that wait for an answer. The SDK calls an `onmessage` that is there already, then its own. */
 function openRequests(transport: StdioServerTransport): ReadonlySet<RequestId> {
   const open = new Set<RequestId>()
