@@ -47,6 +47,15 @@ real one in its place.`,
 Example:
   git diff | delta run --agent ./my-agent -m - -q > review.md
 
+Several runs can work in one workspace at the same time: give each the same -w.
+Each prints its id, for delta continue --run-id.
+
+An agent calls another by a tool. The task goes to its stdin: there it is text,
+whatever it begins with. In the agent.yaml of the caller:
+  - name: ask_reviewer
+    exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
+    stdin: task
+
 Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process
 writes the run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/
 SIGHUP
