@@ -24,6 +24,7 @@ export const layers = {
       'tool-adapters',
       'tool-expander',
       'journal',
+      'durable',
       'model',
     ],
     loaders: ['src/start.ts'],

@@ -1,83 +1,162 @@
-import { createHash } from 'node:crypto'
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { replaceFile } from '@delta/journal'
-import { makeDirectories } from './make-directories.js'
+import { makeDirectories, replaceFile } from '@delta/durable'
 import { explainSystemError, UsageError } from './usage.js'
 
 /**
- * What is remembered for a user, because no workspace may decide it for itself: a folder of the state directory with a file
- * for each subject. One that is replaced whole needs no lock, and each is found without reading the others.
+ * A file in the user's state directory, which holds what no workspace may decide for itself: a JSON object a line, of which
+ * the last about a subject counts.
  */
-export interface StateFolder {
+export interface StateFile<Entry> {
   name: string
   /** What it holds, in the words of a message. */
   holds: string
+  /** Undefined: the line is not an entry. */
+  parse(line: unknown): Entry | undefined
+  subject(entry: Entry): string
+  /** False: its subject is gone, and the entry can be dropped. */
+  isCurrent(entry: Entry): boolean
 }
 
-/** What is remembered of a subject: whatever JSON its file holds. Undefined: nothing. */
-export function readState(
-  folder: StateFolder,
-  subject: string,
+/** Every that many lines the file is rewritten without the entries that no longer count. */
+const LINES_PER_REWRITE = 100
+
+/**
+ * What a file of the state directory says, oldest first. A missing one says nothing.
+ *
+ * @returns `problem`: why not all of it could be read, for a person.
+ */
+export function readState<Entry>(
+  file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
-): Readonly<Record<string, unknown>> | undefined {
-  const path = fileOf(folder, subject, env)
-  if (!existsSync(path)) return undefined
+): { entries: Entry[]; problem?: string } {
+  const path = statePath(file, env)
   try {
-    return Object(JSON.parse(readFileSync(path, 'utf8')))
-  } catch (cause) {
-    throw new UsageError(`${path}: Cannot be read: ${reasonOf(cause)}\nDelete it, and try again.`, { cause })
+    return existsSync(path) ? parseState(file, path, readFileSync(path, 'utf8')) : { entries: [] }
+  } catch (error) {
+    return { entries: [], problem: `${path} is ignored: ${explainSystemError(error) ?? error}` }
+  }
+}
+
+function parseState<Entry>(
+  file: StateFile<Entry>,
+  path: string,
+  content: string,
+): { entries: Entry[]; problem?: string } {
+  const bySubject = new Map<string, Entry>()
+  const unreadable: number[] = []
+  for (const [index, text] of content.split('\n').entries()) {
+    if (text === '') continue
+    const entry = file.parse(parseJson(text))
+    if (entry === undefined) unreadable.push(index + 1)
+    else bySubject.set(file.subject(entry), entry)
+  }
+  const entries = [...bySubject.values()]
+  if (unreadable.length === 0) return { entries }
+  const problem = `${path}:${unreadable[0]}: The line is not an entry and is ignored. Delete it.`
+  return { entries, problem }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
 /**
- * Prepares to remember, so that what keeps it from being written is said before anything begins. The folder is 0700, its
- * files 0600; each is synced.
+ * Prepares to add to a file of the state directory, so that what keeps it from being written is said before anything begins.
+ * The directory is 0700, the file 0600. An entry is one synced line at the end; every hundredth rewrites the file by a
+ * rename, without what no longer counts.
  *
- * @returns Remembers an entry of a subject, in place of an earlier one.
  * @throws {UsageError} It cannot be written.
  */
-export function openState(
-  folder: StateFolder,
+export function openState<Entry>(
+  file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
-): (subject: string, entry: object) => void {
-  const directory = statePath(folder, env)
-  trying(folder, directory, () => {
-    refuseMissingHome(directory, env)
-    makeDirectories(directory, 0o700)
-    accessSync(directory, constants.W_OK)
+): { add(entry: Entry): void } {
+  const path = statePath(file, env)
+  trying(file, path, () => {
+    makeStateDirectory(env)
+    closeSync(openSync(path, 'a', 0o600))
   })
-  return (subject, entry) => {
-    const path = fileOf(folder, subject, env)
-    trying(folder, path, () => replaceFile(path, `${JSON.stringify(entry)}\n`))
+  return { add: (entry) => trying(file, path, () => append(file, path, `${JSON.stringify(entry)}\n`)) }
+}
+
+/** Another process may have renamed a new file into place meanwhile, which then lacks the line. */
+function append<Entry>(file: StateFile<Entry>, path: string, lines: string): void {
+  const descriptor = openSync(path, 'a+', 0o600)
+  try {
+    writeSync(descriptor, `${endsLine(descriptor) ? '' : '\n'}${lines}`)
+    fsyncSync(descriptor)
+    if (!isStillAt(path, descriptor)) append(file, path, lines)
+    else if (lineOf(lines, contentOf(descriptor)) % LINES_PER_REWRITE === 0) rewrite(file, path, descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
-/** Where a folder of the state directory lies; it need not exist. */
-export function statePath({ name }: StateFolder, env: NodeJS.ProcessEnv): string {
-  return join(stateDirectory(env), name)
+function rewrite<Entry>(file: StateFile<Entry>, path: string, descriptor: number): void {
+  const content = contentOf(descriptor)
+  const current = parseState(file, path, content).entries.filter(file.isCurrent)
+  if (!isStillAt(path, descriptor)) return
+  replaceFile(path, current.map((each) => `${JSON.stringify(each)}\n`).join(''))
+  const late = contentOf(descriptor).slice(content.length)
+  if (late !== '') append(file, path, late)
 }
 
-/** A subject is a path, or what somebody else's file says: it is no name for a file. */
-function fileOf(folder: StateFolder, subject: string, env: NodeJS.ProcessEnv): string {
-  return join(statePath(folder, env), `${createHash('sha256').update(subject).digest('hex')}.json`)
+function isStillAt(path: string, descriptor: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino
 }
 
-function trying({ holds }: StateFolder, path: string, write: () => void): void {
+/** The whole file, wherever the descriptor stands. */
+function contentOf(descriptor: number): string {
+  const bytes = Buffer.alloc(fstatSync(descriptor).size)
+  return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0))
+}
+
+/** Its number, by which of several processes only one rewrites the file. */
+function lineOf(line: string, content: string): number {
+  return content.slice(0, content.lastIndexOf(line)).split('\n').length
+}
+
+function trying<Entry>(file: StateFile<Entry>, path: string, write: () => void): void {
   try {
     write()
   } catch (cause) {
     throw new UsageError(
-      `${path}: Cannot be written: ${reasonOf(cause)}\ndelta remembers there ${holds}. Set DELTA_STATE_DIR to a directory that you can write.`,
+      `${path}: Cannot be written: ${reasonOf(cause)}\ndelta remembers there ${file.holds}. Set DELTA_STATE_DIR to a directory that you can write.`,
       { cause },
     )
   }
 }
 
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error
-  return (explainSystemError(error) ?? explainSystemError(cause))?.split('\n')[0] ?? message
+function reasonOf(cause: unknown): string {
+  return explainSystemError(cause)?.split('\n')[0] ?? (cause as Error).message
+}
+
+/** False after a line that a crash or a full disk cut off. */
+function endsLine(descriptor: number): boolean {
+  const { size } = fstatSync(descriptor)
+  const last = Buffer.alloc(1)
+  return size === 0 || (readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() === '\n')
+}
+
+/** Where a file of the state directory lies; it need not exist. */
+export function statePath({ name }: { name: string }, env: NodeJS.ProcessEnv): string {
+  return join(stateDirectory(env), name)
 }
 
 /**
@@ -92,15 +171,18 @@ function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }
   return join(homeIn(env), '.local/state/delta')
 }
 
+/** A relative one would be another directory in each workspace. */
 function homeIn({ HOME: home = homedir() }: NodeJS.ProcessEnv): string {
-  return absoluteVariable('HOME', home)
+  return isAbsolute(home) ? home : userInfo().homedir
 }
 
 /** A missing home directory is not created: the account was set up without one on purpose. */
-function refuseMissingHome(directory: string, env: NodeJS.ProcessEnv): void {
+function makeStateDirectory(env: NodeJS.ProcessEnv): void {
+  const directory = stateDirectory(env)
   const home = homeIn(env)
-  if (directory.startsWith(join(home, '.local/state/delta')) && !existsSync(home))
+  if (directory === join(home, '.local/state/delta') && !existsSync(home))
     throw new Error(`the home directory ${home} does not exist.`)
+  makeDirectories(directory, 0o700)
 }
 
 /** @throws {UsageError} The value of a variable that names a directory is a relative path. */

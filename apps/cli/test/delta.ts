@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StoredEvent } from '@delta/journal'
@@ -43,16 +43,9 @@ export async function ownRun(runDirectory: string): Promise<void> {
   const { DELTA_STATE_DIR = '' } = process.env
   const token = randomUUID()
   await writeFile(join(runDirectory, 'owner'), token)
-  const runs = join(DELTA_STATE_DIR, 'runs')
-  await mkdir(runs, { recursive: true })
-  const name = `${createHash('sha256').update(token).digest('hex')}.json`
-  await writeFile(join(runs, name), JSON.stringify({ path: runDirectory, inode: 0 }))
-}
-
-/** What a folder of a state directory holds, in no order. */
-export async function remembered(folder: string): Promise<unknown[]> {
-  const names = await readdir(folder)
-  return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8'))))
+  await mkdir(DELTA_STATE_DIR, { recursive: true })
+  const line = JSON.stringify({ token, path: runDirectory, inode: 0 })
+  await appendFile(join(DELTA_STATE_DIR, 'runs.jsonl'), `${line}\n`)
 }
 
 /** The events of the latest run of a workspace, each line parsed. */

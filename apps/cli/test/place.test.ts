@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -9,7 +9,7 @@ import {
   temporaryWorkspace,
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { delta, remembered, startDelta } from './delta.js'
+import { delta, startDelta } from './delta.js'
 
 interface Scene {
   agent: TemporaryWorkspace
@@ -55,7 +55,13 @@ const run = ({ agent }: Scene, ...more: string[]) => [
   ...more,
 ]
 
-const knownIn = ({ home }: Scene) => remembered(join(home.path, 'state/workspaces'))
+async function knownIn({ home }: Scene): Promise<unknown[]> {
+  const text = await home.read('state/workspaces.jsonl')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
 
 /** What git would do with the workspace of somebody who commits and stashes everything. */
 async function expectUnseen({ workspace, git }: Scene, file: string): Promise<void> {
@@ -113,8 +119,7 @@ describe('--runs-dir', () => {
     expect(await readFile(join(runs, 'one/engine.log'), 'utf8')).toContain('run one of test-agent')
     expect(await knownIn(at)).toEqual([{ path: at.workspace, runs_dir: runs }])
     expect((await stat(join(at.home.path, 'state'))).mode & 0o777).toBe(0o700)
-    const [name = ''] = await readdir(join(at.home.path, 'state/workspaces'))
-    expect((await stat(join(at.home.path, 'state/workspaces', name))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(at.home.path, 'state/workspaces.jsonl'))).mode & 0o777).toBe(0o600)
 
     await at.git('clean', '-fdxq')
     expect((await at.here(['list-runs', '-w', 'ws', '--first'])).stdout).toBe('one\n')
@@ -289,18 +294,18 @@ describe('the state directory', () => {
     expect(await at.here(run(at), broken)).toMatchObject({
       exitCode: 2,
       stderr:
-        'Error: /proc/nowhere/runs: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there which runs are yours. Set DELTA_STATE_DIR to a directory that you can write.\n',
+        'Error: /proc/nowhere/runs.jsonl: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there which runs are yours. Set DELTA_STATE_DIR to a directory that you can write.\n',
     })
     expect(await at.here(run(at, '--runs-dir', 'runs'), broken)).toMatchObject({
       exitCode: 2,
       stderr:
-        'Error: /proc/nowhere/workspaces: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there where the runs of a workspace are kept. Set DELTA_STATE_DIR to a directory that you can write.\n',
+        'Error: /proc/nowhere/workspaces.jsonl: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there where the runs of a workspace are kept. Set DELTA_STATE_DIR to a directory that you can write.\n',
     })
     const homeless = { DELTA_STATE_DIR: '', HOME: join(at.home.path, 'nobody') }
     const refused = await at.here(run(at, '--runs-dir', 'runs'), homeless)
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain(
-      `${homeless.HOME}/.local/state/delta/workspaces: Cannot be written: the home directory ${homeless.HOME} does not exist.\n`,
+      `${homeless.HOME}/.local/state/delta/workspaces.jsonl: Cannot be written: the home directory ${homeless.HOME} does not exist.\n`,
     )
     expect(existsSync(join(at.home.path, 'runs'))).toBe(false)
     expect(existsSync(homeless.HOME)).toBe(false)
@@ -314,25 +319,38 @@ describe('the state directory', () => {
     await mkdir(join(at.home.path, name))
     const env = { DELTA_STATE_DIR: '', [variable]: join(at.home.path, name) }
     expect((await at.here(run(at, '--runs-dir', 'runs'), env)).exitCode).toBe(0)
-    expect(existsSync(join(at.home.path, directory, 'workspaces'))).toBe(true)
+    expect(existsSync(join(at.home.path, directory, 'workspaces.jsonl'))).toBe(true)
     expect((await stat(join(at.home.path, directory))).mode & 0o777).toBe(0o700)
     expect((await at.here(['show', '-w', 'ws', '--answer'], env)).stdout).toBe('Done.\n')
   })
 
-  test('a file in it that is no entry is named, and nothing else is taken for what it says', async () => {
+  test('a line that is not an entry is skipped with one warning, and a cut off one harms no other', async () => {
     const at = await scene()
     await at.here(run(at, '--runs-dir', 'runs', '--run-id', 'one'))
-    const [name = ''] = await readdir(join(at.home.path, 'state/workspaces'))
-    const path = join(at.home.path, 'state/workspaces', name)
-    await writeFile(path, '{"path": "/cut')
-    for (const words of [['list-runs', '-w', 'ws'], run(at)]) {
-      const refused = await at.here(words)
-      expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(refused.stderr).toMatch(/: Cannot be read: .*\nDelete it, and try again\.\n$/)
-      expect(refused.stderr).toContain(`Error: ${path}: `)
-    }
-    await rm(path)
-    expect((await at.here(['list-runs', '-w', 'ws', '--runs-dir', 'runs', '--first'])).stdout).toBe('one\n')
+    const path = join(at.home.path, 'state/workspaces.jsonl')
+    await writeFile(path, `nonsense\n${await readFile(path, 'utf8')}{"path": "/cut`)
+    const listed = await at.here(['list-runs', '-w', 'ws', '--first'])
+    expect(listed).toMatchObject({
+      stdout: 'one\n',
+      stderr: `${path}:1: The line is not an entry and is ignored. Delete it.\n`,
+    })
+    await at.here(['run', '--agent', at.agent.path, '-w', 'other', '-m', 'Go', '-q', '--runs-dir', 'more'])
+    expect((await at.here(['show', '-w', 'other', '--answer'])).stdout).toBe('Done.\n')
+    expect((await at.here(['show', '-w', 'ws', '--answer'])).stdout).toBe('Done.\n')
+  })
+
+  test('every hundredth entry leaves out the workspaces that are gone', async () => {
+    const at = await scene()
+    await at.here(run(at, '--runs-dir', 'runs'))
+    const path = join(at.home.path, 'state/workspaces.jsonl')
+    const gone = Array.from({ length: 98 }, (_, index) => `{"path":"/gone/${index}","runs_dir":"/runs"}\n`)
+    await writeFile(path, gone.join('') + (await readFile(path, 'utf8')))
+    await at.here(['run', '--agent', at.agent.path, '-w', 'other', '-m', 'Go', '-q', '--runs-dir', 'more'])
+    expect(await knownIn(at)).toEqual([
+      { path: at.workspace, runs_dir: join(at.home.path, 'runs') },
+      { path: join(at.home.path, 'other'), runs_dir: join(at.home.path, 'more') },
+    ])
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 })
 

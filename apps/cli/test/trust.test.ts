@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from
 import { join } from 'node:path'
 import { runProcess, type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { delta, remembered } from './delta.js'
+import { delta } from './delta.js'
 import { deltaOnTerminal, hasTerminal } from './terminal.js'
 
 interface Scene {
@@ -71,7 +71,7 @@ describe('a run that came with a workspace', () => {
       const refused = await at.here(goOn('there'))
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
       expect(refused.stderr).toContain(
-        `Error: Run one is not among your runs (${at.home.path}/state/runs): it was copied, cloned or unpacked,`,
+        `Error: Run one is not among your runs (${at.home.path}/state/runs.jsonl): it was copied, cloned or unpacked,`,
       )
       expect(refused.stderr).toContain(`delta continue -w ${at.home.path}/there --run-id one --trust-run\n`)
       expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
@@ -230,9 +230,8 @@ describe('a run of this user', () => {
     await rename(join(at.home.path, 'ws'), join(at.home.path, 'moved'))
     const onward = await at.here(goOn('moved', '--agent', 'moved/agent'))
     expect(onward).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-    expect(await remembered(join(at.home.path, 'state/runs'))).toEqual([
-      { path: join(at.home.path, 'moved/.delta/one'), inode: expect.any(Number) },
-    ])
+    const listed = (await at.home.read('state/runs.jsonl')).trimEnd().split('\n')
+    expect(JSON.parse(listed.at(-1) ?? '').path).toBe(join(at.home.path, 'moved/.delta/one'))
     await rename(join(at.home.path, 'moved'), join(at.home.path, 'ws'))
     expect((await at.here(goOn('ws'))).exitCode).toBe(0)
   })
@@ -250,7 +249,7 @@ describe('a run of this user', () => {
     await mkdir(other.HOME)
     const refused = await at.here(goOn('ws'), other)
     expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toContain(`(${other.HOME}/.local/state/delta/runs)`)
+    expect(refused.stderr).toContain(`(${other.HOME}/.local/state/delta/runs.jsonl)`)
     expect((await at.here(goOn('ws', '--trust-run'), other)).exitCode).toBe(0)
   })
 
@@ -279,7 +278,7 @@ describe('a run of this user', () => {
     const env = { DELTA_STATE_DIR: join(at.home.path, 'file/state') }
     const refused = await at.here([...RUN, '--run-id', 'two', '--new'], env)
     expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toMatch(/^Error: .*\/file\/state\/runs: Cannot be written: /)
+    expect(refused.stderr).toMatch(/^Error: .*\/file\/state\/runs\.jsonl: Cannot be written: /)
     expect(refused.stderr).toContain('Set DELTA_STATE_DIR to a directory that you can write.\n')
     expect(existsSync(join(at.home.path, 'ws/.delta/two'))).toBe(false)
   })
@@ -292,18 +291,30 @@ describe('a run of this user', () => {
   })
 })
 
-test.runIf(hasTerminal)(
-  'a run without a token, as a version before 0.2 began it, is refused also at a terminal',
-  async () => {
+describe.runIf(hasTerminal)('a run without a token, as a version before 0.2 began it', () => {
+  test.each([
+    ['yes', 0],
+    ['no', 2],
+    ['', 2],
+  ])('is asked about once at a terminal: %s', async (answer, exitCode) => {
     const at = await scene()
     await rm(join(at.home.path, 'ws/.delta/one/owner'))
     const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
-    const refused = await deltaOnTerminal(goOn('ws'), { cwd: at.home.path, env }).result
-    expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('--trust-run') })
-    expect((await at.here(goOn('ws', '--trust-run'))).exitCode).toBe(0)
-    expect((await at.here(goOn('ws'))).exitCode).toBe(0)
-  },
-)
+    const asking = deltaOnTerminal(goOn('ws'), { cwd: at.home.path, env })
+    await asking.waitForOutput((text) => text.includes('Did you start this run? [yes/no]'))
+    asking.write(`${answer}\n`)
+    expect((await asking.result).exitCode).toBe(exitCode)
+    expect((await at.here(goOn('ws'))).exitCode).toBe(exitCode)
+  })
+
+  test('is refused where nobody can be asked: an answer from a pipe is none', async () => {
+    const at = await scene()
+    await rm(join(at.home.path, 'ws/.delta/one/owner'))
+    const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
+    const piped = await delta(goOn('ws', '-i'), { cwd: at.home.path, env, input: 'yes\n' })
+    expect(piped.exitCode).toBe(2)
+  })
+})
 
 test('a tool goes on only with runs that its own run started', async () => {
   const at = await scene()
@@ -319,9 +330,14 @@ test('a tool goes on only with runs that its own run started', async () => {
   )
 })
 
-test('many runs begun at once are all listed', async () => {
+test('many runs begun at once are all listed, also while the list is written anew', async () => {
   const home = await temporaryWorkspace({})
   onTestFinished(() => home[Symbol.asyncDispose]())
+  const gone = Array.from(
+    { length: 95 },
+    (_, index) => `{"token":"${index}","path":"/gone/${index}","inode":1}\n`,
+  )
+  await home.write('state/runs.jsonl', gone.join(''))
   const agent = await temporaryAgent({})
   onTestFinished(() => agent[Symbol.asyncDispose]())
   const ids = Array.from({ length: 12 }, (_, index) => `run-${index}`)
@@ -333,6 +349,7 @@ test('many runs begun at once are all listed', async () => {
       }),
     ),
   )
-  const listed = JSON.stringify(await remembered(join(home.path, 'state/runs')))
+  const listed = await home.read('state/runs.jsonl')
+  expect(listed).not.toContain('/gone/')
   expect(ids.filter((id) => !listed.includes(`/${id}"`))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ScriptedServer, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { delta, journalOf, remembered, startDelta } from './delta.js'
+import { delta, journalOf, startDelta } from './delta.js'
 import { deltaOnTerminal, hasTerminal, shellOnTerminal } from './terminal.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
@@ -164,9 +164,10 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
       `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and everything that the model is told go there. Whoever can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
     )
     expect(said).toContain('Done.')
-    expect(await remembered(`${home.path}/state/environments`)).toEqual([
-      { path: file, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    ])
+    expect(JSON.parse(await home.read('state/environments.jsonl'))).toEqual({
+      path: file,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
     // by anybody who runs it as this user, also without a terminal
     expect(await delta(run(agent), at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
     expect(
@@ -187,7 +188,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     }
     const stopped = await answering('\u0003', run(agent), at)
     expect(stopped).toMatchObject({ exitCode: 130, stdout: expect.stringContaining('Nothing was run.') })
-    expect(await remembered(`${home.path}/state/environments`)).toEqual([])
+    expect(await home.read('state/environments.jsonl')).toBe('')
     expect(server.requests()).toHaveLength(0)
   })
 

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
   type Agent,
@@ -9,7 +9,8 @@ import {
 } from '@delta/config-loader'
 import { CREDENTIAL_NAMES } from '@delta/executor'
 import { askAtTerminal } from '../present/ask.js'
-import { openState, readState, type StateFolder } from '../state-directory.js'
+import { say } from '../present/text.js'
+import { openState, readState, type StateFile } from '../state-directory.js'
 import { isWithinRun, StoppedError, type Terminal } from '../terminal/terminal.js'
 
 interface Finding {
@@ -44,15 +45,17 @@ async function isTrusted(
   const { trustWorkspaceEnv } = flags
   if (trustWorkspaceEnv === true || trustWorkspaceEnv === endpoint.digest) return true
   const path = join(realpathSync(dirname(endpoint.file)), basename(endpoint.file))
-  if (readState(ENVIRONMENTS, path, terminal.env)?.digest === endpoint.digest) return true
+  const { entries, problem } = readState(ENVIRONMENTS, terminal.env)
+  if (problem !== undefined) say(terminal, problem)
+  if (entries.some((entry) => entry.path === path && entry.digest === endpoint.digest)) return true
   if (!terminal.stdin.isTTY || !terminal.stderr.isTTY || isWithinRun(terminal)) return false
 
-  const remember = openState(ENVIRONMENTS, terminal.env)
+  const state = openState(ENVIRONMENTS, terminal.env)
   const question = { requestId: '', prompt: promptFor(endpoint), sensitive: false } as const
   const answer = await askAtTerminal({ ...question, inputType: 'confirmation' }, terminal, signal)
   if (signal.aborted) throw new StoppedError(signal, undefined, 'Nothing was run.')
   if (answer === undefined || !/^\s*y(es)?\s*$/i.test(answer)) return false
-  remember(path, { path, digest: endpoint.digest })
+  state.add({ path, digest: endpoint.digest })
   return true
 }
 
@@ -62,10 +65,18 @@ The key and everything that the model is told go there. Whoever can write to the
 Use it? A yes is remembered for this file with this content.`
 }
 
-/** The `.env` files of workspaces whose base URL a person said yes to: path, and digest of the content. */
-const ENVIRONMENTS: StateFolder = {
-  name: 'environments',
+/** The `.env` files of workspaces whose base URL a person said yes to. */
+const ENVIRONMENTS: StateFile<{ path: string; digest: string }> = {
+  name: 'environments.jsonl',
   holds: 'which .env files of workspaces you trust',
+  parse(line) {
+    const { path, digest } = Object(line) as Partial<Record<string, unknown>>
+    return typeof path === 'string' && typeof digest === 'string'
+      ? { ...Object(line), path, digest }
+      : undefined
+  },
+  subject: ({ path }) => path,
+  isCurrent: ({ path }) => existsSync(path),
 }
 
 /** A warning for each name in a `pass_env` that has no value, so that the command does not find it. */

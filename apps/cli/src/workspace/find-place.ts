@@ -3,7 +3,8 @@ import { join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { checkRunsDirectory, isJournalError } from '@delta/journal'
 import type { Place } from '../place.js'
-import { absoluteVariable, openState, readState, type StateFolder } from '../state-directory.js'
+import { say } from '../present/text.js'
+import { absoluteVariable, openState, readState, type StateFile } from '../state-directory.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
@@ -56,7 +57,7 @@ function namedRunsDirectory(
   const { DELTA_RUNS_DIR: variable } = terminal.env
   if (variable)
     return { path: absoluteVariable('DELTA_RUNS_DIR', variable), by: `DELTA_RUNS_DIR=${variable}` }
-  const path = rememberedRuns(workDirectory, terminal.env)
+  const path = rememberedRuns(workDirectory, terminal.env, (problem) => say(terminal, problem))
   if (path === undefined || isOwn(workDirectory, path)) return undefined
   return { path, by: `${path}, where the runs of this workspace were kept before` }
 }
@@ -76,8 +77,8 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
   const inWorkspace = join(path, '.delta')
   const runs_dir = runsDirectory ?? inWorkspace
   if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
-  const remember = openState(WORKSPACES, env)
-  return () => remember(path, { path, runs_dir })
+  const state = openState(WORKSPACES, env)
+  return () => state.add({ path, runs_dir })
 }
 
 function realPath(path: string): string {
@@ -85,12 +86,29 @@ function realPath(path: string): string {
 }
 
 /** Which runs directory a workspace has: both absolute, without symbolic links. */
-const WORKSPACES: StateFolder = { name: 'workspaces', holds: 'where the runs of a workspace are kept' }
+const WORKSPACES: StateFile<{ path: string; runs_dir: string }> = {
+  name: 'workspaces.jsonl',
+  holds: 'where the runs of a workspace are kept',
+  parse(line) {
+    const { path, runs_dir } = Object(line) as Partial<Record<string, unknown>>
+    return typeof path === 'string' && typeof runs_dir === 'string'
+      ? { ...Object(line), path, runs_dir }
+      : undefined
+  },
+  subject: ({ path }) => path,
+  isCurrent: ({ path }) => existsSync(path),
+}
 
-/** The runs directory that is remembered of a workspace. */
-export function rememberedRuns(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
-  const known = readState(WORKSPACES, realPath(workDirectory), env)?.runs_dir
-  return typeof known === 'string' ? known : undefined
+/** The runs directory that is remembered of a workspace. `complain` is told what of the list cannot be read. */
+export function rememberedRuns(
+  workDirectory: string,
+  env: NodeJS.ProcessEnv,
+  complain?: (problem: string) => void,
+): string | undefined {
+  const { entries, problem } = readState(WORKSPACES, env)
+  if (problem !== undefined) complain?.(problem)
+  const real = realPath(workDirectory)
+  return entries.find(({ path }) => path === real)?.runs_dir
 }
 
 /** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */

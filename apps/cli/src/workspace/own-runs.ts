@@ -1,21 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { replaceFile } from '@delta/durable'
 import { findAgentHome, parentRun } from '@delta/engine'
-import { migratedDirectory, type RunSummary, replaceFile } from '@delta/journal'
+import { migratedDirectory, type RunSummary } from '@delta/journal'
 import { commandAt, commandToContinue, type Place, placeOfRun } from '../place.js'
 import { say } from '../present/text.js'
-import { openState, readState, type StateFolder, statePath } from '../state-directory.js'
+import { openState, readState, type StateFile, statePath } from '../state-directory.js'
+import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
 
+interface OwnRun {
+  /** What the file `owner` of its directory holds. */
+  token: string
+  /** Of its directory, without symbolic links. */
+  path: string
+  inode: number
+  /** Of a run that was somebody else's: where the agent lies that it goes on with, whatever its journal says. */
+  agent_home?: string
+}
+
 /**
- * The runs that this user started or said to trust, by the token in the file `owner` of their directory: its path, without
- * symbolic links, and its inode; of a run that was somebody else's also the `agent_home` that it goes on with, whatever its
- * journal says. A run's journal names the directory whose commands `continue` runs, and its mode and owner prove nothing: a
- * clone or an archive may hold one.
+ * The runs that this user started or said to trust. A run's journal names the directory whose commands `continue` runs, and
+ * its mode and owner prove nothing: a clone or an archive may hold one.
  */
-const RUNS: StateFolder = { name: 'runs', holds: 'which runs are yours' }
+const RUNS: StateFile<OwnRun> = {
+  name: 'runs.jsonl',
+  holds: 'which runs are yours',
+  parse(line) {
+    const { token, path, inode } = Object(line) as Partial<Record<string, unknown>>
+    return typeof token === 'string' && typeof path === 'string' && typeof inode === 'number'
+      ? { ...Object(line), token, path, inode }
+      : undefined
+  },
+  subject: ({ token }) => token,
+  isCurrent: ({ path }) => existsSync(path),
+}
 
 /** True if its token is listed and its directory is where it was, or was moved; a copy is another run. */
 export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean {
@@ -31,26 +52,25 @@ export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean 
 export function listingOwnRuns(
   env: NodeJS.ProcessEnv,
 ): (runDirectory: string, trusted?: { agentHome: string }) => void {
-  const remember = openState(RUNS, env)
+  const state = openState(RUNS, env)
   return (runDirectory, trusted) => {
     const here = { path: realpathSync(runDirectory), inode: statSync(runDirectory).ino }
     const known = listed(runDirectory, env)
     if (known?.path === here.path && known.inode === here.inode) return
-    const token = (known && tokenIn(runDirectory)) ?? newTokenIn(runDirectory)
-    remember(token, { ...known, ...here, ...(trusted && { agent_home: trusted.agentHome }) })
+    const token = known?.token ?? newTokenIn(runDirectory)
+    state.add({ ...known, token, ...here, ...(trusted && { agent_home: trusted.agentHome }) })
   }
 }
 
 /** The directory of the agent of a run: what was trusted or, of a run that this user started, what its journal says. */
 export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
-  const home = listed(run.directory, env)?.agent_home
-  return typeof home === 'string' ? home : findAgentHome(run)
+  return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
 }
 
-function listed(runDirectory: string, env: NodeJS.ProcessEnv): ReturnType<typeof readState> {
+function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
   const token = tokenIn(runDirectory)
   if (token === undefined || isBehindLink(runDirectory)) return undefined
-  const known = readState(RUNS, token, env)
+  const known = readState(RUNS, env).entries.find((each) => each.token === token)
   const isSame = known?.path === realpathSync(runDirectory) || known?.inode === statSync(runDirectory).ino
   return isSame ? known : undefined
 }
@@ -108,10 +128,7 @@ export async function believedRun(run: RunSummary, asked: Asked): Promise<Believ
       `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
     )
   const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
-  if (!isOwn && !isTyped) {
-    if (!flags.trustRun) throw refusal(run, asked)
-    say(terminal, await whatIsTrusted(run, flags.agent, terminal))
-  }
+  if (!isOwn && !isTyped && !(await isTrusted(run, asked))) throw refusal(run, asked)
   refusePrepared(run, asked)
   const list = listingOwnRuns(terminal.env)
   if (isOwn || isTyped) return { run, list: (runDirectory) => list(runDirectory), isNew: false }
@@ -131,6 +148,17 @@ function refusePrepared({ directory, runId }: RunSummary, { place, terminal }: A
     `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
 Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target))} --trust-run`,
   )
+}
+
+/** Asks only about a run without a token, which an older version may have started, and only at a terminal. */
+async function isTrusted(run: RunSummary, { flags, terminal }: Asked): Promise<boolean> {
+  const { stdin, stderr } = terminal
+  const asks = tokenIn(run.directory) === undefined && stdin.isTTY && stderr.isTTY
+  if (!flags.trustRun && !asks) return false
+  say(terminal, await whatIsTrusted(run, flags.agent, terminal))
+  if (flags.trustRun) return true
+  stderr.write('Did you start this run? [yes/no] ')
+  return /^y(es)?$/i.test((await readLine(terminal))?.trim() ?? '')
 }
 
 async function whatIsTrusted(
