@@ -1,5 +1,5 @@
 // Replaces a file.
 import { join } from 'node:path'
-import { replaceFile } from '../dist/index.js'
+import { replaceFile } from '@delta/durable'
 
 replaceFile(join(process.argv[2], 'a.json'), '{}')

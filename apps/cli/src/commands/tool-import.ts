@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
+import { replaceFile } from '@delta/durable'
 import { CREDENTIAL_NAMES } from '@delta/executor'
-import { replaceFile } from '@delta/journal'
 import { withOwnCommands } from '../own-commands.js'
 import { print, printable } from '../present/text.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
@@ -77,7 +77,7 @@ function write(path: string, text: string): void {
   try {
     replaceFile(path, text, { mode: 0o644 })
   } catch (cause) {
-    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
+    const reason = explainSystemError(cause) ?? (cause as Error).message
     throw new UsageError(`${path}: ${reason}`, { cause })
   }
 }

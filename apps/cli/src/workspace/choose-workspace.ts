@@ -1,16 +1,6 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { syncName } from '@delta/journal'
-import { makeDirectories } from '../make-directories.js'
+import { makeDirectories, namesIn, syncName } from '@delta/durable'
 import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { explainSystemError, UsageError } from '../usage.js'
@@ -155,8 +145,9 @@ function numberOf(name: string): number {
 
 /** The workspaces that were created without `-w`, oldest first. */
 function workspacesIn(home: string): string[] {
-  const names = existsSync(home) ? readdirSync(home) : []
-  return names.filter((name) => /^W\d{3,}$/.test(name)).sort((a, b) => numberOf(a) - numberOf(b))
+  return namesIn(home)
+    .filter((name) => /^W\d{3,}$/.test(name))
+    .sort((a, b) => numberOf(a) - numberOf(b))
 }
 
 /** The one that was used last, if that is known; it may be gone. */
