@@ -46,7 +46,7 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
-  'what the model reasons streams dim before its words with -v alone',
+  'what the model reasons streams dim before its words with -v; otherwise show tells that it did',
   async () => {
     const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' } }
     await using server = await startScriptedServer([turn, turn])
@@ -61,7 +61,7 @@ test.skipIf(!hasTerminal)(
     expect(whole.stdout.split('Two and two.')).toHaveLength(2)
     expect((await run()).stdout).not.toContain('Two and two.')
     const shown = await delta(['show', '-w', workspace.path])
-    expect(shown.stdout).toMatch(/^1\. It is four\.$/m)
+    expect(shown.stdout).toMatch(/^1\. It is four\. \(reasoned; -v shows it\)$/m)
     expect((await delta(['show', '-w', workspace.path, '-v'])).stdout).toContain('∴ Two and two.')
   },
 )

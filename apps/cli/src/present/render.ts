@@ -118,11 +118,11 @@ function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirect
 }
 
 /** What the model said, behind the number of its iteration; with `-v` below what it reasoned. */
-function thought(event: Thought, { style, verbose, tokens = verbose }: Rendering): string[] {
+function thought(event: Thought, { style, verbose, tokens = verbose, transcript }: Rendering): string[] {
   const words = event.content === '' ? [] : linesOf(event.content).map((line) => style('bold', line))
   const [first, ...rest] = [...(verbose ? reasoningOf(event, style) : []), ...words]
   const lines = [first === undefined ? number(event, style) : `${number(event, style)} ${first}`, ...rest]
-  const after = tokens ? tokensOf(event) : ''
+  const after = `${tokens ? tokensOf(event) : ''}${transcript && !verbose ? mentionOfReasoning(event) : ''}`
   return lines.map((line, index) => {
     const isLast = index === lines.length - 1 && after !== ''
     return `${index === 0 ? '' : '   '}${line}${isLast ? style('dim', after) : ''}`
@@ -140,17 +140,29 @@ export function tokensOf({ usage }: Thought): string {
 }
 
 /** The model's reasoning as lines, without indentation; none if the provider does not show it. */
-function reasoningOf({ message }: Thought, style: Style): string[] {
+function reasoningOf(event: Thought, style: Style): string[] {
+  const text = reasoningIn(event)
+  return text === undefined ? [] : indented('∴ ', text.trim()).map((line) => style('dim', line))
+}
+
+function reasoningIn({ message }: Thought): string | undefined {
   const {
     reasoning_content,
     reasoning,
     reasoning_details: details,
   } = Object(message) as Record<string, unknown>
   const parts = Array.isArray(details) ? details.map((part) => Object(part).text ?? Object(part).summary) : []
-  const text = [reasoning_content, reasoning, parts.join('')]
-    .filter((each) => typeof each === 'string')
-    .find((each) => each.trim() !== '')
-  return text === undefined ? [] : indented('∴ ', text.trim()).map((line) => style('dim', line))
+  return [reasoning_content, reasoning, parts.join('')]
+    .filter((text) => typeof text === 'string')
+    .find((text) => text.trim() !== '')
+}
+
+/** ` (reasoned: 412 tokens; -v shows it)`; '' of a model that did not. */
+function mentionOfReasoning(event: Thought): string {
+  const { reasoning_tokens: tokens } = Object(Object(event.usage).completion_tokens_details)
+  const count = typeof tokens === 'number' && tokens > 0 ? `: ${counted(tokens, 'token')}` : ''
+  if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
+  return count === '' ? '' : ` (reasoned${count})`
 }
 
 /** A refused question has its arguments as text, as the model wrote them, and is shown like any refused call. */
