@@ -1,3 +1,5 @@
+import { Help } from 'commander'
+
 /** Stands before the list of commands. */
 export const COMMON_TASKS = `Common tasks:
   delta init hi && delta run --agent hi -w . -m "What is here?"
@@ -26,10 +28,10 @@ For programs:
   delta --agent   describes every command as JSON (ATIP 0.6)`
 
 const ONLY_GENERATORS_RUN = `
-No model is asked, nothing is journaled and no hook runs. The generators of
+No model is asked, nothing is journaled and no hook runs. The generators of \
 context.yaml run as they would in a run, and write their files.`
 
-/** By the words of a command: what the help of its arguments and options does not say. Lines fit 80 columns. */
+/** By the words of a command: what the help of its arguments and options does not say. A paragraph, or a row of a table, is one line. */
 export const MORE_HELP: Readonly<Record<string, string>> = {
   init: `
 Templates:
@@ -40,7 +42,7 @@ Templates:
   code-reviewer  reads source files and writes a review
   research       takes notes over a long run, and answers with its sources
 
-The model of each is a script. A comment in its agent.yaml says how to put a
+The model of each is a script. A comment in its agent.yaml says how to put a \
 real one in its place.`,
 
   run: `
@@ -56,9 +58,8 @@ whatever it begins with. In the agent.yaml of the caller:
     exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
     stdin: task
 
-Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process
-writes the run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/
-SIGHUP
+Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process \
+writes the run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 
 Environment:
   DELTA_API_KEY or OPENAI_API_KEY     the model's key
@@ -73,14 +74,14 @@ What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message, or interaction/response.txt, as answer
   COMPLETED          needs a message, and goes on with that
-  FAILED             the same, or with --retry makes the last request again;
-                     out of iterations, that needs a higher --max-iterations
+  FAILED             the same, or with --retry makes the last request again; \
+out of iterations, that needs a higher --max-iterations
   RUNNING            changes nothing, exit code 6; with --force, takes it
 
 Exit codes and environment are those of delta run: delta run --help`,
 
   'list-runs': `
-EMPTY is a run in which nothing was begun, DAMAGED one whose journal cannot be
+EMPTY is a run in which nothing was begun, DAMAGED one whose journal cannot be \
 read: delta journal verify says why.`,
 
   show: `
@@ -90,7 +91,7 @@ Examples:
   delta show -w ./workspace --tool bash --failed
       each call of bash that failed, and why it was made
 
---follow keeps waiting if the run was killed or has not started, and continues
+--follow keeps waiting if the run was killed or has not started, and continues \
 when it is resumed. Ctrl+C ends it.`,
 
   config: `
@@ -102,7 +103,7 @@ Example:
   'context explain': ONLY_GENERATORS_RUN,
 
   'tool lint': `
-Exit code 0 without findings, 1 with, 2 if the tools do not load. It looks at
+Exit code 0 without findings, 1 with, 2 if the tools do not load. It looks at \
 the tools alone; delta config --strict checks all files of an agent.`,
 
   'tool list': `
@@ -115,8 +116,8 @@ Example:
   delta tool import delta --commands "list-runs,journal verify"
       writes delta.atip.json
 
-ATIP is JSON in which a program says what its commands take and what they do to
-the world. Few programs speak it yet. Any other is a tool, too, by a line under
+ATIP is JSON in which a program says what its commands take and what they do to \
+the world. Few programs speak it yet. Any other is a tool, too, by a line under \
 tools: in agent.yaml: - { name: …, exec: … }`,
 
   'journal verify': '\nExit code 0 if the run can go on, 1 if it cannot.',
@@ -127,12 +128,11 @@ Most clients are told of a server like this:
   {"mcpServers": {"mine": {"command": "delta", "args":
     ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
 
-The policy of the file counts. A call that would need a person's approval is
+The policy of the file counts. A call that would need a person's approval is \
 refused. It ends when its input ends; a command that runs then is ended first.
 
-Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB,
-2 the tools do not load or the directory is missing, 130/143/129 stopped by a
-signal`,
+Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, \
+2 the tools do not load or the directory is missing, 130/143/129 stopped by a signal`,
 
   sessions: `
 Example:
@@ -145,3 +145,21 @@ Example:
   delta completion fish | source
       in ~/.config/fish/config.fish`,
 }
+
+/** What stands before words that may be broken: the first column of a table and the gap behind it, an indentation, or nothing. */
+const START = /^ +\S.*? {2,}(?=\S)|^ {6,}|^(?! )/
+
+/** A text of the help in lines of at most this many columns: paragraphs and tables are wrapped, code is not. */
+export function fitted(text: string, columns: number): string {
+  const help = Object.assign(new Help(), { minWidthToWrap: NARROWEST })
+  const lines = text.split('\n').map((line) => {
+    const start = START.exec(line)?.[0]
+    if (start === undefined) return line
+    const words = help.boxWrap(line.slice(start.length), columns - start.length)
+    return start + words.replaceAll('\n', `\n${' '.repeat(start.length)}`)
+  })
+  return lines.join('\n')
+}
+
+/** Commander's 40 is more than the names of options leave on a terminal of 60 columns. */
+export const NARROWEST = 20

@@ -1,5 +1,5 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { AFTER_ALL, COMMON_TASKS, MORE_HELP } from './help-texts.js'
+import { AFTER_ALL, COMMON_TASKS, fitted, MORE_HELP, NARROWEST } from './help-texts.js'
 import { printable } from './present/text.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
 
@@ -26,6 +26,7 @@ interface CommandModule {
 
 /** Every command with its options, in the order of the help; completion and `delta --agent` are made from it, too. */
 export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => void = () => {}): Command {
+  const width = terminal.stdout.columns || USUAL_WIDTH
   const program = new Command('delta')
     .description(
       'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
@@ -33,13 +34,15 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
+      getOutHelpWidth: () => width,
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
     })
+    .configureHelp({ minWidthToWrap: NARROWEST })
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('before', COMMON_TASKS)
-    .addHelpText('after', AFTER_ALL)
+    .addHelpText('before', () => fitted(COMMON_TASKS, width))
+    .addHelpText('after', () => fitted(AFTER_ALL, width))
 
   const group = (name: string, description: string): Command =>
     program
@@ -52,7 +55,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     return parent
       .command(name)
       .showHelpAfterError(`(delta ${path} --help says what it takes)`)
-      .addHelpText('after', MORE_HELP[path] ?? '')
+      .addHelpText('after', () => fitted(MORE_HELP[path] ?? '', width))
       .action(async (...given: unknown[]) => {
         // commander passes the positional arguments, then the options, then the command
         const [options, positional] = [given.at(-2), given.slice(0, -2)]
@@ -341,6 +344,9 @@ function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It is empty.')
   return value
 }
+
+/** Of the help in a file or a pipe. */
+const USUAL_WIDTH = 80
 
 /** The agents that `delta init` can make; each is a directory of `templates/`. */
 export const TEMPLATE_NAMES = [

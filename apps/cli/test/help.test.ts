@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
+import { hasTerminal, shellOnTerminal } from './terminal.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -105,5 +106,23 @@ test.each([[['show', 'one', 'two']], [['tool', 'list', 'one', 'two']], [['run', 
   '%j has an argument too many and exits with 2',
   async (args) => {
     expect(await delta(args)).toMatchObject({ exitCode: 2, stdout: '' })
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'help is as wide as the terminal: words break nowhere, and only a command is left to it',
+  async () => {
+    const onScreen = async (columns: number, words: string[]) => {
+      const { stdout } = await shellOnTerminal(`stty cols ${columns}; "$@"`, [...words, '--help']).result
+      return stdout.split('\r\n')
+    }
+    for (const words of [[], ['run'], ['continue'], ['init'], ['mcp', 'serve'], ['sessions']]) {
+      const tooWide = (await onScreen(60, words)).filter((line) => line.length > 60)
+      expect(tooWide.filter((line) => !/delta|work_dir|"mcp"/.test(line))).toEqual([])
+      const piped = (await delta([...words, '--help'])).stdout.split('\n')
+      expect((await onScreen(140, words)).length).toBeLessThan(piped.length)
+    }
+    expect(await onScreen(60, ['continue'])).toContain('  WAITING_FOR_INPUT  takes the message, or')
+    expect(await onScreen(60, ['run'])).toContain('6 another process writes the run, 101 waiting for input,')
   },
 )
