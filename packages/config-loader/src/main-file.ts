@@ -11,7 +11,7 @@ import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { findMainFile, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'
-import { inside, report, reportUnknownName, type Spot, withoutFaults } from './shape.js'
+import { inside, report, reportUnknownName, type Spot, withoutFaults, wrong } from './shape.js'
 import type { ToolSet } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
 
@@ -114,7 +114,10 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
   }
   const parsed = parseLlm(value)
   if (!parsed.ok) report(parsed.problems, spot)
-  if (isMap(value)) for (const key of Object.keys(value)) checkName(inside(spot, key), key)
+  if (isMap(value)) {
+    for (const key of Object.keys(value)) checkName(inside(spot, key), key)
+    checkNumbers(value, spot)
+  }
   return parsed.ok ? parsed.llm : undefined
 }
 
@@ -140,6 +143,16 @@ function checkName({ file, path, findings }: Spot, key: string): void {
   if (meant === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
   findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${meant}"?`)
+}
+
+/** Two parameters that mean the same to every server are looked at before a request is refused for them. */
+function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
+  for (const name of ['temperature', 'max_tokens']) {
+    const value = llm[name] ?? 0
+    if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, not ${JSON.stringify(value)}`)
+    else if (name === 'temperature' && !(value >= 0 && value <= 2))
+      report([{ path: name, message: 'most servers take numbers from 0 to 2' }], spot, spot.findings.warn)
+  }
 }
 
 const NOTHING_UNDER_IT =

@@ -89,6 +89,23 @@ test('a key that is like none of those known is a parameter of the API, also wit
   expect(warnings).toEqual([])
 })
 
+test('temperature and max_tokens that are no numbers are refused before any request is', async () => {
+  const text = 'name: a\nllm: { model: x, temperature: "0.7", max_tokens: 4k }\n'
+  const message = await complaint({ 'agent.yaml': text })
+  expect(message).toContain('agent/agent.yaml:2:31: llm.temperature: must be a number, not "0.7".')
+  expect(message).toContain('agent/agent.yaml:2:50: llm.max_tokens: must be a number, not "4k".')
+})
+
+test('a temperature that most servers refuse is pointed out and sent; none is as good as no key', async () => {
+  const written = (value: string) => ({ 'agent.yaml': `name: a\nllm: { model: x, temperature: ${value} }\n` })
+  const { agent, warnings, home } = await load(written('2.5'))
+  expect(agent.llm.parameters).toEqual({ temperature: 2.5 })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:2: llm.temperature: most servers take numbers from 0 to 2.',
+  ])
+  for (const value of ['0', '2', 'null']) expect((await load(written(value))).warnings).toEqual([])
+})
+
 test('a mistyped model is told together with the model that is missing because of it', async () => {
   const message = await complaint({ 'agent.yaml': 'name: a\nllm: { modle: gpt-4o }\n' })
   expect(message).toContain('llm.model: The provider openai needs it.')
