@@ -48,7 +48,8 @@ test.skipIf(!hasTerminal)(
 test.skipIf(!hasTerminal)(
   'what the model reasons streams dim before its words with -v; otherwise show tells that it did',
   async () => {
-    const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' } }
+    const usage = { completion_tokens: 420, completion_tokens_details: { reasoning_tokens: 412 } }
+    const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' }, usage }
     await using server = await startScriptedServer([turn, turn])
     await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
     await using workspace = await temporaryWorkspace({})
@@ -61,7 +62,7 @@ test.skipIf(!hasTerminal)(
     expect(whole.stdout.split('Two and two.')).toHaveLength(2)
     expect((await run()).stdout).not.toContain('Two and two.')
     const shown = await delta(['show', '-w', workspace.path])
-    expect(shown.stdout).toMatch(/^1\. It is four\. \(reasoned; -v shows it\)$/m)
+    expect(shown.stdout).toMatch(/^1\. It is four\. \(reasoned: 412 tokens; -v shows it\)$/m)
     expect((await delta(['show', '-w', workspace.path, '-v'])).stdout).toContain('∴ Two and two.')
   },
 )
