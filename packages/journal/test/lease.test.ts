@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { processStart } from '@delta/durable'
 import { isAlive } from '@delta/testkit'
 import { expect, test, vi } from 'vitest'
 import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
-import { processStart } from '@delta/durable'
 import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
 
 /** A run that was created and released. */

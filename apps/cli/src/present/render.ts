@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal'
+import { textOf } from '@delta/model'
 import { inColumns } from './columns.js'
 import { printable, printableLine } from './printable.js'
 import { counted, duration } from './words.js'
@@ -85,7 +86,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ENGINE_START':
       return [style('dim', printableLine(start(event)))]
     case 'USER_MESSAGE':
-      return transcript ? said('bold', '> ', event.content) : []
+      return transcript ? said('bold', '> ', textOf(event.content)) : []
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST': {
@@ -110,6 +111,8 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
       return [...(verbose ? said('dim', '   ', hookLine(event)) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
       return [style('dim', ending(event, transcript))]
+    case 'SNAPSHOT':
+      return []
     default:
       return event satisfies never
   }
