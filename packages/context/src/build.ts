@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChatMessage, SystemMessage, UserMessage } from '@delta/model'
+import { type ChatMessage, type SystemMessage, textOf, type UserMessage } from '@delta/model'
 import { fitIntoBudget } from './budget/budget.js'
 import { commandCounter } from './budget/counter.js'
 import { createMeter, type Meter } from './budget/meter.js'
@@ -119,10 +119,13 @@ function neighbourOf(context: BuiltContext, { source }: Part, { messages }: Bloc
   return isText && messages[0]?.role === context.messages.at(-1)?.role ? last : undefined
 }
 
+/** A message that a source of text was made into. */
+type TextMessage = (SystemMessage | UserMessage) & { content: string }
+
 /** Makes the last message longer by a blank line and a text. */
 function joinTo(neighbour: ContextBlock, context: BuiltContext, { messages, texts, bytes }: Block): Share {
-  const before = context.messages.pop() as SystemMessage | UserMessage
-  const added = messages[0] as SystemMessage | UserMessage
+  const before = context.messages.pop() as TextMessage
+  const added = messages[0] as TextMessage
   const lineEnds = /\n{0,2}$/.exec(before.content)?.[0].length
   const blank = '\n\n'.slice(lineEnds)
   context.messages.push({ role: before.role, content: `${before.content}${blank}${added.content}` })
@@ -146,7 +149,7 @@ const CLOSING = '"}'
 function placeOf({ source, header }: Part, { messages: [first] }: Block, { message, from }: Share) {
   if (first === undefined) return {}
   if (source.type === 'journal') return { message }
-  const to = from + Buffer.byteLength(String(first.content))
+  const to = from + Buffer.byteLength(textOf(first.content))
   return { message, from, to, header_bytes: Buffer.byteLength(header) }
 }
 

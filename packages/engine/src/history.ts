@@ -7,6 +7,7 @@ import {
   streamJournal,
   type Thought,
 } from '@delta/journal'
+import { textOf } from '@delta/model'
 import { secretToken } from './human/secrets.js'
 
 /** What an engine needs from the journal before its first cycle, beyond the run's summary. */
@@ -44,7 +45,7 @@ export async function readHistory(run: { paths: { journal: string } }): Promise<
 function add(history: History, event: JournalEvent): void {
   switch (event.type) {
     case 'USER_MESSAGE':
-      history.userMessages.push(event.content)
+      history.userMessages.push(textOf(event.content))
       break
     case 'THOUGHT':
       addThought(history, event)

@@ -6,6 +6,7 @@ export { isJournalError, JournalError, type JournalErrorCode, type WayOut } from
 export {
   type ActionRequest,
   type ActionResult,
+  type ContentPart,
   type EngineEnd,
   type EngineStart,
   type ErrorEvent,
@@ -17,6 +18,7 @@ export {
   type NewEvent,
   type NewEventOf,
   type RunStatus,
+  type SnapshotEvent,
   type StoredEvent,
   type SystemMessage,
   type Thought,

@@ -121,6 +121,15 @@ export function oneOfEach(): StoredEvent[] {
       duration_ms: 1.5,
     },
     { type: 'ERROR', error_message: 'HTTP 429', error_details: { attempt: 1 }, recoverable: true },
+    {
+      type: 'SNAPSHOT',
+      iteration: 1,
+      snapshot_id: '4b825dc6',
+      changed: 2,
+      bytes: 120,
+      omitted: [],
+      omitted_count: 0,
+    },
     { type: 'ENGINE_END', run_id: 'r', status: 'COMPLETED', final_iteration: 1, reason: null },
   ]
   return events.map((event, index) => ({ seq: index + 1, timestamp, ...event }) as StoredEvent)

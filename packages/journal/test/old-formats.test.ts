@@ -352,7 +352,7 @@ test('a run of v1.1 keeps its id in the layout of today, its task becomes the fi
   expect(readText(join(run.directory, 'configuration/resolved_config.yaml'))).toBe('name: lister')
   expect((await readRun(run.directory)).pendingCalls).toHaveLength(1)
   expect((await listRuns(work)).map((each) => each.directory)).toEqual([run.directory])
-  expect(readText(join(work, '.delta', 'VERSION'))).toBe('1.9\n')
+  expect(readText(join(work, '.delta', 'VERSION'))).toBe('1.10\n')
 })
 
 test.skipIf(process.platform === 'win32')(

@@ -1,17 +1,46 @@
 /** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
+/** What a message says: a string, or parts in their order. A system message has parts of text alone. */
+export type Content = string | readonly ContentPart[]
+
+/** A piece of a message: text, or an image or a file whose bytes are kept elsewhere, under their SHA-256 (`blob`). */
+export type ContentPart =
+  | ({ type: 'text'; text: string } & CacheBreakpoint)
+  | ({
+      type: 'image' | 'file'
+      blob: string
+      media_type: string
+      /** How many. */
+      bytes: number
+      /** In pixels; so is `height`. */
+      width?: number | undefined
+      height?: number | undefined
+      name?: string | undefined
+    } & CacheBreakpoint)
+
+interface CacheBreakpoint {
+  /** A prefix that the provider may keep ends here: for its usual time, or `1h`. */
+  prompt_cache?: boolean | string | undefined
+}
+
+/** The words of a message, without its images and files; '' for none. */
+export function textOf(content: Content | null): string {
+  if (content === null || typeof content === 'string') return content ?? ''
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+}
+
 /** Instructions, and background to the conversation. Some models take them as `developer` messages. */
 export interface SystemMessage {
   role: 'system' | 'developer'
-  content: string
+  content: Content
   [field: string]: unknown
 }
 
 /** What a person said. */
 export interface UserMessage {
   role: 'user'
-  content: string
+  content: Content
   [field: string]: unknown
 }
 
@@ -30,7 +59,7 @@ export interface ToolMessage {
   role: 'tool'
   tool_call_id: string
   /** What the model reads. */
-  content: string
+  content: Content
   [field: string]: unknown
 }
 

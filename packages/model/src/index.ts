@@ -5,6 +5,8 @@ export type {
   ChatRequest,
   ChatResponse,
   CompleteOptions,
+  Content,
+  ContentPart,
   FunctionTool,
   ModelDelta,
   SystemMessage,
@@ -13,7 +15,7 @@ export type {
   Usage,
   UserMessage,
 } from './chat.js'
-export { LLM_DEFAULTS, streamingRequest } from './chat.js'
+export { LLM_DEFAULTS, streamingRequest, textOf } from './chat.js'
 export {
   isModelError,
   ModelError,

@@ -1,5 +1,12 @@
 import * as z from 'zod/mini'
-import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
+import {
+  type AssistantMessage,
+  type ChatMessage,
+  type ChatModel,
+  type ChatRequest,
+  type ToolCall,
+  textOf,
+} from './chat.js'
 import { ModelError } from './errors.js'
 import { mustBe, problemsOf, type SettingsProblem } from './llm.js'
 
@@ -128,7 +135,7 @@ function fillIn(text: string, observation: string): string {
 
 /** Without its final newlines, as a shell's `$( )` has it, so that it fits into a sentence. */
 function lastObservation(request: ChatRequest): string {
-  const observation = request.messages.findLast((message) => message.role === 'tool')?.content ?? ''
+  const observation = textOf(request.messages.findLast((message) => message.role === 'tool')?.content ?? '')
   return observation.replace(/\n+$/, '')
 }
 

@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal'
+import { textOf } from '@delta/model'
 import { counted, duration, inColumns, printable, printableLine } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
@@ -83,7 +84,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ENGINE_START':
       return [style('dim', printableLine(start(event)))]
     case 'USER_MESSAGE':
-      return transcript ? said('bold', '> ', event.content) : []
+      return transcript ? said('bold', '> ', textOf(event.content)) : []
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST': {
@@ -108,6 +109,8 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
       return [...(verbose ? said('dim', '   ', hookLine(event)) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
       return [style('dim', ending(event, transcript))]
+    case 'SNAPSHOT':
+      return []
     default:
       return event satisfies never
   }

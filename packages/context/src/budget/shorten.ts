@@ -1,4 +1,4 @@
-import type { ChatMessage } from '@delta/model'
+import { type ChatMessage, textOf } from '@delta/model'
 import type { Turn } from '../conversation/turn.js'
 import { type SizedMessage, sizeMessage } from '../conversation/turn.js'
 import type { Part } from '../part.js'
@@ -19,12 +19,12 @@ export async function shortenText(
 ): Promise<SizedMessage | undefined> {
   const block = turns[0]?.messages[0]
   if (block === undefined) throw new TypeError('only a block that has text can be cut')
-  const text = String(block.message.content)
+  const text = textOf(block.message.content)
   const shortened = await shrink(block, tokens, meter, (characters) => {
     return cleanHead(text, characters) + (characters > CUT_HERE.length ? CUT_HERE : CUT)
   })
   const beginning = text.slice(0, header.length + 1) // a title says nothing without what is below it
-  const says = String(shortened.message.content).startsWith(beginning)
+  const says = textOf(shortened.message.content).startsWith(beginning)
   return says && meter.tokens(shortened) <= tokens ? shortened : undefined
 }
 
@@ -41,7 +41,7 @@ export async function shortenResults(cycle: Turn, tokens: number, meter: Meter):
 
   const shortened: SizedMessage[] = []
   for (const result of results) {
-    const text = String(result.message.content)
+    const text = textOf(result.message.content)
     shortened.push(
       meter.tokens(result) <= share
         ? result
@@ -69,7 +69,7 @@ async function shrink(
   meter: Meter,
   cut: (characters: number) => string,
 ): Promise<SizedMessage> {
-  const length = String(original.message.content).length
+  const length = textOf(original.message.content).length
   let characters = Math.floor((length * tokens) / meter.tokens(original))
   for (;;) {
     const message = { ...original.message, content: cut(Math.max(0, characters)) } as ChatMessage

@@ -1,4 +1,5 @@
 import { isKnownEvent, type StoredEvent } from '@delta/journal'
+import type { Content } from '@delta/model'
 import { isAnswered, note, type OpenCycle, openCycle, render } from './cycle.js'
 import type { Turn } from './turn.js'
 import { sizeMessage } from './turn.js'
@@ -26,7 +27,7 @@ export function collectTurns(): TurnCollector {
     if (open !== undefined) closed.push(...render(open))
     open = undefined
   }
-  const say = (kind: 'user' | 'system', content: string, iteration?: number) => {
+  const say = (kind: 'user' | 'system', content: Content, iteration?: number) => {
     if (open !== undefined && isAnswered(open)) close()
     const turns = open === undefined ? closed : open.later
     const messages = [sizeMessage({ role: kind, content })]

@@ -33,9 +33,15 @@ function issueIn(type: string, value: unknown): z.core.$ZodIssue | undefined {
   return eventSchemas[type as KnownType].safeParse(value).error?.issues[0]
 }
 
+/** What a union may be: `string`, `array`. */
+function kindsIn({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
+  return errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
+}
+
 function describe(issue: z.core.$ZodIssue): string {
   const field = `"${issue.path.join('.')}"`
   if (issue.code === 'invalid_type') return `${field} is not a valid ${issue.expected}`
+  if (issue.code === 'invalid_union') return `${field} is not a valid ${kindsIn(issue).join(' or ')}`
   if (issue.code === 'invalid_value') return `${field} is none of ${issue.values.join(', ')}`
   return `${field} is not valid`
 }

@@ -1,10 +1,12 @@
 import type * as z from 'zod/mini'
-import { eventSchemas, type status, type toolCall } from './event-schemas.js'
+import { eventSchemas, type part, type status, type toolCall } from './event-schemas.js'
 
 type Schemas = typeof eventSchemas
 
 /** A tool call as a THOUGHT carries it; `arguments` is the raw string the model sent. */
 export type ToolCallRecord = z.infer<typeof toolCall>
+/** A piece of a message: text, or an image or a file whose bytes lie in `io/blobs/<blob>`. */
+export type ContentPart = z.infer<typeof part>
 /** How a run stands. No event of today says `RUNNING`: whether a run goes on, its lease tells. */
 export type RunStatus = z.infer<typeof status>
 
@@ -28,6 +30,8 @@ export type SystemMessage = z.infer<Schemas['SYSTEM_MESSAGE']>
 export type HookExecutionAudit = z.infer<Schemas['HOOK_EXECUTION_AUDIT']>
 /** Something failed; `recoverable` when it is tried again. A run that ends `FAILED` has exactly one that is not. */
 export type ErrorEvent = z.infer<Schemas['ERROR']>
+/** The workspace after an iteration was captured, or was not. */
+export type SnapshotEvent = z.infer<Schemas['SNAPSHOT']>
 /** An engine process let the run go, and how the run stands then. */
 export type EngineEnd = z.infer<Schemas['ENGINE_END']>
 

@@ -7,7 +7,7 @@ import { asWriteError } from '../files/write-error.js'
 import { DELTA_DIRECTORY } from '../run-paths.js'
 
 /** The version of the directory layout this package writes. */
-const LAYOUT_VERSION = '1.9'
+const LAYOUT_VERSION = '1.10'
 
 /**
  * Creates the directory that holds the runs (0700) when it is missing; one outside the workspace with the directories above
@@ -85,9 +85,8 @@ function isDirectory(path: string): boolean {
 /** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
 export function checkLayout(directory: string): void {
   const path = join(directory, 'VERSION')
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return // a pipe would be waited for
-  const version = readFileSync(path, 'utf8').trim()
-  if (!isNewer(version)) return
+  const version = versionIn(path)
+  if (version === undefined || comparedToOurs(version) <= 0) return
   throw new JournalError(
     'ERR_LAYOUT_NEWER',
     `${path}: The layout is version ${version}; this program writes ${LAYOUT_VERSION} and would damage it.\n` +
@@ -102,18 +101,22 @@ export function announceRun(directory: string, runId: string): void {
   replaceFile(join(directory, 'LATEST'), `${runId}\n`)
 }
 
-/** Writes `VERSION` when there is none. */
+/** Writes `VERSION` when there is none, or an older one: an older program would not know what a new run holds. */
 export function markLayout(directory: string): void {
   const path = join(directory, 'VERSION')
-  if (!existsSync(path)) replaceFile(path, `${LAYOUT_VERSION}\n`)
+  const version = versionIn(path)
+  const isOlder = version === undefined ? !existsSync(path) : comparedToOurs(version) < 0
+  if (isOlder) replaceFile(path, `${LAYOUT_VERSION}\n`)
 }
 
-function isNewer(version: string): boolean {
-  const ours = LAYOUT_VERSION.split('.').map(Number)
+/** Undefined where there is no file; a pipe would be waited for. */
+function versionIn(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8').trim() : undefined
+}
+
+/** Above 0 for a newer version than the one this package writes, below 0 for an older one. */
+function comparedToOurs(version: string): number {
   const theirs = version.split('.').map(Number)
-  for (const [index, number] of ours.entries()) {
-    const difference = (theirs[index] ?? 0) - number
-    if (difference !== 0) return difference > 0
-  }
-  return false
+  const differences = LAYOUT_VERSION.split('.').map((ours, index) => (theirs[index] ?? 0) - Number(ours))
+  return differences.find((difference) => difference !== 0) ?? 0
 }

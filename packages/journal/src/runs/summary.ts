@@ -7,6 +7,7 @@ import {
   type JournalEvent,
   type StoredEvent,
   type Thought,
+  type UserMessage,
 } from '../events/event.js'
 import { type CallTracker, callTracker } from '../events/pending-calls.js'
 
@@ -95,7 +96,7 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
       delete summary.failure
       break
     case 'USER_MESSAGE':
-      summary.firstMessage ??= event.content
+      summary.firstMessage ??= wordsOf(event)
       summary.messageSinceThought = true
       summary.iterationsSinceMessage = 0
       delete summary.failure
@@ -121,11 +122,17 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
       addError(event, summary)
       break
     case 'SYSTEM_MESSAGE':
+    case 'SNAPSHOT':
     case 'HOOK_EXECUTION_AUDIT':
       break
     default:
       event satisfies never
   }
+}
+
+function wordsOf({ content }: UserMessage): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
 /** Errors that were recovered from have ended nothing. */
