@@ -228,7 +228,7 @@ test('a wrong header and the role of a journal are refused with their place', as
     'context.yaml:1:9: header: must be true, false or a text with ${id}, not 5.\n  header: 5\n          ^\n',
   )
   expect(ran.stderr).toContain(
-    'context.yaml:3:28: sources[0].role: a journal has roles of its own.\n  - { type: journal, role: user }\n                           ^\nRemove role.\n',
+    'context.yaml:3:22: sources[0]: unknown key "role".\n  - { type: journal, role: user }\n                     ^\nKnown here: type, max_iterations,',
   )
 })
 
