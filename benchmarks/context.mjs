@@ -9,7 +9,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildContext, followJournal, parseManifest } from '../packages/context/dist/index.js'
+import { buildContext, followEvents, parseManifest } from '../packages/context/dist/index.js'
 import { median, numbers, report } from './report.mjs'
 
 const [rounds = 15] = numbers()
@@ -93,13 +93,16 @@ function byHand(lines) {
 }
 
 const allLines = () => readFileSync(journalPath, 'utf8').trimEnd().split('\n')
-const follower = followJournal(journalPath)
+const events = allLines().map((line) => JSON.parse(line))
+const follower = followEvents(async () => events)
 let next = ITERATIONS
 const ways = {
   'whole history, by hand (the floor)': () => byHand(allLines()),
   'whole history, buildContext': () => buildContext(manifest({}), options),
   'whole history, one more iteration, followed': () => {
-    appendFileSync(journalPath, cycle(++next))
+    const lines = cycle(++next)
+    appendFileSync(journalPath, lines)
+    for (const line of lines.trimEnd().split('\n')) events.push(JSON.parse(line))
     return buildContext(manifest({}), { ...options, journalPath: follower })
   },
   'last 20 iterations, by hand from all lines': () => byHand(allLines().slice(-80)),

@@ -7,7 +7,7 @@ import type { JournalInput } from './sources/sources.js'
 
 /** What a context is built from besides its manifest. */
 export interface BuildOptions {
-  /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
+  /** The run's journal, its events if they are at hand, or what `followEvents` made of them for a run that goes on. */
   journalPath: JournalInput
   variables: ContextVariables
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */

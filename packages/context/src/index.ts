@@ -5,7 +5,7 @@ export { type BuiltContext, buildContext, type ContextBlock } from './build.js'
 export type { BuildOptions } from './build-options.js'
 export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { conversationFromEvents } from './conversation/conversation.js'
-export { followJournal, type JournalFollower } from './conversation/follow-journal.js'
+export { type Conversation, followEvents } from './conversation/follow-events.js'
 export type { SizedMessage, Turn } from './conversation/turn.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
 export type {

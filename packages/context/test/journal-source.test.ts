@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { appendFile, writeFile } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { StoredEvent } from '@delta/journal'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BuildOptions, followJournal } from '../src/index.js'
+import { type BuildOptions, followEvents } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
 
 function longRun(iterations: number) {
@@ -46,7 +47,7 @@ test('dropped: true marks where max_iterations left iterations out, and how many
     const { messages } = await build({ sources: [{ type: 'journal', ...journal }] }, { journalPath })
     return messages.filter(({ role }) => role === 'user').map(({ content }) => content)
   }
-  for (const journal of [path, run.events, followJournal(path)]) {
+  for (const journal of [path, run.events, followEvents(async () => run.events)]) {
     expect(await said(journal, { max_iterations: 2, dropped: true })).toEqual([
       'The task.',
       'A second wish.',
@@ -89,7 +90,7 @@ test('more iterations allowed than there are changes nothing', async () => {
 
 test('a run that has not begun has no conversation', async () => {
   const { build } = await placeWith()
-  const journals = ['/no/such/journal.jsonl', followJournal('/no/such/journal.jsonl'), undefined]
+  const journals = ['/no/such/journal.jsonl', followEvents(async () => []), undefined]
   for (const journalPath of journals) {
     for (const max_iterations of [undefined, 3]) {
       const sources = [{ type: 'journal', ...(max_iterations && { max_iterations }) }]
@@ -111,8 +112,10 @@ test('a follower gives what a fresh reading gives, at every length of the journa
   run.user('Between.')
   run.result('p', 'late')
   const path = await write('work/.delta/r1/journal.jsonl', '')
-  const follower = followJournal(path)
+  const list: StoredEvent[] = []
+  const follower = followEvents(async () => list)
   for (const event of run.events) {
+    list.push(event)
     await appendFile(path, `${JSON.stringify(event)}\n`)
     const fresh = await build({ sources: [{ type: 'journal' }] }, options)
     const followed = await build({ sources: [{ type: 'journal' }] }, { journalPath: follower })
@@ -127,9 +130,11 @@ test('of the last iterations a follower gives what a fresh reading gives, in a s
   run.user('A third wish.')
   run.cycle('the last thought', 'the last result')
   const path = await write('work/.delta/r1/journal.jsonl', '')
-  const follower = followJournal(path)
+  const list: StoredEvent[] = []
+  const follower = followEvents(async () => list)
   const sources = [{ type: 'journal', max_iterations: 2 }]
   for (const event of run.events) {
+    list.push(event)
     await appendFile(path, `${JSON.stringify(event)}\n`)
     const fresh = await build({ sources }, options)
     expect(await build({ sources }, { journalPath: follower })).toEqual(fresh)
@@ -158,56 +163,33 @@ test('whatever was said when, a follower keeps the same last iterations as a fre
           run.cycle(`thought ${index}`, `result ${index}`)
         }
       }
-      const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+      await write('work/.delta/r1/journal.jsonl', journalText(run.events))
       const sources = [{ type: 'journal', max_iterations, dropped: MARK }]
       const fresh = await build({ sources })
-      expect(await build({ sources }, { journalPath: followJournal(path) })).toEqual(fresh)
+      expect(await build({ sources }, { journalPath: followEvents(async () => run.events) })).toEqual(fresh)
       expect(await build({ sources }, { journalPath: run.events })).toEqual(fresh)
     }),
   )
 })
 
-test('a follower goes on where a journal has grown long', async () => {
-  const { write } = await placeWith()
-  const run = longRun(8)
-  for (let index = 0; index < 8; index++) run.cycle(`thought ${index}`, `${index}`.repeat(30_000))
-  const path = await write('work/.delta/r1/journal.jsonl', '')
-  const follower = followJournal(path)
-  for (const event of run.events) {
-    await appendFile(path, `${JSON.stringify(event)}\n`)
-    expect(await follower.turns()).toEqual(await followJournal(path).turns())
-  }
-})
-
-test('a follower notices a journal that was edited, also where it had read already', async () => {
-  const { write } = await placeWith()
-  const run = longRun(2)
-  const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
-  const follower = followJournal(path)
+test('a follower that is given another list looks at it from its beginning', async () => {
+  let { events } = longRun(2)
+  const follower = followEvents(async () => events)
   await follower.turns()
-  await writeFile(path, journalText(run.events).replace('result 1', 'edited 1')) // of the same length
+  const edited = longRun(1)
+  edited.cycle('edited thought', 'edited result')
+  events = edited.events
   const contents = (await follower.turns()).flatMap(({ messages }) =>
     messages.map(({ message }) => message.content),
   )
-  expect(contents).toContain('edited 1')
-  expect(contents).not.toContain('result 1')
+  expect(contents).toContain('edited result')
+  expect(contents).not.toContain('result 2')
 })
 
 test('a pipe in the place of a journal is one clear refusal, and nobody waits for it', async () => {
-  const { directory } = await placeWith()
+  const { directory, build } = await placeWith()
   const path = join(directory, 'journal.jsonl')
   execFileSync('mkfifo', [path])
-  await expect(followJournal(path).turns()).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
-})
-
-test('a follower counts a last line without its newline once', async () => {
-  const { write } = await placeWith()
-  const run = longRun(1)
-  const text = journalText(run.events)
-  const path = await write('work/.delta/r1/journal.jsonl', text.trimEnd())
-  const follower = followJournal(path)
-  const before = await follower.turns()
-  await appendFile(path, '\n')
-  expect(await follower.turns()).toEqual(before)
-  expect(before.filter(({ kind }) => kind === 'cycle')).toHaveLength(1)
+  const built = build({ sources: [{ type: 'journal' }] }, { journalPath: path })
+  await expect(built).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
 })

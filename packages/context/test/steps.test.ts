@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { followJournal } from '../src/index.js'
+import { followEvents } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
 
 const MANIFEST = (total_max_tokens: number) => ({ total_max_tokens, sources: [{ type: 'journal' }] })
@@ -72,7 +72,7 @@ test('whatever a run looks like: within the budget, nothing users said lost, and
         expect(total(built.blocks)).toBeGreaterThan(budget / 2 - largest)
 
       const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
-      for (const journalPath of [path, followJournal(path)])
+      for (const journalPath of [path, followEvents(async () => run.events)])
         expect(await build(MANIFEST(budget), { journalPath })).toEqual(built)
     }),
     { numRuns: 60 },

@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import type { Calibration, JournalFollower } from '@delta/context'
+import type { Calibration, Conversation } from '@delta/context'
 import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
@@ -28,8 +28,8 @@ export interface ActiveRun {
   readonly usedActionIds: Set<string>
   /** Stand for what was asked of a person before this engine began. A value that is not in `secrets/` any more was erased. */
   readonly earlierSecretTokens: ReadonlySet<string>
-  /** Reads the journal for the context; parses only what is new. */
-  readonly conversation: JournalFollower
+  /** The run's events as the context reads them; looks only at what is new. */
+  readonly conversation: Conversation
   /** What the provider last counted, for estimating the next request; a cache of the journal. */
   readonly lastCount: { calibration?: Calibration }
   /** What this engine has told the author, once each. */

@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { followJournal } from '@delta/context'
+import { followEvents } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
 import type { ActiveRun } from './active-run.js'
 import type { Callbacks } from './callbacks.js'
 import { finish } from './end/finish.js'
-import { type History, readHistory } from './history.js'
+import { type History, historyOf } from './history.js'
+import { secretToken } from './human/secrets.js'
 import { runLoop } from './loop.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './reply.js'
@@ -32,7 +33,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   const { onEvent: emit } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const history = await readHistory(run)
+  const history = historyOf(await run.events())
   for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
   const notices = [...run.notices, ...changeNotices(history, options.agent)]
@@ -63,10 +64,10 @@ async function activate(
     environment,
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
-    earlierSecretTokens: history.secretTokens,
+    earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
     lastCount: history.lastCount,
     warnings: new Set(),
-    conversation: followJournal(run.paths.journal),
+    conversation: followEvents(run.events),
     signal: options.signal,
     reply: options.reply,
     alwaysAllowed: new Set(),

@@ -4,19 +4,17 @@ import {
   isKnownEvent,
   type JournalEvent,
   type StoredEvent,
-  streamJournal,
   type Thought,
 } from '@delta/journal'
 import { textOf } from '@delta/model'
-import { secretToken } from './human/secrets.js'
 
 /** What an engine needs from the journal before its first cycle, beyond the run's summary. */
 export interface History {
   /** The events this engine began with: its `ENGINE_START` and those after it. */
   begun: StoredEvent[]
   usedActionIds: Set<string>
-  /** Stand for the sensitive answers of all questions so far, of those that were erased too. */
-  secretTokens: Set<string>
+  /** The calls that asked for a sensitive answer, also for one that was erased. */
+  sensitiveCalls: Set<string>
   userMessages: string[]
   /** What the provider last counted, and for how many bytes. */
   lastCount: { calibration?: Calibration }
@@ -24,22 +22,50 @@ export interface History {
   lastExecutions: { iteration: number; refs: string[] }
 }
 
-/** Reads the journal once, in bounded memory except for what is returned. */
-export async function readHistory(run: { paths: { journal: string } }): Promise<History> {
+export function historyOf(events: readonly StoredEvent[]): History {
   const history: History = {
     begun: [],
     usedActionIds: new Set(),
-    secretTokens: new Set(),
+    sensitiveCalls: new Set(),
     userMessages: [],
     lastCount: {},
     lastExecutions: { iteration: 0, refs: [] },
   }
-  for await (const event of streamJournal(run.paths.journal)) {
+  for (const event of events) {
     if (event.type === 'ENGINE_START') history.begun = []
     history.begun.push(event)
     if (isKnownEvent(event)) add(history, event)
   }
   return history
+}
+
+/** The last event of a type that belongs to a call. */
+export function lastEventOf<Type extends 'ACTION_REQUEST' | 'HUMAN_INPUT_RECEIVED'>(
+  events: readonly StoredEvent[],
+  type: Type,
+  actionId: string,
+): Extract<JournalEvent, { type: Type }> | undefined {
+  return events.findLast(
+    (event): event is Extract<JournalEvent, { type: Type }> =>
+      isKnownEvent(event) && event.type === type && 'action_id' in event && event.action_id === actionId,
+  )
+}
+
+/** From the first event of the last iteration that has a thought on; all events where none has. */
+export function lastIterationOf(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const thought = events.findLastIndex(({ type }) => type === 'THOUGHT')
+  let first = Math.max(thought, 0)
+  for (let index = first; index >= 0; index--) {
+    const iteration = iterationOf(events[index])
+    if (iteration === undefined) continue
+    if (iteration !== iterationOf(events[thought])) break
+    first = index
+  }
+  return thought === -1 ? events : events.slice(first)
+}
+
+function iterationOf(event: (StoredEvent & { iteration?: unknown }) | undefined): unknown {
+  return event?.iteration
 }
 
 function add(history: History, event: JournalEvent): void {
@@ -51,8 +77,7 @@ function add(history: History, event: JournalEvent): void {
       addThought(history, event)
       break
     case 'HUMAN_INPUT_REQUEST':
-      if (event.sensitive && event.action_id !== undefined)
-        history.secretTokens.add(secretToken(event.action_id))
+      if (event.sensitive && event.action_id !== undefined) history.sensitiveCalls.add(event.action_id)
       break
     case 'ACTION_RESULT':
       addResult(history, event)

@@ -5,7 +5,7 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
-import { readHistory } from './history.js'
+import { historyOf } from './history.js'
 import { requestFor } from './request.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { Credentials } from './start/options.js'
@@ -77,10 +77,11 @@ async function build(
 ): Promise<NextRequest> {
   const { runId, directory } = run
   const paths = { journal: run.journalPath }
-  const history = await readHistory({ paths })
+  const { events } = await readJournal(run.journalPath)
+  const history = historyOf(events)
   const added = options.run && message !== undefined ? [message] : []
   const context = await buildContext(agent.manifest, {
-    journalPath: added.length > 0 ? await withMessages(run.journalPath, added) : run.journalPath,
+    journalPath: [...events, ...added.map(said)],
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
     environment: baseEnvironment(
       { runId, directory, workDirectory, runsDirectory: options.runsDirectory, paths },
@@ -98,10 +99,6 @@ async function build(
     context,
     iteration: run.lastIteration + 1,
   }
-}
-
-async function withMessages(journalPath: string, messages: readonly string[]): Promise<StoredEvent[]> {
-  return [...(await readJournal(journalPath)).events, ...messages.map(said)]
 }
 
 function said(content: string): StoredEvent {

@@ -172,7 +172,7 @@ test('every way of reading understands an old journal', async () => {
   for await (const event of streamJournal(path)) streamed.push(event)
   const { events } = await readJournal(path)
   expect(streamed).toEqual(events)
-  expect((await readTail(path, 1)).events).toEqual([events[1], events[8]])
+  expect((await readTail(path, { iterations: 1 })).events).toEqual([events[8]])
   expect(verifyJournal(path)).toMatchObject({ ok: true, events: 9 })
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })
@@ -180,8 +180,8 @@ test('every way of reading understands an old journal', async () => {
 test('a tail that reaches the beginning of an old journal is all of it, and says so', async () => {
   const path = journalFile(toLines(publicJournal.slice(2)))
   const { events } = await readJournal(path)
-  expect(await readTail(path, 2)).toEqual({ events, complete: true })
-  expect(await readTail(path, 1)).toMatchObject({ complete: false })
+  expect(await readTail(path, { iterations: 2 })).toEqual({ events, complete: true })
+  expect(await readTail(path, { iterations: 1 })).toMatchObject({ complete: false })
 })
 
 test('a result that tells neither a status nor an exit code was a success', async () => {

@@ -97,7 +97,7 @@ test('an event a reader would refuse is refused before it is written', () => {
   const journal = openJournal(journalFile(''))
   const wrong = { type: 'USER_MESSAGE', content: 1 } as unknown as NewEvent
   expect(() => journal.append(say('fine'), wrong)).toThrow(
-    `${journal.path}: Refused to append an event: USER_MESSAGE: "content" is not a valid string.`,
+    `${journal.path}: Refused to append an event: USER_MESSAGE: "content" is not a valid string or array.`,
   )
   expect(() => journal.append({ type: 'COUNT', n: 1n } as unknown as NewEvent)).toThrow(
     'Refused to append an event',

@@ -6,8 +6,8 @@ import { journalFile, message, oneOfEach, toLines } from './helpers.js'
 test('a journal reads back as it was written, unknown fields and types included', async () => {
   const events = [
     ...oneOfEach(),
-    { seq: 12, timestamp: 't', type: 'DREAM', payload: { a: [1] } },
-    { ...message(13), mood: '👍' },
+    { seq: 13, timestamp: 't', type: 'DREAM', payload: { a: [1] } },
+    { ...message(14), mood: '👍' },
   ]
   const path = journalFile(toLines(events))
   expect(await readJournal(path)).toEqual({
@@ -59,7 +59,7 @@ test('a complete line that is no event is refused with its file and number', asy
     path,
     line: 2,
     message: [
-      `${path}:2: This line is damaged: USER_MESSAGE: "content" is not a valid string.`,
+      `${path}:2: This line is damaged: USER_MESSAGE: "content" is not a valid string or array.`,
       'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.',
       'Look at the line and repair it by hand, or set it aside.',
     ].join('\n'),

@@ -142,19 +142,38 @@ test('any request is given back byte for byte', async () => {
   expect(existsSync(run.paths.metadata)).toBe(true)
 })
 
-test('the tail holds the last iterations and everything the user said before them', async () => {
+test('a run knows its events, what was appended and what somebody changed in the file', async () => {
+  const created = await createRun(temporaryDirectory(), { events: firstEvents })
+  created.close()
+  const run = await openRun(created.directory)
+  const events = await run.events()
+  expect(events.map(({ type }) => type)).toEqual(['ENGINE_START', 'USER_MESSAGE'])
+  run.journal.append(thought(1))
+  expect(await run.events()).toBe(events)
+  expect(events).toHaveLength(3)
+  const { journal } = run.paths
+  writeFileSync(journal, readFileSync(journal, 'utf8').replace('say hi"}\n', 'say hello"}\n'))
+  const edited = await run.events()
+  expect(edited).toMatchObject([{}, { content: 'say hello' }, { iteration: 1 }])
+  expect(await run.events()).toBe(edited)
+  run.journal.append(thought(2))
+  expect(await run.events()).toBe(edited)
+  expect(edited).toHaveLength(4)
+  run.close()
+})
+
+test('the tail holds the last iterations', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   for (let iteration = 1; iteration <= 2000; iteration++) run.journal.append(thought(iteration))
   run.close()
-  const { events, complete } = await readTail(run.paths.journal, 3)
+  const { events, complete } = await readTail(run.paths.journal, { iterations: 3 })
   expect(complete).toBe(false)
   expect(events.map((event) => [event.type, event.seq])).toEqual([
-    ['USER_MESSAGE', 2],
     ['THOUGHT', 2000],
     ['THOUGHT', 2001],
     ['THOUGHT', 2002],
   ])
-  expect((await readTail(run.paths.journal, 5000)).complete).toBe(true)
+  expect((await readTail(run.paths.journal, { iterations: 5000 })).complete).toBe(true)
 })
 
 test.each(['VERSION', 'LATEST', 'runs', 'context_artifacts', '../away'])(
@@ -254,7 +273,7 @@ test.skipIf(process.platform !== 'linux')(
     await readRun(directory)
     await listRuns(work)
     await readJournal(paths.journal)
-    await readTail(paths.journal, 1)
+    await readTail(paths.journal, { iterations: 1 })
     await readRequest(directory, 1)
     verifyJournal(paths.journal)
     appendFileSync(paths.journal, 'rubbish\n')

@@ -18,9 +18,9 @@ test('a sound journal has nothing to tell and nothing to repair', () => {
   const path = journalFile(toLines(oneOfEach()))
   expect(verifyJournal(path)).toMatchObject({
     ok: true,
-    events: 11,
+    events: 12,
     findings: [],
-    text: `${path}: 11 events.\nThe journal can be read and continued.`,
+    text: `${path}: 12 events.\nThe journal can be read and continued.`,
   })
   expect(repairJournal(path)).toEqual({
     path,
@@ -82,19 +82,19 @@ test('where the journal cannot be kept under another name it is not repaired', (
 
 test('what breaks "every call has exactly one result" is noted, and is no damage', () => {
   const events = oneOfEach()
-  const again = { ...events[4], seq: 12 }
-  const stray = { ...events[4], seq: 13, action_id: 'nobody' }
+  const again = { ...events[4], seq: 13 }
+  const stray = { ...events[4], seq: 14, action_id: 'nobody' }
   const later = {
     ...events[2],
-    seq: 14,
+    seq: 15,
     tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }],
   }
-  const last = { ...later, seq: 15, tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }] }
+  const last = { ...later, seq: 16, tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }] }
   const { ok, findings } = verifyJournal(journalFile(toLines([...events, again, stray, later, last])))
   expect(ok).toBe(true)
   expect(findings.map((finding) => finding.message)).toEqual([
-    'Event 13 is the result of nobody, which no THOUGHT asked for.',
-    'Event 15 uses the action id b a second time.',
+    'Event 14 is the result of nobody, which no THOUGHT asked for.',
+    'Event 16 uses the action id b a second time.',
     'echo (a, asked for by event 3) has 2 results.',
   ])
 })

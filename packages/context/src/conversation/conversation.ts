@@ -56,7 +56,7 @@ function markFor({ iteration = 0 }: Turn, dropped: string): Turn {
   return { kind: 'dropped', iteration, messages: [sizeMessage({ role: 'user', content })] }
 }
 
-/** As `readTail` of the journal package finds it: the first turn of the cycle that number belongs to, or of the whole conversation. */
+/** The first turn of the cycle that number belongs to, or of the whole conversation. */
 function startOfLast(turns: readonly Turn[], cycles: number): number {
   let start = turns.length
   let iteration: number | undefined

@@ -1,6 +1,6 @@
-import { readJournal, readTail, type StoredEvent } from '@delta/journal'
+import { readJournal, type StoredEvent } from '@delta/journal'
 import { keepLastCycles, turnsOf } from '../conversation/conversation.js'
-import type { JournalFollower } from '../conversation/follow-journal.js'
+import type { Conversation } from '../conversation/follow-events.js'
 import type { Turn } from '../conversation/turn.js'
 import { ContextError } from '../errors.js'
 import type { ComputedFileSource, FileSource, JournalSource } from '../manifest/manifest.js'
@@ -64,26 +64,14 @@ function textOrReason(source: FileSource | ComputedFileSource, path: string, rea
 }
 
 /** Where a conversation is read from. */
-export type JournalInput = string | readonly StoredEvent[] | JournalFollower
+export type JournalInput = string | readonly StoredEvent[] | Conversation
 
-/** A run's conversation: of a file only as much as is needed. */
 export async function readTurns(
   { maxIterations, dropped }: JournalSource,
   journal: JournalInput,
 ): Promise<Turn[]> {
-  if (maxIterations === undefined) return allTurns(journal)
-  const turns = await lastTurns(journal, maxIterations + 1) // one more: a mark stands in the place of the last that is left out
-  return keepLastCycles(turns, maxIterations, dropped)
-}
-
-/** At least the last cycles, and everything the user said. */
-async function lastTurns(journal: JournalInput, cycles: number): Promise<Turn[]> {
-  if (typeof journal !== 'string' && !('path' in journal)) return turnsOf(journal)
-  const path = typeof journal === 'string' ? journal : journal.path
-  const { events, complete } = await readTail(path, cycles)
-  const turns = turnsOf(events)
-  const isEnough = complete || turns.filter(({ kind }) => kind === 'cycle').length >= cycles
-  return isEnough ? turns : allTurns(journal) // an answer after which the run was retried is not in the conversation
+  const turns = await allTurns(journal)
+  return maxIterations === undefined ? turns : keepLastCycles(turns, maxIterations, dropped)
 }
 
 async function allTurns(journal: JournalInput): Promise<Turn[]> {

@@ -1,6 +1,7 @@
 import type { Tool } from '@delta/executor'
-import { type ActionResult, isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
+import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
+import { lastIterationOf } from '../history.js'
 import type { Outcome } from '../outcome.js'
 
 /** The failure of the run when a critical tool did not succeed; undefined otherwise. */
@@ -46,9 +47,8 @@ async function criticalWithoutSuccess({ run, agent }: ActiveRun): Promise<Action
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
   if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
   const calls = run.summary().lastThought?.tool_calls ?? []
-  if (!calls.some(({ name }) => isCritical(name))) return [] // spares most runs the reading
-  const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
-  return events.filter(
+  if (!calls.some(({ name }) => isCritical(name))) return []
+  return lastIterationOf(await run.events()).filter(
     (event): event is StoredEvent & ActionResult =>
       isKnownEvent(event) &&
       event.type === 'ACTION_RESULT' &&

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { endOrphans } from '@delta/executor'
 import type { ActionRequest, PendingCall } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
-import { lastEventOf } from './find-event.js'
+import { lastEventOf } from '../history.js'
 
 /** A call that may have started before its engine died, as that engine left it. */
 export interface LeftCall {
@@ -31,7 +31,7 @@ export async function endOrphansOf(
  * notice if any was ended.
  */
 async function endOrphansOfCall(run: ActiveRun, call: PendingCall): Promise<LeftCall> {
-  const request = await lastEventOf(run, 'ACTION_REQUEST', call.action_id)
+  const request = lastEventOf(await run.run.events(), 'ACTION_REQUEST', call.action_id)
   const reference = request?.execution_ref ?? undefined
   const recordPath = reference === undefined ? undefined : join(run.run.directory, reference)
   const ended = await endOrphans({

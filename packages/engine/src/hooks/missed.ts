@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { type ErrorEvent, isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
+import { type ErrorEvent, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
+import { lastIterationOf } from '../history.js'
 import type { Outcome } from '../outcome.js'
 import { readControl } from './control.js'
 import { stopAskedFor } from './notify.js'
@@ -33,7 +34,7 @@ export async function reportMissedResults(run: ActiveRun): Promise<Outcome | und
  */
 export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.answer !== undefined) return undefined
-  if (Object.keys(run.agent.hooks).length === 0) return undefined // spares most runs the reading
+  if (Object.keys(run.agent.hooks).length === 0) return undefined
   const events = await leftBehind(run)
   for (const event of events.slice(events.findLastIndex(({ type }) => type === 'USER_MESSAGE') + 1)) {
     if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') continue
@@ -62,7 +63,7 @@ export async function wasTold(run: ActiveRun, { seq }: ErrorEvent): Promise<bool
 
 /** What the last engine journaled in the last cycle; nothing if it wrote its `ENGINE_END`, for then it left nothing undone. */
 async function leftBehind({ run }: ActiveRun): Promise<StoredEvent[]> {
-  const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
+  const events = lastIterationOf(await run.events())
   return events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_END') + 1)
 }
 

@@ -1,6 +1,7 @@
 import type { HookName } from '@delta/config-loader'
-import { isKnownEvent, readTail } from '@delta/journal'
+import { isKnownEvent } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
+import { lastIterationOf } from '../history.js'
 
 /** Journals that a hook of the agent was not run, so that an audit knows of every hook that was due. */
 export function recordSkipped(
@@ -24,9 +25,8 @@ const OF_EACH_CYCLE = ['pre_llm_request', 'post_llm_response', 'on_iteration_end
 /** Does so for the hooks that a cycle did not come to, because the run failed in it. */
 export async function recordSkippedOf(run: ActiveRun, iteration: number): Promise<void> {
   const due = OF_EACH_CYCLE.filter((name) => run.agent.hooks[name])
-  if (due.length === 0) return // spares most runs the reading
-  const { events } = await readTail(run.run.paths.journal, 1, { userMessages: false })
-  const seen = events.map((event) =>
+  if (due.length === 0) return
+  const seen = lastIterationOf(await run.run.events()).map((event) =>
     isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.iteration === iteration
       ? event.hook_name
       : undefined,

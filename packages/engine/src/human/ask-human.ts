@@ -2,8 +2,8 @@ import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from '../calls/call.js'
 import { cutCall } from '../calls/cut-call.js'
-import { lastEventOf } from '../calls/find-event.js'
 import { refuse } from '../calls/refuse.js'
+import { lastEventOf } from '../history.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion, readResponse } from './interaction.js'
@@ -49,7 +49,7 @@ export async function resumeAskHuman(
     if (text !== undefined) run.emit({ kind: 'open', event: waiting })
     return answerOrWait(run, call, question, { iteration, text })
   }
-  const received = await lastEventOf(run, 'HUMAN_INPUT_RECEIVED', call.action_id)
+  const received = lastEventOf(await run.run.events(), 'HUMAN_INPUT_RECEIVED', call.action_id)
   if (received) {
     recordAnswer(run, call, { iteration, shown: received.response })
     return undefined

@@ -26,6 +26,8 @@ export interface Journal<Event = JournalEvent> {
   readonly path: string
   /** Number of the last event; 0 when there is none. */
   readonly lastSeq: number
+  /** Bytes of the file that this writer knows of: what it found and what it appended. Somebody else may have changed it since. */
+  readonly size: number
   /** Set when opening found a torn tail. */
   readonly repaired?: RepairedTail
   /** Missing or repeated numbers found on opening, in words. */
@@ -127,6 +129,9 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     path,
     get lastSeq() {
       return lastSeq
+    },
+    get size() {
+      return bytes
     },
     ...(opened.repaired && { repaired: opened.repaired }),
     warnings: opened.warnings,

@@ -6,7 +6,7 @@ import { asReadError } from './read-error.js'
 export const LARGEST_TEXT_BYTES = 256 * 1024 * 1024
 
 /** Fills as much of a buffer as the file has behind `position`. @returns How many bytes. */
-export function readInto(file: number, buffer: Buffer, position: number): number {
+function readInto(file: number, buffer: Buffer, position: number): number {
   let filled = 0
   while (filled < buffer.length) {
     const count = readSync(file, buffer, filled, buffer.length - filled, position + filled)

@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Journal, openJournal } from '../append/open.js'
 import { JournalError } from '../errors.js'
+import type { StoredEvent } from '../events/event.js'
 import { replaceFile } from '../files/write.js'
 import type { Lease } from '../lease/lease.js'
+import { readJournal } from '../read/read.js'
 import { openRequestLog, type RequestLog } from '../requests/request-log.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { type RunSummary, summarizeRun } from './run-summary.js'
@@ -30,6 +33,13 @@ export interface Run {
   readonly requests: RequestLog
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary
+  /**
+   * All events so far, oldest first, in a list to which appending adds. Another list, read anew, once the file has another
+   * size than this process has left it with: somebody edited it.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+   */
+  events(): Promise<readonly StoredEvent[]>
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
   fence(): void
   /**
@@ -62,6 +72,8 @@ export function holdRun(
   const above = dirname(directory)
   const workDirectory = given.workDirectory ?? workDirectoryOf(directory) ?? dirname(above)
   const fold = summarizer()
+  let events: StoredEvent[] = []
+  let foreignBytes = 0
 
   let isClosed = false
   /** Beside the journal, which refuses by itself: once the lease is released, another process may be writing. */
@@ -83,12 +95,24 @@ export function holdRun(
     sync,
     fence: lease.fence,
     syncFirst: requests.sync,
-    onEvent: fold.add,
+    onEvent: (event) => {
+      fold.add(event)
+      events.push(event)
+    },
   })
   const notices = openingNotices(journal)
 
   function summary(): RunSummary {
     return summarizeRun(directory, fold, { ...lease.owner, alive: true })
+  }
+
+  async function eventsNow(): Promise<readonly StoredEvent[]> {
+    const { size = 0 } = statSync(paths.journal, { throwIfNoEntry: false }) ?? {}
+    if (size - journal.size !== foreignBytes) {
+      events = (await readJournal(paths.journal)).events
+      foreignBytes = size - journal.size
+    }
+    return events
   }
 
   async function updateMetadata(): Promise<void> {
@@ -121,6 +145,7 @@ export function holdRun(
     notices,
     requests,
     summary,
+    events: eventsNow,
     fence: lease.fence,
     updateMetadata,
     close,
