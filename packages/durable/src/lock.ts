@@ -30,6 +30,7 @@ export interface Lock {
   release(): void
 }
 
+/** How a lock is taken, and what to do about a holder that is in the way. */
 export interface LockOptions {
   /**
    * Called with a holder that is `alive` or `remote-fresh`: resolves to true to take the lock from it all the same, to false to

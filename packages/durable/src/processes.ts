@@ -32,6 +32,7 @@ const UNSEEN = 'unseen'
 
 let machine: Machine | undefined
 
+/** Looked up once. */
 export function thisMachine(): Machine {
   machine ??= { bootId: readBootId(), pidNamespace: readPidNamespace(), host: hostname() }
   return machine
