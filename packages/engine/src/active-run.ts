@@ -1,6 +1,6 @@
 import type { Agent } from '@delta/config-loader'
 import type { Calibration, Conversation } from '@delta/context'
-import type { NewEvent, Run, StoredEvent } from '@delta/journal'
+import type { JournalEvent, NewEvent, Run } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
@@ -62,7 +62,7 @@ export function warnAuthor({ warnings, emit }: ActiveRun, message: string | unde
  * Appends to the journal and tells the listener. The events may not be on disk yet:
  * call `run.run.journal.sync()` before anything leaves the process.
  */
-export function record(run: ActiveRun, ...events: NewEvent[]): StoredEvent[] {
+export function record(run: ActiveRun, ...events: NewEvent[]): JournalEvent[] {
   const stored = run.run.journal.append(...events)
   for (const event of stored) run.emit({ kind: 'journal', event })
   return stored

@@ -1,9 +1,9 @@
-import type { ActionRequest, HumanInputRequest, StoredEvent } from '@delta/journal'
+import type { ActionRequest, HumanInputRequest, JournalEvent } from '@delta/journal'
 
 /** What the engine reports during a run. It prints nothing itself. */
 export type EngineEvent =
-  /** A line was appended to the journal. */
-  | { kind: 'journal'; event: StoredEvent }
+  /** A line was appended to the journal; its `type` tells which fields it has. */
+  | { kind: 'journal'; event: JournalEvent }
   /** What an earlier engine left open, and is settled next: a call that had begun, or a question whose answer has come. */
   | { kind: 'open'; event: ActionRequest | HumanInputRequest }
   /** A piece of the model's answer, as it streams; the whole follows as a `THOUGHT`. */

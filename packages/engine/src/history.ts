@@ -11,7 +11,7 @@ import { textOf } from '@delta/model'
 /** What an engine needs from the journal before its first cycle, beyond the run's summary. */
 export interface History {
   /** The events this engine began with: its `ENGINE_START` and those after it. */
-  begun: StoredEvent[]
+  begun: JournalEvent[]
   usedActionIds: Set<string>
   /** The calls that asked for a sensitive answer, also for one that was erased. */
   sensitiveCalls: Set<string>
@@ -32,9 +32,10 @@ export function historyOf(events: readonly StoredEvent[]): History {
     lastExecutions: { iteration: 0, refs: [] },
   }
   for (const event of events) {
+    if (!isKnownEvent(event)) continue
     if (event.type === 'ENGINE_START') history.begun = []
     history.begun.push(event)
-    if (isKnownEvent(event)) add(history, event)
+    add(history, event)
   }
   return history
 }

@@ -50,3 +50,16 @@ test('what ask throws is reported, and the question is still open', async () => 
   expect(warnings).toEqual([expect.stringContaining('The option ask threw')])
   expect(await resume({ ask: async () => 'Well.' })).toMatchObject({ status: 'COMPLETED' })
 })
+
+test('the type of an event that a listener hears tells which fields it has', async () => {
+  const { run } = await scene(WORK)
+  const said: string[] = []
+  await run({
+    onEvent: (event) => {
+      if (event.kind !== 'journal') return
+      if (event.event.type === 'THOUGHT') said.push(event.event.content)
+      if (event.event.type === 'ACTION_RESULT') said.push(event.event.observation_content)
+    },
+  })
+  expect(said).toEqual(['I work.', '', 'Done.'])
+})

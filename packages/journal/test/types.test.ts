@@ -1,6 +1,16 @@
+import { join } from 'node:path'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { createRun, openRun, recordInvocation, repairRun } from '../src/index.js'
+import {
+  createRun,
+  openJournal,
+  openRun,
+  readJournal,
+  readTail,
+  recordInvocation,
+  repairRun,
+  streamJournal,
+} from '../src/index.js'
 
 // `tsc` reads this file, too: what it refuses here, it would refuse to every program with strict settings.
 
@@ -21,4 +31,18 @@ test('an option may be undefined, and a list constant', async () => {
   const again = await openRun(run.directory, { ...waiting, force: undefined, sync: undefined })
   again.close()
   expect((await repairRun(run.directory, { ...waiting, force: undefined })).changed).toBe(false)
+})
+
+test('events of a kind of your own keep their type, in and out', async () => {
+  type Order = { seq: number; timestamp: string; type: 'ORDERED' | 'PAID'; cup: string }
+  const { path: directory } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const path = join(directory, 'orders.jsonl')
+  const orders = openJournal<Order>(path)
+  const [ordered] = orders.append({ type: 'ORDERED', cup: 'espresso' })
+  orders.close()
+  const cups: (string | undefined)[] = [ordered?.cup]
+  for await (const { cup } of streamJournal<Order>(path)) cups.push(cup)
+  cups.push((await readJournal<Order>(path)).events[0]?.cup)
+  cups.push((await readTail<Order>(path, { events: 1 })).events[0]?.cup)
+  expect(cups).toEqual(Array(4).fill('espresso'))
 })

@@ -1,7 +1,7 @@
 import { constants, openSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { EngineEvent, Question, RunResult } from '@delta/engine'
-import { isKnownEvent, type JournalEvent, type StoredEvent } from '@delta/journal'
+import type { JournalEvent } from '@delta/journal'
 import { commandToContinue, placeOfRun } from '../place.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { type LiveLine, liveLine } from './live.js'
@@ -107,9 +107,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
 }
 
 function storedIn(event: EngineEvent): JournalEvent | undefined {
-  const stored: StoredEvent | undefined =
-    event.kind === 'journal' || event.kind === 'open' ? event.event : undefined
-  return stored && isKnownEvent(stored) ? stored : undefined
+  return event.kind === 'journal' || event.kind === 'open' ? event.event : undefined
 }
 
 /** What the run waits for after an event; undefined for nothing, or for a person. */

@@ -39,7 +39,7 @@ export interface Detail {
 }
 
 /** What an `ENGINE_START` says about the calls that follow. */
-interface Shown {
+interface CallStyle {
   /** By the tool's name: what its author says of how its calls are shown. */
   tools: ReadonlyMap<string, ShownTool>
   /** Calls run side by side, so that each result names its tool. */
@@ -53,9 +53,12 @@ interface ShownTool {
   isSandboxed: boolean
 }
 
+/** What an engine reports; and of a journal also what no engine of today writes. */
+export type Shown = EngineEvent | { kind: 'journal'; event: StoredEvent }
+
 /** Renders the events of one run, in order. The last `ENGINE_START` says how calls are shown. */
-export function renderer(detail: Detail): (event: EngineEvent) => string[] {
-  let shown: Shown = { tools: new Map(), isConcurrent: false }
+export function renderer(detail: Detail): (event: Shown) => string[] {
+  let shown: CallStyle = { tools: new Map(), isConcurrent: false }
   return (event) => {
     if (event.kind === 'journal' && isKnownEvent(event.event) && event.event.type === 'ENGINE_START')
       shown = shownIn(event.event)
@@ -63,10 +66,10 @@ export function renderer(detail: Detail): (event: EngineEvent) => string[] {
   }
 }
 
-type Rendering = Detail & Shown
+type Rendering = Detail & CallStyle
 
 /** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
-function renderEvent(event: EngineEvent, detail: Rendering): string[] {
+function renderEvent(event: Shown, detail: Rendering): string[] {
   if (event.kind === 'notice') return [detail.style('dim', `note: ${printable(event.message)}`)]
   if (event.kind !== 'journal' && event.kind !== 'open') return [] // pieces of what follows as a THOUGHT
   const stored: StoredEvent = event.event
@@ -231,7 +234,7 @@ function ending(
   return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}`
 }
 
-function shownIn({ config }: EngineStart): Shown {
+function shownIn({ config }: EngineStart): CallStyle {
   const { tools, tool_concurrency: concurrency } = Object(config) as Record<string, unknown>
   const shown = new Map<string, ShownTool>()
   for (const tool of Array.isArray(tools) ? tools : []) {

@@ -40,7 +40,7 @@ export interface Journal<Event = JournalEvent> {
    *   `ERR_JOURNAL_WRITE` (disk full and the like; none of these events is in the journal),
    *   `ERR_JOURNAL_CLOSED`, or what `fence` throws.
    */
-  append(...events: NewEventOf<Event>[]): StoredEvent[]
+  append(...events: NewEventOf<Event>[]): Event[]
   /**
    * Makes everything in the journal survive a power cut: what was appended, and what opening found. Costs nothing when
    * nothing was added since the last time.
@@ -80,7 +80,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     })
   }
 
-  function append(...events: NewEventOf<Event>[]): StoredEvent[] {
+  function append(...events: NewEventOf<Event>[]): Event[] {
     const file = usable()
     fence?.()
     const timestamp = new Date().toISOString()
@@ -97,7 +97,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     lastSeq += stored.length
     dirty = true
     if (onEvent) for (const event of stored) onEvent(event)
-    return stored
+    return stored as unknown as Event[] // with the fields that were stamped it is one
   }
 
   function syncNow(): void {

@@ -4,13 +4,13 @@ import { eventParser } from './parse.js'
 import { endingOf, type JournalEnding, readBatches } from './read-batches.js'
 
 /** What a journal holds. */
-export interface JournalContents extends JournalEnding {
+export interface JournalContents<Event = StoredEvent> extends JournalEnding {
   /** Oldest first. */
-  events: StoredEvent[]
+  events: Event[]
 }
 
 /**
- * Reads a whole journal, or what was added behind `fromOffset`.
+ * Reads a whole journal, or what was added behind `fromOffset`. `Event` is the caller's word for what is in it; nothing checks that.
  *
  * An event counts once it is whole on disk. A torn tail is measured but stays in
  * the file: `openJournal` is what removes it. A last line that lacks only its
@@ -19,17 +19,17 @@ export interface JournalContents extends JournalEnding {
  * @param path - Path of the journal. A missing file reads as an empty journal.
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. `ERR_JOURNAL_READ`.
  */
-export async function readJournal(
+export async function readJournal<Event = StoredEvent>(
   path: string,
   options: { fromOffset?: number | undefined } = {},
-): Promise<JournalContents> {
+): Promise<JournalContents<Event>> {
   const { fromOffset = 0 } = options
-  const events: StoredEvent[] = []
+  const events: Event[] = []
   const reading = readBatches(path, fromOffset)
   for (;;) {
     const step = await reading.next()
     if (step.done) return { events, ...step.value }
-    for (const event of step.value) events.push(event)
+    for (const event of step.value) events.push(event as Event)
   }
 }
 
@@ -42,10 +42,10 @@ export async function readJournal(
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event of today's format. `readJournal` reads
  *   older ones too.
  */
-export function parseJournal(
+export function parseJournal<Event = StoredEvent>(
   bytes: Uint8Array,
   options: { path: string; offset?: number | undefined },
-): JournalContents {
+): JournalContents<Event> {
   const { path, offset = 0 } = options
   const splitter = lineSplitter(offset)
   const parser = eventParser(path, { fromStart: offset === 0 })
@@ -54,7 +54,7 @@ export function parseJournal(
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
   if (last) events.push(last)
-  return { events, ...endingOf(remainder, last !== undefined, parser.numbers.warnings) }
+  return { events: events as Event[], ...endingOf(remainder, last !== undefined, parser.numbers.warnings) }
 }
 
 /**
@@ -62,6 +62,6 @@ export function parseJournal(
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
  */
-export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
-  for await (const batch of readBatches(path, 0)) yield* batch
+export async function* streamJournal<Event = StoredEvent>(path: string): AsyncGenerator<Event, void> {
+  for await (const batch of readBatches(path, 0)) yield* batch as Event[]
 }

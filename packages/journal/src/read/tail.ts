@@ -6,9 +6,9 @@ import { asReadError } from '../files/read-error.js'
 import { parseJournal, readJournal } from './read.js'
 
 /** The end of a journal. */
-export interface JournalTail {
+export interface JournalTail<Event = StoredEvent> {
   /** In the order of the journal. */
-  events: StoredEvent[]
+  events: Event[]
   /** True when `events` is the whole journal. */
   complete: boolean
 }
@@ -25,7 +25,14 @@ const WINDOW_GROWTH = 4
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event. `ERR_JOURNAL_READ`.
  */
-export async function readTail(path: string, wanted: TailOptions): Promise<JournalTail> {
+export async function readTail<Event = StoredEvent>(
+  path: string,
+  wanted: TailOptions,
+): Promise<JournalTail<Event>> {
+  return (await readEnd(path, wanted)) as JournalTail<Event>
+}
+
+async function readEnd(path: string, wanted: TailOptions): Promise<JournalTail> {
   const file = openToRead(path)
   if (file === undefined) return { events: [], complete: true }
   try {
