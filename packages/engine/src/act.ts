@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
-import { type ActiveRun, variablesOf, warnAuthor } from './active-run.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
@@ -14,6 +13,7 @@ import { askHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
+import { type RunState, variablesOf, warnAuthor } from './run-state.js'
 
 /**
  * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or belongs to a critical
@@ -22,31 +22,35 @@ import { runCall } from './run-call.js'
  * A call that cannot be recorded stops those running beside it, as a signal would: this engine gives up the run, and the
  * next one must find none of them still running.
  */
-export function act(run: ActiveRun, calls: readonly Call[], iteration: number): Promise<Outcome | undefined> {
-  const { toolConcurrency: concurrency } = run.agent
+export function act(
+  state: RunState,
+  calls: readonly Call[],
+  iteration: number,
+): Promise<Outcome | undefined> {
+  const { toolConcurrency: concurrency } = state.agent
   const failing = new AbortController()
   const isAlone = concurrency <= 1 || calls.length <= 1
-  const beside = isAlone ? run : { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
+  const beside = isAlone ? state : { ...state, signal: AbortSignal.any([state.signal, failing.signal]) }
   if (!isAlone) setMaxListeners(0, beside.signal) // each call adds several, and Node.js warns of a leak at the eleventh
   return inOrder(calls, {
     concurrency,
-    isBarrier: (call) => isBarrier(run, call),
+    isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
-      const refusal = beyondLimit(run, calls, call) ?? (await missingCritical(run))
-      if (refusal !== undefined) return leaveOut(run, call, iteration, refusal)
+      const refusal = beyondLimit(state, calls, call) ?? (await missingCritical(state))
+      if (refusal !== undefined) return leaveOut(state, call, iteration, refusal)
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
   })
 }
 
-function isBarrier(run: ActiveRun, call: Call): boolean {
-  if (call.name === ASK_HUMAN || run.agent.tools.get(call.name)?.settings.critical) return true
-  return asksPerson(run, prepare(run, call))
+function isBarrier(state: RunState, call: Call): boolean {
+  if (call.name === ASK_HUMAN || state.agent.tools.get(call.name)?.settings.critical) return true
+  return asksPerson(state, prepare(state, call))
 }
 
 /** The policy wants a person's word, and nobody has said always of this tool. */
-function asksPerson({ alwaysAllowed }: ActiveRun, prepared: PreparedCall): boolean {
+function asksPerson({ alwaysAllowed }: RunState, prepared: PreparedCall): boolean {
   return prepared.decision === 'ask' && !alwaysAllowed.has(prepared.tool.expanded.name)
 }
 
@@ -65,62 +69,62 @@ interface Attempt {
  * exactly one `ACTION_RESULT`, unless the run stops for a person or a signal before the call began.
  */
 export async function actOn(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   { iteration, attempt, waiting, approved = false }: Attempt,
 ): Promise<Outcome | undefined> {
-  if (run.signal.aborted) return interrupted(run.signal)
-  if (call.name === ASK_HUMAN) return askHuman(run, call, iteration)
+  if (state.signal.aborted) return interrupted(state.signal)
+  if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
-  const cut = cutCall(run, call)
+  const cut = cutCall(state, call)
   if (cut !== undefined) {
     const refusal = { status: 'ERROR', args: call.arguments, observation: cut } as const
-    return refuse(run, call, { iteration, attempt, ...refusal })
+    return refuse(state, call, { iteration, attempt, ...refusal })
   }
-  const prepared = prepare(run, call)
+  const prepared = prepare(state, call)
   if (prepared.decision === 'refuse') {
-    warnAuthor(run, prepared.advice)
-    return refuse(run, call, { iteration, attempt, ...prepared })
+    warnAuthor(state, prepared.advice)
+    return refuse(state, call, { iteration, attempt, ...prepared })
   }
 
-  const guarded = await guardCall(run, call, prepared, iteration)
+  const guarded = await guardCall(state, call, prepared, iteration)
   if (guarded.verdict === 'stop') return guarded.outcome
   if (guarded.verdict === 'refuse') {
     const { observation } = guarded
-    refuse(run, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
-    return recordSkipped(run, 'post_tool_execution', { iteration, actionId: call.action_id })
+    refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+    return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
-  const approval = approved ? 'yes' : await approvalOf(run, call, prepared, { iteration, waiting })
+  const approval = approved ? 'yes' : await approvalOf(state, call, prepared, { iteration, waiting })
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'
-    return refuse(run, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+    return refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
   }
-  return runCall(run, call, prepared, { iteration, attempt })
+  return runCall(state, call, prepared, { iteration, attempt })
 }
 
 function approvalOf(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   // the policy may allow the call by now; a person's decision still counts
-  const isOpen = asksPerson(run, prepared) || (waiting !== undefined && isDecided(run, waiting))
+  const isOpen = asksPerson(state, prepared) || (waiting !== undefined && isDecided(state, waiting))
   if (!isOpen) return 'yes'
   return waiting
-    ? resumeApproval(run, call, prepared, { iteration, request: waiting })
-    : approve(run, call, prepared, iteration)
+    ? resumeApproval(state, call, prepared, { iteration, request: waiting })
+    : approve(state, call, prepared, iteration)
 }
 
 /** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */
-export function prepare(run: ActiveRun, call: Call): PreparedCall {
-  return prepareCall(run.agent.tools, call, {
-    variables: variablesOf(run),
-    workDirectory: run.run.workDirectory,
-    runsDirectory: run.run.runsDirectory,
+export function prepare(state: RunState, call: Call): PreparedCall {
+  return prepareCall(state.agent.tools, call, {
+    variables: variablesOf(state),
+    workDirectory: state.run.workDirectory,
+    runsDirectory: state.run.runsDirectory,
     otherNames: [ASK_HUMAN],
-    ...(run.agent.policy === undefined ? {} : { policy: run.agent.policy }),
+    ...(state.agent.policy === undefined ? {} : { policy: state.agent.policy }),
   })
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followEvents } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
-import type { ActiveRun } from './active-run.js'
 import type { Callbacks } from './callbacks.js'
 import { finish } from './end/finish.js'
 import { type History, historyOf } from './history.js'
@@ -12,6 +11,7 @@ import { runLoop } from './loop.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './reply.js'
 import { removeLeftOutput } from './run-call.js'
+import type { RunState } from './run-state.js'
 import { changeNotice, keepConfiguration } from './start/configuration.js'
 import type { ModelOfRun } from './start/create-model.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
@@ -40,15 +40,15 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
-  const active = await activate(run, history, { ...options, signal })
-  return finish(active, () => runLoop(active))
+  const state = await activate(run, history, { ...options, signal })
+  return finish(state, () => runLoop(state))
 }
 
 async function activate(
   run: Run,
   history: History,
-  options: DriveOptions & Pick<ActiveRun, 'signal'>,
-): Promise<ActiveRun> {
+  options: DriveOptions & Pick<RunState, 'signal'>,
+): Promise<RunState> {
   const host = options.environment ?? process.env
   const environment = baseEnvironment(run, options.agent.home, host)
   const summary = run.summary()

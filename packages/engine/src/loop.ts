@@ -1,9 +1,9 @@
 import { act } from './act.js'
-import type { ActiveRun } from './active-run.js'
 import { conclude } from './conclude.js'
 import { MAX_ITERATIONS } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome } from './outcome.js'
+import type { RunState } from './run-state.js'
 import { settle } from './settle.js'
 import { think } from './think.js'
 
@@ -14,31 +14,31 @@ import { think } from './think.js'
  * killed run resumes by calling this again on the same directory. A tool that fails is an
  * observation for the model, not an error here.
  */
-export async function runLoop(run: ActiveRun): Promise<Outcome> {
-  const settled = await settle(run)
+export async function runLoop(state: RunState): Promise<Outcome> {
+  const settled = await settle(state)
   if (settled) return settled
 
-  for (let iteration = run.firstIteration; iteration <= run.lastAllowedIteration; iteration++) {
-    if (run.signal.aborted) return interrupted(run.signal)
-    const heldBack = await notifyHook(run, 'on_iteration_start', { iteration })
+  for (let iteration = state.firstIteration; iteration <= state.lastAllowedIteration; iteration++) {
+    if (state.signal.aborted) return interrupted(state.signal)
+    const heldBack = await notifyHook(state, 'on_iteration_start', { iteration })
     if (heldBack) return heldBack
 
-    const thought = await think(run, iteration)
+    const thought = await think(state, iteration)
     if ('stopped' in thought) return thought.stopped
 
     const calls = thought.value.tool_calls
-    const stopped = await act(run, calls, iteration)
+    const stopped = await act(state, calls, iteration)
     if (stopped) return stopped
 
-    const halted = await notifyHook(run, 'on_iteration_end', { iteration })
-    if (calls.length === 0) return conclude(thought.value, run.agent)
+    const halted = await notifyHook(state, 'on_iteration_end', { iteration })
+    if (calls.length === 0) return conclude(thought.value, state.agent)
     if (halted) return halted
   }
-  return outOfIterations(run)
+  return outOfIterations(state)
 }
 
 /** Without a journal source the model would not see a further message either, so the run first needs one. */
-function outOfIterations({ agent, run, maxIterations }: ActiveRun): Outcome {
+function outOfIterations({ agent, run, maxIterations }: RunState): Outcome {
   const seesJournal = agent.manifest.sources.some(({ type }) => type === 'journal')
   return {
     status: 'FAILED',

@@ -8,13 +8,13 @@ import {
   type ToolResult,
 } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
-import { type ActiveRun, record, warnAuthor } from './active-run.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
 import { executionRecord } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
+import { type RunState, record, warnAuthor } from './run-state.js'
 
 /** Space reserved for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
@@ -24,29 +24,29 @@ const RESERVED = `${' '.repeat(511)}\n`
  * a crash in between leaves a request without a result, which `settle` answers for the next engine.
  */
 export async function runCall(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
-  if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person decided
-  const file = createRecordFile(run.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
+  if (state.signal.aborted) return interrupted(state.signal) // while a hook or a person decided
+  const file = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
   try {
-    return await runRecorded(run, call, prepared, { iteration, attempt, file })
+    return await runRecorded(state, call, prepared, { iteration, attempt, file })
   } finally {
     file.close()
   }
 }
 
 async function runRecorded(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   { iteration, attempt, file }: { iteration: number; attempt: number; file: RecordFile },
 ): Promise<Outcome | undefined> {
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const executionRef = relative(run.run.directory, file.path)
-  record(run, {
+  const executionRef = relative(state.run.directory, file.path)
+  record(state, {
     type: 'ACTION_REQUEST',
     ...about,
     attempt,
@@ -55,29 +55,29 @@ async function runRecorded(
     argv: prepared.argv,
     execution_ref: executionRef,
   })
-  run.run.journal.sync()
+  state.run.journal.sync()
 
-  const result = await execute(run, call, prepared, file)
+  const result = await execute(state, call, prepared, file)
   if (isLeftOpen(prepared, result)) {
-    run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
-    return interrupted(run.signal)
+    state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
+    return interrupted(state.signal)
   }
   file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
-  recordResult(run, result, about, executionRef)
-  warnAuthor(run, result.advice)
+  recordResult(state, result, about, executionRef)
+  warnAuthor(state, result.advice)
   quietly(() => removeInlined(outputPrefixOf(file.path), result)) // only now: after a crash, the next engine must still find the output
-  if (result.status === 'INTERRUPTED') return interrupted(run.signal)
-  const stopped = await reportResult(run, call, result, iteration)
+  if (result.status === 'INTERRUPTED') return interrupted(state.signal)
+  const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
 }
 
 function recordResult(
-  run: ActiveRun,
+  state: RunState,
   result: ToolResult,
   about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'>,
   executionRef: string,
 ): void {
-  record(run, {
+  record(state, {
     type: 'ACTION_RESULT',
     ...about,
     status: result.status,
@@ -116,19 +116,19 @@ function quietly(remove: () => void): void {
   }
 }
 
-function execute(run: ActiveRun, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
+function execute(state: RunState, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
   return runPrepared(prepared, {
-    workDirectory: run.run.workDirectory,
-    environment: run.environment,
-    credentials: run.credentials,
-    policy: run.agent.policy,
+    workDirectory: state.run.workDirectory,
+    environment: state.environment,
+    credentials: state.credentials,
+    policy: state.agent.policy,
     actionId: call.action_id,
     outputPrefix: outputPrefixOf(file.path),
     keepOutput: true,
-    signal: run.signal,
-    graceMs: run.graceMs,
-    secretTokens: secretTokens(run.run.paths.secrets),
-    erasedTokens: run.earlierSecretTokens,
+    signal: state.signal,
+    graceMs: state.graceMs,
+    secretTokens: secretTokens(state.run.paths.secrets),
+    erasedTokens: state.earlierSecretTokens,
     onSpawn({ pid }) {
       file.write(describeProcess(pid), 0)
       file.close() // if the command tampers with its record, the next write must notice

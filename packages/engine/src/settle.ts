@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
-import type { ActiveRun } from './active-run.js'
 import { failedBefore, missingCritical } from './calls/critical.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { beyondLimit, leaveOut } from './calls/refuse.js'
@@ -15,6 +14,7 @@ import { clearInteraction } from './human/interaction.js'
 import { ASK_HUMAN } from './human/question.js'
 import { endOrphanedGenerator } from './orphaned-generator.js'
 import type { Outcome } from './outcome.js'
+import type { RunState } from './run-state.js'
 import { settleStarted } from './settle-started.js'
 
 /**
@@ -23,44 +23,44 @@ import { settleStarted } from './settle-started.js'
  * the answer, and the model is not asked again; if the last engine has recorded that the run failed, it stays so. Otherwise,
  * afterwards every call in the journal has exactly one result.
  */
-export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
-  const summary = run.run.summary()
-  const { interaction } = run.run.paths
+export async function settle(state: RunState): Promise<Outcome | undefined> {
+  const summary = state.run.summary()
+  const { interaction } = state.run.paths
   if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
-  await endOrphanedHooks(run)
-  await endOrphanedGenerator(run)
-  const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))
+  await endOrphanedHooks(state)
+  await endOrphanedGenerator(state)
+  const left = await endOrphansOf(state, summary.pendingCalls.filter(mayHaveStarted))
   const ended =
     recordedFailure(summary) ??
-    (await stoppedBefore(run, summary)) ??
-    (await reportMissedResults(run)) ??
-    (await failedBefore(run, summary))
+    (await stoppedBefore(state, summary)) ??
+    (await reportMissedResults(state)) ??
+    (await failedBefore(state, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
-    const stopped = await settleCall(run, call, {
+    const stopped = await settleCall(state, call, {
       left: left.get(call),
       waiting: waitingFor(summary, call),
       userSpokeLast: summary.userSpokeLast,
-      refusal: await whyNotBegin(run, call, summary),
+      refusal: await whyNotBegin(state, call, summary),
     })
     if (stopped) return stopped
   }
-  const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(run))
+  const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(state))
   const about = { iteration: summary.lastIteration }
-  const halted = isOpen ? await notifyHook(run, 'on_iteration_end', about) : undefined
+  const halted = isOpen ? await notifyHook(state, 'on_iteration_end', about) : undefined
   const { answer, lastThought } = summary
-  return answer === undefined || !lastThought ? halted : conclude(lastThought, run.agent)
+  return answer === undefined || !lastThought ? halted : conclude(lastThought, state.agent)
 }
 
 /** Why a call that has not begun must not begin any more; undefined if it may, or may have started already. */
 async function whyNotBegin(
-  run: ActiveRun,
+  state: RunState,
   call: PendingCall,
   { userSpokeLast, lastThought }: RunSummary,
 ): Promise<string | undefined> {
   if (call.requested) return undefined
   if (userSpokeLast) return SPOKE_FIRST
-  return beyondLimit(run, lastThought?.tool_calls ?? [], call) ?? missingCritical(run)
+  return beyondLimit(state, lastThought?.tool_calls ?? [], call) ?? missingCritical(state)
 }
 
 /** Whoever stops and corrects a run does not want the rest of the old plan. */
@@ -76,17 +76,17 @@ interface Left {
 }
 
 function settleCall(
-  run: ActiveRun,
+  state: RunState,
   call: PendingCall,
   { left, waiting, userSpokeLast, refusal }: Left,
 ): Promise<Outcome | undefined> {
   const { iteration } = call
   if (refusal !== undefined && !waiting) {
-    return Promise.resolve(leaveOut(run, call, iteration, refusal))
+    return Promise.resolve(leaveOut(state, call, iteration, refusal))
   }
-  if (call.name === ASK_HUMAN) return resumeAskHuman(run, call, waiting)
-  if (left) return settleStarted(run, call, { left, waiting, userSpokeLast })
-  return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
+  if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
+  if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
+  return actOn(state, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
 }
 
 /** `ask_human` starts no process. */

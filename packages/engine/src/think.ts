@@ -1,7 +1,6 @@
 import { buildContext } from '@delta/context'
 import type { NewEventOf, Thought } from '@delta/journal'
 import type { AssistantMessage } from '@delta/model'
-import { type ActiveRun, record, variablesOf } from './active-run.js'
 import { askModel, type Exchange } from './ask-model.js'
 import { actionIdFor } from './calls/action-id.js'
 import type { Call } from './calls/call.js'
@@ -9,41 +8,42 @@ import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
 import { noteGenerator } from './orphaned-generator.js'
 import { interrupted, type Step } from './outcome.js'
 import { requestFor } from './request.js'
+import { type RunState, record, variablesOf } from './run-state.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.
  *
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
-export async function think(run: ActiveRun, iteration: number): Promise<Step<NewEventOf<Thought>>> {
-  run.run.journal.sync() // before a generator may start; the request needs it anyway
-  const context = await buildContext(run.agent.manifest, {
-    journalPath: run.conversation,
-    variables: variablesOf(run),
-    environment: run.environment,
-    credentials: run.credentials,
+export async function think(state: RunState, iteration: number): Promise<Step<NewEventOf<Thought>>> {
+  state.run.journal.sync() // before a generator may start; the request needs it anyway
+  const context = await buildContext(state.agent.manifest, {
+    journalPath: state.conversation,
+    variables: variablesOf(state),
+    environment: state.environment,
+    credentials: state.credentials,
     iteration,
-    task: run.task,
-    signal: run.signal,
-    onSpawn: ({ pid }) => noteGenerator(run, pid),
-    ...run.lastCount,
+    task: state.task,
+    signal: state.signal,
+    onSpawn: ({ pid }) => noteGenerator(state, pid),
+    ...state.lastCount,
   })
-  for (const message of context.warnings) run.emit({ kind: 'notice', message })
+  for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
-  const request = await overrideRequest(run, requestFor(run.agent, context.messages), iteration)
+  const request = await overrideRequest(state, requestFor(state.agent, context.messages), iteration)
   if ('stopped' in request) return request
 
-  const asked = await askModel(run, request.value, { iteration, context })
+  const asked = await askModel(state, request.value, { iteration, context })
   if ('stopped' in asked) return asked
 
-  const response = await overrideResponse(run, asked.value.response, iteration)
+  const response = await overrideResponse(state, asked.value.response, iteration)
   if ('stopped' in response) return response
-  if (run.signal.aborted) return { stopped: interrupted(run.signal) }
-  return { value: journalThought(run, { ...asked.value, response: response.value }, iteration) }
+  if (state.signal.aborted) return { stopped: interrupted(state.signal) }
+  return { value: journalThought(state, { ...asked.value, response: response.value }, iteration) }
 }
 
 function journalThought(
-  run: ActiveRun,
+  state: RunState,
   { response, ref, requestBytes }: Exchange,
   iteration: number,
 ): NewEventOf<Thought> {
@@ -52,22 +52,22 @@ function journalThought(
     type: 'THOUGHT',
     iteration,
     content: message.content ?? '',
-    tool_calls: callsOf(run, message, iteration),
+    tool_calls: callsOf(state, message, iteration),
     llm_invocation_ref: ref,
     request_bytes: requestBytes,
     ...(finishReason === undefined ? {} : { finish_reason: finishReason }),
     ...(usage ? { usage } : {}),
     ...(holdsMore(message) ? { message } : {}),
   }
-  record(run, thought)
-  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: requestBytes }
+  record(state, thought)
+  if (usage) state.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: requestBytes }
   return thought
 }
 
-function callsOf(run: ActiveRun, message: AssistantMessage, iteration: number): Call[] {
+function callsOf(state: RunState, message: AssistantMessage, iteration: number): Call[] {
   return (message.tool_calls ?? []).map((call, index) => ({
     id: call.id,
-    action_id: actionIdFor(call.id, { iteration, index, used: run.usedActionIds }),
+    action_id: actionIdFor(call.id, { iteration, index, used: state.usedActionIds }),
     name: call.function.name,
     arguments: call.function.arguments,
   }))

@@ -1,8 +1,8 @@
 import type { Tool } from '@delta/executor'
 import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
-import type { ActiveRun } from '../active-run.js'
 import { lastIterationOf } from '../history.js'
 import type { Outcome } from '../outcome.js'
+import type { RunState } from '../run-state.js'
 
 /** The failure of the run when a critical tool did not succeed; undefined otherwise. */
 export function failedCritically(
@@ -18,18 +18,18 @@ export function failedCritically(
  * The same for a result that the last engine recorded, but was killed before acting on. A message since then means that a
  * person wants the run to go on.
  */
-export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
+export async function failedBefore(state: RunState, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
-  const failed = (await criticalWithoutSuccess(run)).find(hasFailed)
-  return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed)
+  const failed = (await criticalWithoutSuccess(state)).find(hasFailed)
+  return failed && failedCritically(state.agent.tools.get(failed.tool_name), failed)
 }
 
 /**
  * Why the remaining calls of the last response must not begin: they may depend on a critical tool that was not run, or whose
  * outcome is unknown. Neither is a failure of the tool, so the model decides again.
  */
-export async function missingCritical(run: ActiveRun): Promise<string | undefined> {
-  const missing = (await criticalWithoutSuccess(run)).find((result) => !hasFailed(result))
+export async function missingCritical(state: RunState): Promise<string | undefined> {
+  const missing = (await criticalWithoutSuccess(state)).find((result) => !hasFailed(result))
   if (missing === undefined) return undefined
   const subject = `"${missing.tool_name}", a critical tool,`
   return missing.status === 'INTERRUPTED'
@@ -43,7 +43,7 @@ function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
 }
 
 /** The results so far, other than success, of the critical tools in the last response. */
-async function criticalWithoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
+async function criticalWithoutSuccess({ run, agent }: RunState): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
   if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
   const calls = run.summary().lastThought?.tool_calls ?? []

@@ -1,13 +1,13 @@
-import type { ActiveRun } from '../active-run.js'
+import type { RunState } from '../run-state.js'
 import type { Call } from './call.js'
 
 /**
  * What the model reads when its token limit cut off the arguments of this call of the last thought; undefined otherwise.
  * Arguments cut off before they began are an empty text, as for a tool without parameters, and must not pass for that.
  */
-export function cutCall(run: ActiveRun, call: Call): string | undefined {
+export function cutCall(state: RunState, call: Call): string | undefined {
   if (isJson(call.arguments)) return undefined
-  const { finish_reason: reason } = run.run.summary().lastThought ?? {}
+  const { finish_reason: reason } = state.run.summary().lastThought ?? {}
   if (reason !== 'length') return undefined
   return [
     `ERROR: the answer was cut off at the model's token limit (finish_reason: length), in the arguments of ${JSON.stringify(call.name)}. Nothing was run.`,

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { endOrphans } from '@delta/executor'
 import type { ActionRequest, PendingCall } from '@delta/journal'
-import type { ActiveRun } from '../active-run.js'
 import { lastEventOf } from '../history.js'
+import type { RunState } from '../run-state.js'
 
 /** A call that may have started before its engine died, as that engine left it. */
 export interface LeftCall {
@@ -19,10 +19,10 @@ export interface LeftCall {
  * for a person. All at once, because each process has its own time to end.
  */
 export async function endOrphansOf(
-  run: ActiveRun,
+  state: RunState,
   calls: readonly PendingCall[],
 ): Promise<Map<PendingCall, LeftCall>> {
-  const ending = calls.map(async (call) => [call, await endOrphansOfCall(run, call)] as const)
+  const ending = calls.map(async (call) => [call, await endOrphansOfCall(state, call)] as const)
   return new Map(await Promise.all(ending))
 }
 
@@ -30,18 +30,18 @@ export async function endOrphansOf(
  * Finds processes by their record and, on Linux, by their environment, so even if the record was never written. Reports a
  * notice if any was ended.
  */
-async function endOrphansOfCall(run: ActiveRun, call: PendingCall): Promise<LeftCall> {
-  const request = lastEventOf(await run.run.events(), 'ACTION_REQUEST', call.action_id)
+async function endOrphansOfCall(state: RunState, call: PendingCall): Promise<LeftCall> {
+  const request = lastEventOf(await state.run.events(), 'ACTION_REQUEST', call.action_id)
   const reference = request?.execution_ref ?? undefined
-  const recordPath = reference === undefined ? undefined : join(run.run.directory, reference)
+  const recordPath = reference === undefined ? undefined : join(state.run.directory, reference)
   const ended = await endOrphans({
     actionId: call.action_id,
-    runDirectory: run.run.directory,
+    runDirectory: state.run.directory,
     ...(recordPath === undefined ? {} : { recordPath }),
   })
   const wasRunning = ended.length > 0
   if (wasRunning)
-    run.emit({
+    state.emit({
       kind: 'notice',
       message: `The command of "${call.name}" was still running, and has been ended.`,
     })

@@ -1,6 +1,6 @@
 import { AGENT_DEFAULTS } from '@delta/config-loader'
 import { withoutHalves } from '@delta/model'
-import { type ActiveRun, record } from '../active-run.js'
+import { type RunState, record } from '../run-state.js'
 import type { Call } from './call.js'
 
 const BEGUN_BEFORE =
@@ -11,7 +11,7 @@ const BEGUN_BEFORE =
  * arguments hold. A call that an earlier engine had begun counts as interrupted, whatever refuses it now.
  */
 export function refuse(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   refusal: {
     iteration: number
@@ -26,7 +26,7 @@ export function refuse(
   const observation = hasBegun ? `${refusal.observation}\n${BEGUN_BEFORE}` : refusal.observation
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   record(
-    run,
+    state,
     {
       type: 'ACTION_REQUEST',
       ...about,
@@ -49,12 +49,12 @@ export function refuse(
 }
 
 /** Answers a call that must not begin because of what came before it; the call itself is not examined. */
-export function leaveOut(run: ActiveRun, call: Call, iteration: number, why: string): undefined {
-  refuse(run, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
+export function leaveOut(state: RunState, call: Call, iteration: number, why: string): undefined {
+  refuse(state, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
 }
 
 /** Why a call must not begin that comes after the last one a response may run; undefined for the others. */
-export function beyondLimit({ agent }: ActiveRun, calls: readonly Call[], call: Call): string | undefined {
+export function beyondLimit({ agent }: RunState, calls: readonly Call[], call: Call): string | undefined {
   const limit = agent.maxToolCalls ?? AGENT_DEFAULTS.maxToolCalls
   const index = calls.findIndex(({ action_id: id }) => id === call.action_id)
   if (index < limit) return undefined

@@ -1,11 +1,11 @@
 import { isJournalError } from '@delta/journal'
-import { type ActiveRun, record } from '../active-run.js'
 import { failureBy, recordedFailure, retryOf } from '../failure.js'
 import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks/notify.js'
 import { recordSkippedOf } from '../hooks/skipped.js'
 import { eraseSecrets } from '../human/secrets.js'
 import { type Failure, interrupted, type Outcome, type RunResult } from '../outcome.js'
+import { type RunState, record } from '../run-state.js'
 import { asRecordFailure } from './record-failure.js'
 import { updateMetadata } from './update-metadata.js'
 
@@ -18,30 +18,30 @@ const STOPPING_HOOK_MS = 1000
  * An error that ended the loop (a missing context source, say) makes the run `FAILED`. One from
  * writing the run's own files is rethrown instead, since a journal that cannot be written cannot record it.
  */
-export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
-  const outcome = await loop().catch((error: unknown) => unexpected(run, error))
-  if (outcome.status === 'FAILED') await reportFailure(run, outcome)
-  if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run)
-  if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
+export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<RunResult> {
+  const outcome = await loop().catch((error: unknown) => unexpected(state, error))
+  if (outcome.status === 'FAILED') await reportFailure(state, outcome)
+  if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(state)
+  if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(state.run.paths.secrets)
 
-  const summary = run.run.summary()
-  const ended = run.run.journal.append({
+  const summary = state.run.summary()
+  const ended = state.run.journal.append({
     type: 'ENGINE_END',
-    run_id: run.run.runId,
+    run_id: state.run.runId,
     status: outcome.status,
     final_iteration: summary.lastIteration,
     usage: summary.usage,
     reason_code: outcome.reasonCode,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
-    ...(run.warnings.size > 0 ? { warnings: [...run.warnings] } : {}),
+    ...(state.warnings.size > 0 ? { warnings: [...state.warnings] } : {}),
   })
-  run.run.journal.sync() // before anybody hears how it ended
-  for (const event of ended) run.emit({ kind: 'journal', event })
-  await updateMetadata(run.run, run.emit)
+  state.run.journal.sync() // before anybody hears how it ended
+  for (const event of ended) state.emit({ kind: 'journal', event })
+  await updateMetadata(state.run, state.emit)
   return {
     ...(outcome.status === 'FAILED' ? failed(outcome) : outcome),
-    runId: run.run.runId,
-    runDirectory: run.run.directory,
+    runId: state.run.runId,
+    runDirectory: state.run.directory,
     iterations: summary.lastIteration,
     usage: summary.usage,
   }
@@ -58,13 +58,13 @@ function failed({ iteration: _iteration, details: _details, ...outcome }: Failur
  * crash in between leaves the hook to the next engine.
  */
 async function reportFailure(
-  run: ActiveRun,
+  state: RunState,
   { iteration, reason, reasonCode, details }: Failure,
 ): Promise<void> {
-  const summary = run.run.summary()
+  const summary = state.run.summary()
   const isRecorded = recordedFailure(summary) !== undefined
   if (!isRecorded) {
-    record(run, {
+    record(state, {
       type: 'ERROR',
       iteration,
       error_message: reason,
@@ -72,27 +72,27 @@ async function reportFailure(
       recoverable: false,
     })
   }
-  await recordSkippedOf(run, iteration)
-  if (isRecorded && summary.failure && (await wasTold(run, summary.failure))) return
-  await notifyHook(run, 'on_error', { iteration, errorMessage: reason, lingerMs: STOPPING_HOOK_MS })
+  await recordSkippedOf(state, iteration)
+  if (isRecorded && summary.failure && (await wasTold(state, summary.failure))) return
+  await notifyHook(state, 'on_error', { iteration, errorMessage: reason, lingerMs: STOPPING_HOOK_MS })
 }
 
-async function endHook(run: ActiveRun): Promise<void> {
-  const { lastIteration } = run.run.summary()
-  await notifyHook(run, 'on_run_end', { iteration: lastIteration, lingerMs: STOPPING_HOOK_MS })
+async function endHook(state: RunState): Promise<void> {
+  const { lastIteration } = state.run.summary()
+  await notifyHook(state, 'on_run_end', { iteration: lastIteration, lingerMs: STOPPING_HOOK_MS })
 }
 
-async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
-  const error = asRecordFailure(thrown, run.run)
+async function unexpected(state: RunState, thrown: unknown): Promise<Outcome> {
+  const error = asRecordFailure(thrown, state.run)
   if (isJournalError(error)) throw error
-  if (run.signal.aborted) return interrupted(run.signal)
+  if (state.signal.aborted) return interrupted(state.signal)
   const { code, stack } = Object(error) as { code?: unknown; stack?: unknown }
   const message = error instanceof Error ? error.message : String(error)
-  return failureBy({ message, code }, { iteration: presentIteration(run), details: { code, stack } })
+  return failureBy({ message, code }, { iteration: presentIteration(state), details: { code, stack } })
 }
 
 /** The cycle whose calls are open, or else the one that has no thought yet. */
-function presentIteration({ run }: ActiveRun): number {
+function presentIteration({ run }: RunState): number {
   const { lastIteration, pendingCalls } = run.summary()
   return pendingCalls.length > 0 ? lastIteration : lastIteration + 1
 }

@@ -1,5 +1,5 @@
 import type { Hook } from '@delta/config-loader'
-import type { ActiveRun } from '../active-run.js'
+import type { RunState } from '../run-state.js'
 import type { HookInput } from './hook-input.js'
 
 /** Where `TOOL_RESULT` and `ERROR_MESSAGE` are cut; the whole is in `input/`. One variable may hold 128 KB on Linux. */
@@ -7,13 +7,13 @@ const LONGEST_VARIABLE_BYTES = 32 * 1024
 
 /** A hook's environment: the base set of every command, then what this event is about. */
 export function hookEnvironment(
-  run: ActiveRun,
+  state: RunState,
   hook: Hook,
   { directory, input }: { directory: string; input: HookInput },
 ): NodeJS.ProcessEnv {
-  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, run.credentials[name]]))
+  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, state.credentials[name]]))
   return {
-    ...run.environment,
+    ...state.environment,
     ...passed,
     DELTA_HOOK_IO_PATH: directory,
     ITERATION_COUNT: String(input.iteration),

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
-import type { ActiveRun } from '../active-run.js'
+import type { RunState } from '../run-state.js'
 import type { OutputFile } from './control.js'
 
 /** What the engine tells a hook: as files in `input/`, short values also as environment variables. */
@@ -28,7 +28,7 @@ export interface Replacement extends OutputFile {
 
 /** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */
 export function writeInput(
-  run: ActiveRun,
+  state: RunState,
   name: HookName,
   { directory, input }: { directory: string; input: HookInput },
 ): void {
@@ -36,13 +36,13 @@ export function writeInput(
   mkdirSync(join(directory, 'output'), { mode: 0o700 })
   const context = {
     hook: name,
-    run_id: run.run.runId,
+    run_id: state.run.runId,
     iteration: input.iteration,
     action_id: input.actionId,
     tool_name: input.toolName,
     error_message: input.errorMessage,
-    agent_home: run.agent.home,
-    work_dir: run.run.workDirectory,
+    agent_home: state.agent.home,
+    work_dir: state.run.workDirectory,
   }
   const write = (file: string, data: string): void =>
     replaceFile(join(directory, 'input', file), data, { sync: false })

@@ -1,16 +1,16 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor, type Redactor, redactFile } from '@delta/executor'
-import type { ActiveRun } from '../active-run.js'
 import { secretTokens } from '../human/secrets.js'
+import type { RunState } from '../run-state.js'
 
 /** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */
-export function knownSecrets(run: ActiveRun): Redactor {
+export function knownSecrets(state: RunState): Redactor {
   // the base URL is passed like a key, but is not secret
-  const keys = Object.entries(run.credentials).filter(([name]) => !name.endsWith('_URL'))
+  const keys = Object.entries(state.credentials).filter(([name]) => !name.endsWith('_URL'))
   return createRedactor([
     ...keys.map(([, key]) => key),
-    ...Object.values(secretTokens(run.run.paths.secrets)),
+    ...Object.values(secretTokens(state.run.paths.secrets)),
   ])
 }
 

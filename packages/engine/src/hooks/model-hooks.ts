@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatResponse } from '@delta/model'
-import { type ActiveRun, record } from '../active-run.js'
 import type { Step } from '../outcome.js'
+import { type RunState, record } from '../run-state.js'
 import { readOutput } from './control.js'
 import type { HookOutcome } from './hook-outcome.js'
 import { stopAskedFor } from './notify.js'
@@ -12,17 +12,17 @@ import { runHook } from './run-hook.js'
  * share, `payload_override.dat`: the request that is sent. If it fails, the agent is told.
  */
 export async function overrideRequest(
-  run: ActiveRun,
+  state: RunState,
   proposed: ChatRequest,
   iteration: number,
 ): Promise<Step<ChatRequest>> {
   const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
-  const hook = await runHook(run, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
+  const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
   if (!hook?.failure) return { value: replacementOf(hook, REQUEST) ?? proposed }
-  if (!run.signal.aborted)
-    warn(run, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
+  if (!state.signal.aborted)
+    warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
   return { value: proposed }
 }
 
@@ -31,16 +31,16 @@ export async function overrideRequest(
  * unusable, the agent is told, and the original is used.
  */
 export async function overrideResponse(
-  run: ActiveRun,
+  state: RunState,
   response: ChatResponse,
   iteration: number,
 ): Promise<Step<ChatResponse>> {
   const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
-  const hook = await runHook(run, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
+  const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
   if (hook?.failure?.isReplacement)
-    warn(run, iteration, `The ${hook.failure.message}; the original was used.`)
+    warn(state, iteration, `The ${hook.failure.message}; the original was used.`)
   const message = replacementOf(hook, MESSAGE)
   return { value: message ? withMessage(response, message) : response }
 }
@@ -53,8 +53,8 @@ function withMessage(response: ChatResponse, message: ChatResponse['message']): 
   return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
 }
 
-function warn(run: ActiveRun, iteration: number, content: string): void {
-  record(run, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
+function warn(state: RunState, iteration: number, content: string): void {
+  record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
 }
 
 /** What a hook that succeeded wrote instead. */

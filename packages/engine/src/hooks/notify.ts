@@ -1,17 +1,17 @@
 import type { HookName } from '@delta/config-loader'
-import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
+import type { RunState } from '../run-state.js'
 import type { HookInput } from './hook-input.js'
 import type { HookOutcome } from './hook-outcome.js'
 import { runHook } from './run-hook.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
 export async function notifyHook(
-  run: ActiveRun,
+  state: RunState,
   name: HookName,
   input: HookInput,
 ): Promise<Outcome | undefined> {
-  return stopAskedFor(await runHook(run, name, input))
+  return stopAskedFor(await runHook(state, name, input))
 }
 
 /** The end of the run, if the hook's `control.json` asked for it. */

@@ -4,7 +4,7 @@ import type { Hook, HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { recordName } from '@delta/journal'
-import { type ActiveRun, record, variablesOf } from '../active-run.js'
+import { type RunState, record, variablesOf } from '../run-state.js'
 import { abortLater } from './abort-later.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, writeInput } from './hook-input.js'
@@ -24,28 +24,28 @@ const STOPPING_GRACE_MS = 200
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
  */
 export async function runHook(
-  run: ActiveRun,
+  state: RunState,
   name: HookName,
   input: HookInput,
 ): Promise<HookOutcome | undefined> {
-  const hook = run.agent.hooks[name]
-  const stopping = run.signal.aborted
+  const hook = state.agent.hooks[name]
+  const stopping = state.signal.aborted
   if (!hook) return undefined
   if (stopping && !input.lingerMs) {
-    recordSkipped(run, name, input)
+    recordSkipped(state, name, input)
     return undefined
   }
 
-  const directory = newDirectory(run.run.paths.hooks, name)
-  writeInput(run, name, { directory, input })
-  run.run.journal.sync()
-  const known = knownSecrets(run)
-  const argv = commandOf(run, hook)
-  const lingering = abortLater(run.signal, input.lingerMs ?? 0)
+  const directory = newDirectory(state.run.paths.hooks, name)
+  writeInput(state, name, { directory, input })
+  state.run.journal.sync()
+  const known = knownSecrets(state)
+  const argv = commandOf(state, hook)
+  const lingering = abortLater(state.signal, input.lingerMs ?? 0)
   const result = await runCommand(argv, {
-    cwd: run.run.workDirectory,
-    env: hookEnvironment(run, hook, { directory, input }),
-    graceMs: stopping ? STOPPING_GRACE_MS : run.graceMs,
+    cwd: state.run.workDirectory,
+    env: hookEnvironment(state, hook, { directory, input }),
+    graceMs: stopping ? STOPPING_GRACE_MS : state.graceMs,
     timeoutMs: hook.timeoutMs,
     signal: lingering.signal,
     ...(known.active && { filter: () => known.filter() }),
@@ -53,13 +53,13 @@ export async function runHook(
   redactOutput(directory, known)
   const verdict = verdictOn(name, { hook, directory, input, result })
   const outcome = { name, iteration: input.iteration, directory, ...verdict }
-  recordHook(run, outcome, { argv, result, actionId: input.actionId })
+  recordHook(state, outcome, { argv, result, actionId: input.actionId })
   return outcome
 }
 
 /** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */
 function recordHook(
-  run: ActiveRun,
+  state: RunState,
   outcome: HookOutcome,
   { argv, result, actionId }: { argv: string[]; result: CommandOutcome; actionId: string | undefined },
 ): void {
@@ -70,18 +70,18 @@ function recordHook(
   } as const
   const text = JSON.stringify({ hook_name: name, argv, ...ended, ...recordOf(result) }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
-  record(run, {
+  record(state, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration,
     hook_name: name,
     ...ended,
-    io_path_ref: relative(run.run.directory, directory),
+    io_path_ref: relative(state.run.directory, directory),
     duration_ms: result.durationMs,
     ...(actionId === undefined ? {} : { action_id: actionId }),
     ...observationOverride(outcome),
   })
   const isToldToModel = failure?.isReplacement && name === 'post_llm_response'
-  if (failure && !isToldToModel) run.emit({ kind: 'notice', message: failure.message })
+  if (failure && !isToldToModel) state.emit({ kind: 'notice', message: failure.message })
 }
 
 /** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */
@@ -93,8 +93,8 @@ function newDirectory(parent: string, name: HookName): string {
 }
 
 /** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
-function commandOf(run: ActiveRun, hook: Hook): string[] {
-  const variables: Record<string, string> = variablesOf(run)
+function commandOf(state: RunState, hook: Hook): string[] {
+  const variables: Record<string, string> = variablesOf(state)
   return hook.command.map((word) =>
     word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text),
   )

@@ -1,7 +1,7 @@
 import type { ToolResult } from '@delta/executor'
-import type { ActiveRun } from '../active-run.js'
 import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome } from '../outcome.js'
+import type { RunState } from '../run-state.js'
 import { stopAskedFor } from './notify.js'
 import { OBSERVATION } from './replacements.js'
 import { runHook } from './run-hook.js'
@@ -19,7 +19,7 @@ const LAST_LOOK_MS = 500
  * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
  */
 export async function guardCall(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   iteration: number,
@@ -27,14 +27,17 @@ export async function guardCall(
   const data = () =>
     JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
   const about = { iteration, actionId: call.action_id, toolName: call.name }
-  const hook = await runHook(run, 'pre_tool_execution', { ...about, payload: { file: 'payload.dat', data } })
+  const hook = await runHook(state, 'pre_tool_execution', {
+    ...about,
+    payload: { file: 'payload.dat', data },
+  })
   if (!hook) return { verdict: 'run' }
 
   const stopped = stopAskedFor(hook)
   if (stopped) return { verdict: 'stop', outcome: stopped }
   if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
   if (!hook.failure) return { verdict: 'run' }
-  if (run.signal.aborted) return { verdict: 'stop', outcome: interrupted(run.signal) }
+  if (state.signal.aborted) return { verdict: 'stop', outcome: interrupted(state.signal) }
   return {
     verdict: 'refuse',
     observation: `The call was not run, because the ${hook.failure.message.replace(/\.$/, '')}.`,
@@ -43,12 +46,12 @@ export async function guardCall(
 
 /** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
 export async function reportResult(
-  run: ActiveRun,
+  state: RunState,
   call: Pick<Call, 'action_id' | 'name'>,
   result: Pick<ToolResult, 'observation'>,
   iteration: number,
 ): Promise<Outcome | undefined> {
-  const hook = await runHook(run, 'post_tool_execution', {
+  const hook = await runHook(state, 'post_tool_execution', {
     iteration,
     actionId: call.action_id,
     toolName: call.name,

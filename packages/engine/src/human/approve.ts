@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { quoteForPerson } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
-import { type ActiveRun, record } from '../active-run.js'
 import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
+import { type RunState, record } from '../run-state.js'
 import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion } from './interaction.js'
 
@@ -15,13 +15,13 @@ export type Decision = 'yes' | 'no' | Outcome
  * and only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
  */
 export function approve(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   iteration: number,
 ): Promise<Decision> {
   const requestId = randomUUID()
-  record(run, {
+  record(state, {
     type: 'HUMAN_INPUT_REQUEST',
     iteration,
     action_id: call.action_id,
@@ -33,12 +33,12 @@ export function approve(
     effects: prepared.tool.settings.effects,
     reasons: prepared.reasons,
   })
-  return decide(run, call, prepared, { iteration, requestId })
+  return decide(state, call, prepared, { iteration, requestId })
 }
 
 /** True when this engine was started with a decision on this very question. */
-export function isDecided(run: ActiveRun, { request_id: requestId }: HumanInputRequest): boolean {
-  return requestId !== undefined && decisionOf(run, requestId) !== undefined
+export function isDecided(state: RunState, { request_id: requestId }: HumanInputRequest): boolean {
+  return requestId !== undefined && decisionOf(state, requestId) !== undefined
 }
 
 /**
@@ -46,18 +46,18 @@ export function isDecided(run: ActiveRun, { request_id: requestId }: HumanInputR
  * that has changed since, the question is asked again under a new id.
  */
 export function resumeApproval(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   { iteration, request }: { iteration: number; request: HumanInputRequest },
 ): Promise<Decision> {
   const requestId = request.request_id
-  const word = requestId === undefined ? undefined : decisionOf(run, requestId)
+  const word = requestId === undefined ? undefined : decisionOf(state, requestId)
   if (requestId !== undefined && (word === 'no' || isUnchanged(call, prepared, request)))
-    return decide(run, call, prepared, { iteration, requestId })
+    return decide(state, call, prepared, { iteration, requestId })
 
-  if (word === 'yes') run.emit({ kind: 'notice', message: CHANGED })
-  return approve(run, call, prepared, iteration)
+  if (word === 'yes') state.emit({ kind: 'notice', message: CHANGED })
+  return approve(state, call, prepared, iteration)
 }
 
 /** The prompt also covers what argv does not: stdin, and the reasons. Reasons may have gone since, but none may be new. */
@@ -71,7 +71,7 @@ function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInp
 const CHANGED = 'The command has changed since it was approved, so it was not run, and needs approval again.'
 
 async function decide(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   prepared: ReadyCall,
   { iteration, requestId }: { iteration: number; requestId: string },
@@ -87,29 +87,29 @@ async function decide(
     reasons: prepared.reasons,
     ...(prepared.tool.settings.effects && { effects: prepared.tool.settings.effects }),
   }
-  const answer = decisionOf(run, requestId) ?? (await askPerson(run, question))
+  const answer = decisionOf(state, requestId) ?? (await askPerson(state, question))
   const { decision, always = false } = toDecision(answer)
-  if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
+  if (decision === undefined && state.signal.aborted) return interrupted(state.signal)
   if (decision === undefined) {
-    leaveQuestion(run.run.paths.interaction, question)
+    leaveQuestion(state.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', reasonCode: 'approval', question }
   }
   const about = { iteration, action_id: call.action_id, request_id: requestId }
-  record(run, {
+  record(state, {
     type: 'HUMAN_INPUT_RECEIVED',
     ...about,
     response: decision,
     ...(always && { remember: 'process' }),
   })
-  if (always) run.alwaysAllowed.add(call.name)
-  run.run.journal.sync()
-  clearInteraction(run.run.paths.interaction)
+  if (always) state.alwaysAllowed.add(call.name)
+  state.run.journal.sync()
+  clearInteraction(state.run.paths.interaction)
   return decision
 }
 
-function decisionOf(run: ActiveRun, requestId: string): 'yes' | 'no' | undefined {
-  if (!run.reply || run.reply.kind === 'answer' || run.reply.requestId !== requestId) return undefined
-  return run.reply.kind === 'approve' ? 'yes' : 'no'
+function decisionOf(state: RunState, requestId: string): 'yes' | 'no' | undefined {
+  if (!state.reply || state.reply.kind === 'answer' || state.reply.requestId !== requestId) return undefined
+  return state.reply.kind === 'approve' ? 'yes' : 'no'
 }
 
 /** Whether a text decides on a command: a plain yes, no (or `y`, `n`) or always, and nothing besides. */

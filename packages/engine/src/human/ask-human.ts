@@ -1,24 +1,24 @@
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
-import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from '../calls/call.js'
 import { cutCall } from '../calls/cut-call.js'
 import { refuse } from '../calls/refuse.js'
 import { lastEventOf } from '../history.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
+import { type RunState, record } from '../run-state.js'
 import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion, readResponse } from './interaction.js'
 import { ASK_HUMAN, parseQuestion, questionOf } from './question.js'
 import { keepSecret, secretToken } from './secrets.js'
 
 /** Asks a person: at the terminal when there is one, otherwise by leaving the question in `interaction/` and stopping. */
-export async function askHuman(run: ActiveRun, call: Call, iteration: number): Promise<Outcome | undefined> {
+export async function askHuman(state: RunState, call: Call, iteration: number): Promise<Outcome | undefined> {
   const question = parseQuestion(call.arguments)
   if (typeof question === 'string') {
-    const observation = cutCall(run, call) ?? question
+    const observation = cutCall(state, call) ?? question
     const refusal = { status: 'ERROR', args: call.arguments, observation } as const
-    return refuse(run, call, { iteration, attempt: 1, ...refusal })
+    return refuse(state, call, { iteration, attempt: 1, ...refusal })
   }
-  record(run, {
+  record(state, {
     type: 'ACTION_REQUEST',
     iteration,
     action_id: call.action_id,
@@ -28,8 +28,8 @@ export async function askHuman(run: ActiveRun, call: Call, iteration: number): P
     resolved_command: null,
     argv: null,
   })
-  recordQuestion(run, call, question, iteration)
-  return answerOrWait(run, call, question, { iteration, text: undefined })
+  recordQuestion(state, call, question, iteration)
+  return answerOrWait(state, call, question, { iteration, text: undefined })
 }
 
 /**
@@ -37,7 +37,7 @@ export async function askHuman(run: ActiveRun, call: Call, iteration: number): P
  * have come with `continue -m`; otherwise the person is asked again.
  */
 export async function resumeAskHuman(
-  run: ActiveRun,
+  state: RunState,
   call: PendingCall,
   waiting: HumanInputRequest | undefined,
 ): Promise<Outcome | undefined> {
@@ -45,50 +45,50 @@ export async function resumeAskHuman(
   if (waiting) {
     const question = questionOf(waiting)
     const text =
-      run.reply?.kind === 'answer' ? run.reply.text : readResponse(run.run.paths.interaction, question)
-    if (text !== undefined) run.emit({ kind: 'open', event: waiting })
-    return answerOrWait(run, call, question, { iteration, text })
+      state.reply?.kind === 'answer' ? state.reply.text : readResponse(state.run.paths.interaction, question)
+    if (text !== undefined) state.emit({ kind: 'open', event: waiting })
+    return answerOrWait(state, call, question, { iteration, text })
   }
-  const received = lastEventOf(await run.run.events(), 'HUMAN_INPUT_RECEIVED', call.action_id)
+  const received = lastEventOf(await state.run.events(), 'HUMAN_INPUT_RECEIVED', call.action_id)
   if (received) {
-    recordAnswer(run, call, { iteration, shown: received.response })
+    recordAnswer(state, call, { iteration, shown: received.response })
     return undefined
   }
   const question = parseQuestion(call.arguments)
-  if (typeof question === 'string' || !call.requested) return askHuman(run, call, iteration)
-  recordQuestion(run, call, question, iteration)
-  return answerOrWait(run, call, question, { iteration, text: undefined })
+  if (typeof question === 'string' || !call.requested) return askHuman(state, call, iteration)
+  recordQuestion(state, call, question, iteration)
+  return answerOrWait(state, call, question, { iteration, text: undefined })
 }
 
 async function answerOrWait(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   question: Question,
   { iteration, text }: { iteration: number; text: string | undefined },
 ): Promise<Outcome | undefined> {
-  const answer = text ?? (await askPerson(run, question))
-  if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
+  const answer = text ?? (await askPerson(state, question))
+  if (answer === undefined && state.signal.aborted) return interrupted(state.signal)
   if (answer === undefined) {
-    leaveQuestion(run.run.paths.interaction, question)
+    leaveQuestion(state.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', reasonCode: 'question', question }
   }
-  if (question.sensitive) keepSecret(run.run.paths.secrets, call.action_id, answer)
+  if (question.sensitive) keepSecret(state.run.paths.secrets, call.action_id, answer)
   const shown = question.sensitive ? secretToken(call.action_id) : answer
-  record(run, {
+  record(state, {
     type: 'HUMAN_INPUT_RECEIVED',
     iteration,
     action_id: call.action_id,
     request_id: question.requestId,
     response: shown,
   })
-  recordAnswer(run, call, { iteration, shown })
-  run.run.journal.sync()
-  clearInteraction(run.run.paths.interaction)
+  recordAnswer(state, call, { iteration, shown })
+  state.run.journal.sync()
+  clearInteraction(state.run.paths.interaction)
   return undefined
 }
 
-function recordQuestion(run: ActiveRun, call: Call, question: Question, iteration: number): void {
-  record(run, {
+function recordQuestion(state: RunState, call: Call, question: Question, iteration: number): void {
+  record(state, {
     type: 'HUMAN_INPUT_REQUEST',
     iteration,
     action_id: call.action_id,
@@ -100,12 +100,12 @@ function recordQuestion(run: ActiveRun, call: Call, question: Question, iteratio
 }
 
 function recordAnswer(
-  run: ActiveRun,
+  state: RunState,
   call: Call,
   { iteration, shown }: { iteration: number; shown: string },
 ): void {
   const isSecret = shown === secretToken(call.action_id)
-  record(run, {
+  record(state, {
     type: 'ACTION_RESULT',
     iteration,
     action_id: call.action_id,

@@ -7,7 +7,7 @@ import type { Question } from './outcome.js'
 import type { Reply } from './reply.js'
 
 /** Everything one engine process needs to move one run; all of it comes from files and options. */
-export interface ActiveRun {
+export interface RunState {
   readonly run: Run
   readonly agent: Agent
   readonly model: ChatModel
@@ -47,12 +47,12 @@ export interface ActiveRun {
 }
 
 /** Values of the variables that templates and `context.yaml` may use. */
-export function variablesOf(run: ActiveRun): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
-  return { AGENT_HOME: run.agent.home, CWD: run.run.workDirectory, RUN_DIR: run.run.directory }
+export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
+  return { AGENT_HOME: state.agent.home, CWD: state.run.workDirectory, RUN_DIR: state.run.directory }
 }
 
 /** Tells the author what to change, once for all calls that need it. It is in `ENGINE_END`, too. */
-export function warnAuthor({ warnings, emit }: ActiveRun, message: string | undefined): void {
+export function warnAuthor({ warnings, emit }: RunState, message: string | undefined): void {
   if (message === undefined || warnings.has(message)) return
   warnings.add(message)
   emit({ kind: 'notice', message })
@@ -60,10 +60,10 @@ export function warnAuthor({ warnings, emit }: ActiveRun, message: string | unde
 
 /**
  * Appends to the journal and tells the listener. The events may not be on disk yet:
- * call `run.run.journal.sync()` before anything leaves the process.
+ * call `state.run.journal.sync()` before anything leaves the process.
  */
-export function record(run: ActiveRun, ...events: NewEvent[]): JournalEvent[] {
-  const stored = run.run.journal.append(...events)
-  for (const event of stored) run.emit({ kind: 'journal', event })
+export function record(state: RunState, ...events: NewEvent[]): JournalEvent[] {
+  const stored = state.run.journal.append(...events)
+  for (const event of stored) state.emit({ kind: 'journal', event })
   return stored
 }
