@@ -45,7 +45,7 @@ export const layers = {
     circles: ['src/shell/'], // the shell's grammar: words hold commands, commands hold words
   },
   'packages/journal': { imports: ['durable'] },
-  'packages/durable': { imports: [] },
   'packages/model': { imports: [] },
+  'packages/durable': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },
 }
