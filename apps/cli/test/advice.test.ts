@@ -171,7 +171,7 @@ test('a script that has no further turn is something to be mended, too', async (
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
-  expect(stderr).toMatch(/at least one more\.\nOnce that is fixed, retry with: delta continue .* --retry$/m)
+  expect(stderr).toMatch(/one for each answer of the model\.\nOnce that is fixed, retry with: delta continue .* --retry$/m)
 })
 
 test('a run that differs from the recording it replays is retried without a message, for none is in a recording', async () => {
@@ -243,7 +243,7 @@ test.each([
   ['5400', '90 minutes'],
   ['7200', '2 hours'],
   ['432000', '5 days'],
-  ['2300940000', 'more than 30 days'],
+  ['2300940000', '26632 days'],
 ])('a server that asks to wait %s seconds is said to ask for %s', async (seconds, said) => {
   await using server = await startScriptedServer([{ status: 429, retryAfter: seconds }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
