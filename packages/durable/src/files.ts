@@ -38,8 +38,9 @@ export function replaceFile(path: string, data: string | Uint8Array, options: Wr
     createFile(beside, data, options)
     renameSync(beside, path)
   } catch (error) {
-    removeFile(beside)
-    throw Object.assign(error as Error, { path }) // nobody knows the one beside
+    removeQuietly(beside)
+    const message = (error as Error).message.replaceAll(beside, path) // nobody knows the one beside
+    throw Object.assign(error as Error, { path, message })
   }
   if (options.sync !== false) syncPath(dirname(path))
 }
@@ -167,6 +168,15 @@ export function removeFile(path: string): void {
     unlinkSync(path)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Where an earlier error says more than one of this. */
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // it was never made
   }
 }
 

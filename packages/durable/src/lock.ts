@@ -4,6 +4,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   futimesSync,
   linkSync,
   mkdirSync,
@@ -66,17 +67,34 @@ export async function takeLock(directory: string, options: LockOptions): Promise
       const holder = readHolder(directory, candidate.now)
       if (holder && isInTheWay(holder) && !(await onHeld(holder))) continue
       const number = Math.max(holder?.number ?? 0, above) + 1
+      if (number > LARGEST_NUMBER) throw overflow(join(directory, String(holder?.number)))
       if (!candidate.link(number)) continue // somebody was faster: look at who it is
-      if (highestNumber(directory) !== number) {
-        removeFile(join(directory, String(number))) // its turn was over, and its file removed, before we looked
-        continue
-      }
+      if (!standsHighest(directory, number)) continue
       if (forgetPast && holder) removeFile(join(directory, String(holder.number)))
       const takenFrom = holder?.state === 'free' ? undefined : holder
       return { ...hold(directory, number, candidate.keep()), takenFrom }
     }
   } finally {
     candidate.discard()
+  }
+}
+
+/** The most that `readHolder` takes for a number; no owner comes so far, and a file of that name was put there by hand. */
+const LARGEST_NUMBER = 999_999_999_999_999
+
+function overflow(path: string): Error {
+  const message = `EOVERFLOW: no number comes after this one, link '${path}'`
+  return Object.assign(new Error(message), { code: 'EOVERFLOW', syscall: 'link', path })
+}
+
+/** False where the turn of a number was over, and its file removed, before we looked: then ours is removed, too. */
+function standsHighest(directory: string, number: number): boolean {
+  let isHighest = false
+  try {
+    isHighest = highestNumber(directory) === number
+    return isHighest
+  } finally {
+    if (!isHighest) removeFile(join(directory, String(number)))
   }
 }
 
@@ -212,7 +230,7 @@ const LONG_AGO = new Date(0)
 /** Where there is no room for the bytes, the time of the file says it. */
 function writeOrStamp(file: number, text: string, time: Date): void {
   try {
-    writeSync(file, text, 0)
+    ftruncateSync(file, writeSync(file, text, 0))
   } catch {
     try {
       futimesSync(file, time, time)

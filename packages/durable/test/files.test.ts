@@ -39,6 +39,11 @@ test('a file that cannot be replaced is as it was, and the error names it', () =
   mkdirSync(path)
   expect(() => replaceFile(path, 'new')).toThrow(expect.objectContaining({ code: 'EISDIR', path }))
   expect(namesIn(join(path, '..'))).toEqual(['taken'])
+  const below = join(path, '..', 'file', 'below')
+  createFile(join(path, '..', 'file'), '')
+  expect(() => replaceFile(below, 'new')).toThrow(
+    expect.objectContaining({ code: 'ENOTDIR', path: below, message: expect.stringContaining(`'${below}'`) }),
+  )
 })
 
 test('a created file must be new', () => {

@@ -201,6 +201,13 @@ test('the heart beats every five seconds while the lock is held', async () => {
   expect(beats()).toBe(false)
 })
 
+test('a number after which none comes is named, not counted on from for ever', async () => {
+  const directory = lockIn()
+  ;(await take(directory)).release()
+  const path = putRemote(directory, 999_999_999_999_999, 60_000)
+  await expect(take(directory)).rejects.toMatchObject({ code: 'EOVERFLOW', path })
+})
+
 test('a directory that is a file, or lies in one that is gone, is an error of the system', async () => {
   const base = temporaryDirectory()
   await expect(take(join(base, 'gone', 'lock'))).rejects.toMatchObject({ code: 'ENOENT' })

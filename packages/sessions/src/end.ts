@@ -36,24 +36,29 @@ const MOST_ROUNDS = 10
  */
 export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
   const paths = existingSession(options.sessionsDirectory, id)
-  const notices = await takeOver(id, paths, options)
-  await endProcesses(isOf(id), backgroundJobs(paths))
-  remove(paths, `${paths.directory}.ended`)
+  const { unlock, notices } = await takeOver(id, paths, options)
+  try {
+    await endProcesses(isOf(id), backgroundJobs(paths))
+    remove(paths, `${paths.directory}.ended`)
+  } finally {
+    unlock()
+  }
   return { status: 'terminated', session_id: id, ...(notices.length > 0 && { notices }) }
 }
 
-/** Takes the lock, which is never released: it goes with the directory. */
 async function takeOver(
   id: string,
   { lock }: SessionPaths,
   { patienceMs = DEFAULT_PATIENCE_MS, signal }: EndOptions,
-): Promise<string[]> {
-  if (await lockWithin(patienceMs, lock, signal)) return []
+): Promise<{ unlock: () => void; notices: string[] }> {
+  const atOnce = await lockWithin(patienceMs, lock, signal)
+  if (atOnce) return { unlock: atOnce, notices: [] }
   let vain = 0
   for (let round = 1; round <= MOST_ROUNDS && vain < 2; round++) {
     vain = (await endProcesses(isOf(id))) ? 0 : vain + 1 // once may be between two commands
-    if (await lockWithin(KILLED_WITHIN_MS, lock, signal))
-      return [`A command was still running after ${patienceMs / 1000} s and was ended.`]
+    const unlock = await lockWithin(KILLED_WITHIN_MS, lock, signal)
+    if (unlock)
+      return { unlock, notices: [`A command was still running after ${patienceMs / 1000} s and was ended.`] }
   }
   const message =
     `${id} is still in use by ${holderOf(lock)}, which cannot be ended from here. End that, then the session. ` +
@@ -72,21 +77,20 @@ const KILLED_WITHIN_MS = 1000
 /** Node turns a longer timer into one of a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** False when somebody else works in the session all that time. */
+/** Undefined when somebody else works in the session all that time. */
 async function lockWithin(
   patienceMs: number,
   lock: string,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
+): Promise<(() => void) | undefined> {
   const patience = AbortSignal.timeout(Math.min(Math.ceil(patienceMs), LONGEST_TIMER_MS))
   try {
-    await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
-    return true
+    return await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
   } catch (error) {
-    if (isSessionError(error) && error.code === 'ERR_SESSION_DAMAGED') return true // nobody can lock it any more
+    if (isSessionError(error) && error.code === 'ERR_SESSION_DAMAGED') return () => undefined // nobody can lock it any more
     const isOver = isSessionError(error) && error.code === 'ERR_SESSION_ABORTED' && !signal?.aborted
     if (!isOver) throw error
-    return false
+    return undefined
   }
 }
 

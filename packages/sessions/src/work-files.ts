@@ -31,6 +31,7 @@ export async function settleCrash(paths: SessionPaths, mark: string): Promise<vo
   removeWorkFiles(paths)
 }
 
+/** Also what a killed writer left beside a file. */
 function workFiles({ directory }: SessionPaths): string[] {
-  return readdirSync(directory).filter((name) => name.startsWith(PREFIX))
+  return readdirSync(directory).filter((name) => name.startsWith(PREFIX) || /\.[0-9a-f]{8}\.tmp$/.test(name))
 }

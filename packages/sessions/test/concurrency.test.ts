@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, waitForExit } from '@delta/testkit'
@@ -179,4 +180,38 @@ describe('a killed command line', () => {
     expect(last).toBeGreaterThan(0)
     expect(last).toBeLessThan(50)
   })
+})
+
+describe('something else in the place of a lock', () => {
+  const places: [string, (lock: string) => void][] = [
+    ['a link, as earlier versions left it', (lock) => symlinkSync('free', join(lock, '3'))],
+    ['a pipe', (lock) => void execFileSync('mkfifo', [join(lock, '3')])],
+    ['a directory', (lock) => mkdirSync(join(lock, '3'))],
+  ]
+  test.each(places)('%s is named, and the session can be ended', async (_, place) => {
+    const { exec, id, sessionsDirectory, directory } = await start()
+    mkdirSync(join(directory, 'lock'))
+    place(join(directory, 'lock'))
+    await expect(exec('true')).rejects.toMatchObject({
+      code: 'ERR_SESSION_DAMAGED',
+      message: expect.stringContaining(`${join(directory, 'lock')}: damaged`),
+    })
+    expect(await endSession(id, { sessionsDirectory })).toEqual({ status: 'terminated', session_id: id })
+    expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+})
+
+test('what a killed writer left beside a file is removed by the next command', async () => {
+  const { exec, directory } = await start()
+  writeFileSync(join(directory, 'metadata.json.0123abcd.tmp'), '{')
+  await exec('true')
+  expect(readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([])
+})
+
+test.runIf(process.platform === 'linux')('ending a session leaves no file of it open', async () => {
+  const open = () => readdirSync('/proc/self/fd').length
+  const { id, sessionsDirectory } = await start()
+  const before = open()
+  await endSession(id, { sessionsDirectory })
+  expect(open()).toBe(before)
 })

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { type Journal, openJournal } from '../append/open.js'
 import { JournalError } from '../errors.js'
 import type { StoredEvent } from '../events/event.js'
+import { asReadError } from '../files/read-error.js'
 import { replaceFile } from '../files/write.js'
 import type { Lease } from '../lease/lease.js'
 import { readJournal } from '../read/read.js'
@@ -107,7 +108,7 @@ export function holdRun(
   }
 
   async function eventsNow(): Promise<readonly StoredEvent[]> {
-    const { size = 0 } = statSync(paths.journal, { throwIfNoEntry: false }) ?? {}
+    const size = sizeOf(paths.journal)
     if (size - journal.size !== foreignBytes) {
       events = (await readJournal(paths.journal)).events
       foreignBytes = size - journal.size
@@ -149,6 +150,15 @@ export function holdRun(
     fence: lease.fence,
     updateMetadata,
     close,
+  }
+}
+
+/** 0 for a file that is gone. @throws {JournalError} `ERR_JOURNAL_READ`. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  } catch (error) {
+    throw asReadError(error, path)
   }
 }
 

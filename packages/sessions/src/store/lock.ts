@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readHolder, takeLock } from '@delta/durable'
 import { damaged, SessionError, systemCode } from '../errors.js'
@@ -7,7 +9,8 @@ import { damaged, SessionError, systemCode } from '../errors.js'
  * over at once; one that cannot be seen from here, when it has been silent for half a minute.
  *
  * @throws {SessionError} `ERR_SESSION_ABORTED`: `signal` came first. `ERR_SESSION_UNKNOWN`: the
- *   session was ended meanwhile. `ERR_SESSION_DAMAGED`: a file is in the place of the directory.
+ *   session was ended meanwhile. `ERR_SESSION_DAMAGED`: something else is in the place of the directory, or
+ *   of a file in it.
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
   const ours = signal && AbortSignal.any([signal]) // many may wait at one signal; node takes the eleventh listener for a leak
@@ -45,9 +48,13 @@ function aborted(cause: unknown): SessionError {
   return new SessionError('ERR_SESSION_ABORTED', message, { cause })
 }
 
+/** Of something in the place of the directory, or of a file in it: a pipe, a directory, a link of an earlier version. */
+const ODD = new Set(['ENOTDIR', 'EISDIR', 'ESPIPE', 'ENODEV', 'ELOOP', 'EOVERFLOW'])
+
 function ended(error: unknown, directory: string): unknown {
-  if (systemCode(error) === 'ENOTDIR') return damaged(directory, error)
-  if (systemCode(error) !== 'ENOENT') return error
+  const code = systemCode(error) ?? ''
+  if (code === 'ENOENT' ? existsSync(dirname(directory)) : ODD.has(code)) return damaged(directory, error)
+  if (code !== 'ENOENT') return error
   return new SessionError('ERR_SESSION_UNKNOWN', 'The session was ended meanwhile. Start a new one.', {
     cause: error,
   })
