@@ -171,7 +171,9 @@ test('a script that has no further turn is something to be mended, too', async (
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
-  expect(stderr).toMatch(/one for each answer of the model\.\nOnce that is fixed, retry with: delta continue .* --retry$/m)
+  expect(stderr).toMatch(
+    /one for each answer of the model\.\nOnce that is fixed, retry with: delta continue .* --retry$/m,
+  )
 })
 
 test('a run that differs from the recording it replays is retried without a message, for none is in a recording', async () => {
