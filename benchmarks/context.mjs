@@ -96,15 +96,21 @@ const allLines = () => readFileSync(journalPath, 'utf8').trimEnd().split('\n')
 const events = allLines().map((line) => JSON.parse(line))
 const follower = followEvents(async () => events)
 let next = ITERATIONS
+
+/** As a run does it: the events of the last iteration are added, and the context is built. */
+function followed(source) {
+  const lines = cycle(++next)
+  appendFileSync(journalPath, lines)
+  for (const line of lines.trimEnd().split('\n')) events.push(JSON.parse(line))
+  return buildContext(manifest(source), { ...options, journalPath: follower })
+}
+
+const WINDOW = 'last 20 iterations, one more iteration, followed'
 const ways = {
   'whole history, by hand (the floor)': () => byHand(allLines()),
   'whole history, buildContext': () => buildContext(manifest({}), options),
-  'whole history, one more iteration, followed': () => {
-    const lines = cycle(++next)
-    appendFileSync(journalPath, lines)
-    for (const line of lines.trimEnd().split('\n')) events.push(JSON.parse(line))
-    return buildContext(manifest({}), { ...options, journalPath: follower })
-  },
+  'whole history, one more iteration, followed': () => followed({}),
+  [WINDOW]: () => followed({ max_iterations: 20 }),
   'last 20 iterations, by hand from all lines': () => byHand(allLines().slice(-80)),
   'last 20 iterations, buildContext': () => buildContext(manifest({ max_iterations: 20 }), options),
 }
@@ -130,7 +136,10 @@ try {
     'CPU, ms': median(values).toFixed(1),
     '× floor': (median(values) / floor).toFixed(3),
   }))
-  report('context', { tables: [{ title: 'The context of a run of 10,000 iterations', rows }] })
+  report('context', {
+    tables: [{ title: 'The context of a run of 10,000 iterations', rows }],
+    figures: { window_ms: median(figures[WINDOW]).toFixed(1), iterations: ITERATIONS.toLocaleString('en') },
+  })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { processStart } from '@delta/durable'
+import { type LockRecord, processStart } from '@delta/durable'
 import { isAlive } from '@delta/testkit'
 import { expect, test, vi } from 'vitest'
 import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
@@ -25,20 +25,10 @@ async function closedRun(): Promise<Run> {
   return run
 }
 
-interface LeaseFields {
-  pid: number
-  process_start: string | null
-  boot_id: string
-  pid_namespace: string
-  host: string
-  taken: string
-  released?: string
-}
-
 /** Puts a lease of somebody else on top, its last sign of life `ageMs` ago. */
-function putLease(run: Run, changes: Partial<LeaseFields>, ageMs = 0): void {
+function putLease(run: Run, changes: Partial<LockRecord>, ageMs = 0): void {
   const highest = Math.max(...readdirSync(run.paths.lease).map(Number))
-  const { released: _, ...mine } = JSON.parse(readText(join(run.paths.lease, String(highest)))) as LeaseFields
+  const { released: _, ...mine } = JSON.parse(readText(join(run.paths.lease, String(highest)))) as LockRecord
   const path = join(run.paths.lease, String(highest + 1))
   writeFileSync(path, JSON.stringify({ ...mine, host: 'elsewhere', ...changes }))
   const heartbeat = new Date(Date.now() - ageMs)
@@ -405,7 +395,7 @@ const TWO_DAYS_MS = 2 * 24 * 60 * 60 * 1000
 
 test("what may be a living writer's stays: of an owner that cannot be seen, of those after the lease, of other runs", async () => {
   const run = await closedRun()
-  const mine = JSON.parse(readText(join(run.paths.lease, '1'))) as LeaseFields & { released?: string }
+  const mine = JSON.parse(readText(join(run.paths.lease, '1'))) as LockRecord
   delete mine.released
   putLease(run, { boot_id: 'another' }, 60_000)
   const delta = join(run.directory, '..')
