@@ -1,4 +1,4 @@
-import type { ActionRequest, ActionResult } from '@delta/journal'
+import type { ActionRequest, ActionResult } from '@delta/journal/runs'
 import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect } from 'vitest'
 import { delta, journalOf } from './delta.js'

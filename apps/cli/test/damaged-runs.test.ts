@@ -309,7 +309,7 @@ test('whatever one run has in the place of its files, the others are listed, and
 
   const giant = await delta(['journal', 'verify', 'giant', '-w', workspace.path])
   expect(giant.stderr).toBe(
-    `Error: ${journalOf('giant')}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete the run.\n`,
+    `Error: ${journalOf('giant')}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete it.\n`,
   )
   const line = await delta(['journal', 'verify', 'line', '-w', workspace.path])
   expect(line.stdout).toContain('line 1: Damaged: it is longer than 256 MiB (')
@@ -342,7 +342,7 @@ test.each(['io', 'io/invocations', 'io/hooks', 'configuration'])(
     expect(refused.exitCode).toBe(1)
     expect(refused.stderr).toContain(`Error: ${path}: Could not be written: `)
     expect(refused.stderr).toContain(
-      'Put back what was there, or move what is in its place away, then continue the run.\n',
+      'Put back what was there, or move what is in its place away, then continue.\n',
     )
     await rm(path)
     expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
@@ -365,7 +365,7 @@ test.each([
     await rename(path, `${workspace.path}/moved`)
     await symlink(target, path)
     const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
-    const why = `${path}: Could not be written: something else of that name is in the way (EEXIST).\nPut back what was there, or move what is in its place away, then continue the run.\n`
+    const why = `${path}: Could not be written: something else of that name is in the way (EEXIST).\nPut back what was there, or move what is in its place away, then continue.\n`
     const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
     expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
     const verified = await delta(['journal', 'verify', '-w', workspace.path])

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import { type ProcessResult, runProcess, type StartedProcess, startProcess } from '@delta/testkit'
 
 /** The command as it is installed. */

@@ -206,7 +206,7 @@ test('a disk on which no file can be made leaves the run to be continued without
   expect(full.stderr).toMatch(
     /^Error: \/.*: Could not be written: no space is left on the disk \(ENOSPC\)\.$/m,
   )
-  expect(full.stderr).toContain('Free some space, then continue the run.\n')
+  expect(full.stderr).toContain('Free some space, then continue.\n')
   expect(full.stderr).toContain(`\nGo on with: delta continue -w ${disk.path} --run-id one\n`)
 
   for (const file of await readdir(disk.path)) if (file.startsWith('x')) await rm(join(disk.path, file))
@@ -273,7 +273,7 @@ test('a full disk on which a run cannot be taken up is named, and the run keeps 
     const { exitCode, stderr } = await delta(goOn)
     expect([what, exitCode]).toEqual([what, 1])
     expect(stderr, what).toMatch(
-      /^Error: \/.*\/lease(?:\/2)?: Could not be written: no space is left on the disk \(ENOSPC\)\.\nWhat was recorded before is whole\. Free some space, then continue the run\.\n$/,
+      /^Error: \/.*\/lease(?:\/2)?: Could not be written: no space is left on the disk \(ENOSPC\)\.\nWhat was recorded before is whole\. Free some space, then continue\.\n$/,
     )
     expect(await readdir(leases), what).toEqual(['1'])
     spawnSync('sh', ['-c', free], { cwd: disk.path })

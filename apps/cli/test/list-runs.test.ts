@@ -72,7 +72,7 @@ test('a run that is damaged or cannot be read keeps no other from being listed, 
   expect(listed.exitCode).toBe(0)
   expect(listed.stdout).toMatch(/^done\s+COMPLETED\s.*\nasks\s+DAMAGED\s+0\s+0$/m)
   expect(listed.stderr).toBe(
-    `Run asks is damaged: ${problem}\nPut back the file that was there, or delete the run.\n`,
+    `Run asks is damaged: ${problem}\nPut back the file that was there, or remove what is in its place.\n`,
   )
   const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
   expect(runs).toMatchObject([

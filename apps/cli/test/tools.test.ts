@@ -1,4 +1,4 @@
-import { isKnownEvent } from '@delta/journal'
+import { isKnownEvent } from '@delta/journal/runs'
 import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'

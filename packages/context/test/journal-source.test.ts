@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BuildOptions, followEvents } from '../src/index.js'

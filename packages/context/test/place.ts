@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import { type BuildOptions, buildContext, type ContextManifest, parseManifest } from '../src/index.js'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
-import type { HumanInputRequest } from '@delta/journal'
+import type { HumanInputRequest } from '@delta/journal/runs'
 import type { Call, ReadyCall } from './calls/call.js'
 import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BuiltContext } from '@delta/context'
-import { type InvocationRecord, recordInvocation } from '@delta/journal'
+import { type InvocationRecord, recordInvocation } from '@delta/journal/runs'
 import {
   type ChatRequest,
   type ChatResponse,

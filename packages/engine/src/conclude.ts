@@ -1,4 +1,4 @@
-import type { Thought } from '@delta/journal'
+import type { Thought } from '@delta/journal/runs'
 import type { DoubtCode, FailureCode, Outcome } from './outcome.js'
 
 /** What is wrong with an answer: its code, and the reason in words. */

@@ -6,7 +6,7 @@ import {
   type Run,
   type RunSummary,
   type RunsPlace,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { type Callbacks, guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'

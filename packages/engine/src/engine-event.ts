@@ -1,4 +1,4 @@
-import type { ActionRequest, HumanInputRequest, JournalEvent } from '@delta/journal'
+import type { ActionRequest, HumanInputRequest, JournalEvent } from '@delta/journal/runs'
 
 /** What the engine reports during a run. It prints nothing itself. */
 export type EngineEvent =

@@ -1,4 +1,4 @@
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { conclude } from './conclude.js'
 import type { Failure, FailureCode } from './outcome.js'
 

@@ -5,7 +5,7 @@ import {
   type JournalEvent,
   type StoredEvent,
   type Thought,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { textOf } from '@delta/model'
 
 /** What an engine needs from the journal before its first cycle, beyond the run's summary. */

@@ -1,4 +1,4 @@
-export type { RunStatus, Usage } from '@delta/journal'
+export type { RunStatus, Usage } from '@delta/journal/runs'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'

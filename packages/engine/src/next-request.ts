@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
-import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
+import { readJournal } from '@delta/journal'
+import { type RunsPlace, runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { ChatRequest } from '@delta/model'
 import { historyOf } from './history.js'
 import { requestFor } from './request.js'
@@ -77,7 +78,7 @@ async function build(
 ): Promise<NextRequest> {
   const { runId, directory } = run
   const paths = { journal: run.journalPath }
-  const { events } = await readJournal(run.journalPath)
+  const { events } = await readJournal(run.journalPath, { schema: runEventSchema })
   const history = historyOf(events)
   const added = options.run && message !== undefined ? [message] : []
   const context = await buildContext(agent.manifest, {

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { Usage } from '@delta/journal'
+import type { Usage } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting

@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import { createRun, type RunsPlace } from '@delta/journal'
+import { createRun, type RunsPlace } from '@delta/journal/runs'
 import { guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'

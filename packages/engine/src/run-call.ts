@@ -7,7 +7,7 @@ import {
   runPrepared,
   type ToolResult,
 } from '@delta/executor'
-import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
+import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal/runs'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
 import { executionRecord } from './calls/execution-record.js'

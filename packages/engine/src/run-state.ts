@@ -1,6 +1,6 @@
 import type { Agent } from '@delta/config-loader'
 import type { Calibration, Conversation } from '@delta/context'
-import type { JournalEvent, NewEvent, Run } from '@delta/journal'
+import type { JournalEvent, NewEvent, Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { interruptedResult, interruptPolicy, removeInlined } from '@delta/executor'
-import type { HumanInputRequest, PendingCall } from '@delta/journal'
+import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import { actOn, prepare } from './act.js'
 import type { LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
+import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal/runs'
 import { actOn } from './act.js'
 import { failedBefore, missingCritical } from './calls/critical.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'

@@ -1,5 +1,6 @@
 import { buildContext } from '@delta/context'
-import type { NewEventOf, Thought } from '@delta/journal'
+import type { NewEventOf } from '@delta/journal'
+import type { Thought } from '@delta/journal/runs'
 import type { AssistantMessage } from '@delta/model'
 import { askModel, type Exchange } from './ask-model.js'
 import { actionIdFor } from './calls/action-id.js'

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import {
   type ScriptedServer,
   type StartedProcess,

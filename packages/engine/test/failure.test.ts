@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isKnownEvent, type StoredEvent } from '@delta/journal'
+import { isKnownEvent, type StoredEvent } from '@delta/journal/runs'
 import { ModelError, type ModelErrorCode } from '@delta/model'
 import {
   startProcess,

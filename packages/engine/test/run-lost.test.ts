@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { verifyJournal } from '@delta/journal'
+import { verifyRun } from '@delta/journal/runs'
 import { startProcess, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { findRun } from '../src/index.js'
@@ -43,7 +43,7 @@ test.runIf(process.platform === 'linux')(
     await workspace.write('go', '')
     const result = await resume()
     expect(result.status).toBe('COMPLETED')
-    expect(verifyJournal(join(directory, 'journal.jsonl')).findings).toEqual([])
+    expect(verifyRun(directory).findings).toEqual([])
   },
 )
 
@@ -57,7 +57,7 @@ test('a command that deletes the journal of its run: the engine and whoever cont
   const directory = join(workspace.path, '.delta', runId)
   expect(ended.split('\n').slice(0, 2)).toEqual([
     `${directory}/journal.jsonl: The journal was deleted or replaced while it was being written.`,
-    'What it held is lost with it. Put it back from a copy, then continue the run; without it the run cannot be continued.',
+    'What it held is lost with it. Put it back from a copy, then continue; without it there is nothing to continue.',
   ])
   expect(ended).not.toContain('Go on with')
   await expect(resume()).rejects.toThrow(

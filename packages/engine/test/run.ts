@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import { startProcess, type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import {

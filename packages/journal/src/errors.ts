@@ -2,6 +2,7 @@
 export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'
+  | 'ERR_JOURNAL_LOST'
   | 'ERR_JOURNAL_EVENT'
   | 'ERR_JOURNAL_READ'
   | 'ERR_JOURNAL_WRITE'

@@ -1,7 +1,7 @@
 // Does with a run what an engine does: settle, think, act, to the last iteration. Tells an outside witness
 // everything that leaves it, after the sync that must come first.
 import { appendFileSync, existsSync, writeSync } from 'node:fs'
-import { createRun, openRun, recordInvocation, runDirectory } from '../dist/index.js'
+import { createRun, openRun, recordInvocation, runDirectory } from '../dist/runs.js'
 
 const [workDirectory, witness, iterations] = process.argv.slice(2)
 const directory = runDirectory(workDirectory, 'crash')

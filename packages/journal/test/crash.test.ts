@@ -4,8 +4,8 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { isKnownEvent, openRun, readJournal, readRequest, readRun, type StoredEvent } from '../src/index.js'
 import { needsBuild, readText, temporaryDirectory } from './helpers.js'
+import { isKnownEvent, openRun, readJournal, readRequest, readRun, type StoredEvent } from './of-runs.js'
 
 const ITERATIONS = 400 // more than the kills let it reach, so that every kill finds a writer
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isJournalError, openJournal } from '../src/index.js'
 import { journalFile, oneOfEach, toLines } from './helpers.js'
+import { isJournalError, openJournal } from './of-runs.js'
 
 const whole = Buffer.from(toLines(oneOfEach()))
 const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at)

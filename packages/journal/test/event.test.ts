@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { eventProblem, isEvent } from '../src/events/check.js'
-import { eventSchemas } from '../src/events/event-schemas.js'
-import { isKnownEvent, journalJsonSchema, openJournal } from '../src/index.js'
+import { problemOf } from '../src/event.js'
+import { eventSchemas } from '../src/runs/event-schemas.js'
 import { journalFile, oneOfEach } from './helpers.js'
+import { isKnownEvent, journalJsonSchema, openJournal, runEventSchema } from './of-runs.js'
+
+const eventProblem = (value: unknown) => problemOf(value, runEventSchema)
 
 test('every type of event is known, and written as the schema says', () => {
   const events = oneOfEach()
@@ -73,7 +75,7 @@ test.each([
 
 test('types of tomorrow are events, and known to be unknown', () => {
   const event = { seq: 1, timestamp: '2030-01-01T00:00:00.000Z', type: 'DREAM', payload: { depth: 2 } }
-  expect(isEvent(event)).toBe(true)
+  expect(eventProblem(event)).toBeUndefined()
   expect(isKnownEvent(event)).toBe(false)
 })
 

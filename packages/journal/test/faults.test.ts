@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { smallDisk } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { afterTest, firstEvents, openFiles, readText, temporaryDirectory, untilItFails } from './helpers.js'
 import {
   createRun,
   isJournalError,
@@ -23,8 +24,7 @@ import {
   readRun,
   recordInvocation,
   repairRun,
-} from '../src/index.js'
-import { afterTest, firstEvents, openFiles, readText, temporaryDirectory, untilItFails } from './helpers.js'
+} from './of-runs.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -50,7 +50,7 @@ test('on a full disk an append fails as a whole, says what to do, and the journa
   expect(failure).toMatchObject({ code: 'ERR_JOURNAL_WRITE', cause: { code: 'ENOSPC' } })
   expect((failure as Error).message).toBe(
     `${path}: Could not be written: no space is left on the disk (ENOSPC).\n` +
-      'What was recorded before is whole. Free some space, then continue the run.',
+      'What was recorded before is whole. Free some space, then continue.',
   )
   expect(await readJournal(path)).toMatchObject({ tornBytes: 0, warnings: [] })
   expect([journal.lastSeq, (await readJournal(path)).events.length]).toEqual([appended, appended])
@@ -142,7 +142,7 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
   await expect(openRun(run.directory)).rejects.toThrow(
     `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
-      'What was recorded before is whole. Mount it read-write, or use another directory, then continue the run.',
+      'What was recorded before is whole. Mount it read-write, or use another directory, then continue.',
   )
 })
 

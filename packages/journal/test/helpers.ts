@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach } from 'vitest'
-import type { NewEvent, StoredEvent } from '../src/index.js'
+import type { NewEvent, StoredEvent } from './of-runs.js'
 
 const cleanups: (() => void)[] = []
 afterEach(() => {

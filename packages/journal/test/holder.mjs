@@ -1,6 +1,6 @@
 // Opens the run named in argv when told to "open", and does what each further line says.
 import { createInterface } from 'node:readline'
-import { openRun } from '../dist/index.js'
+import { openRun } from '../dist/runs.js'
 
 const [directory, force] = process.argv.slice(2)
 let run

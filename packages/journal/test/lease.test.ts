@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import { type LockRecord, processStart } from '@delta/durable'
 import { isAlive } from '@delta/testkit'
 import { expect, test, vi } from 'vitest'
-import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
 import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
+import { createRun, openRun, type Run, readJournal, readRun } from './of-runs.js'
 
 /** A run that was created and released. */
 async function closedRun(): Promise<Run> {

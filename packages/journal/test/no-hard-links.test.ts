@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { createRun } from '../src/index.js'
 import { afterTest, firstEvents, temporaryDirectory } from './helpers.js'
+import { createRun } from './of-runs.js'
 
 const PRELOAD = new URL('no-hard-links.mjs', import.meta.url).href
-const JOURNAL = JSON.stringify(new URL('../dist/index.js', import.meta.url).href)
+const JOURNAL = JSON.stringify(new URL('../dist/runs.js', import.meta.url).href)
 
 /** What a program that does this says on a file system without hard links. */
 async function saidWithoutLinks(code: string, action: string): Promise<string> {
@@ -23,7 +23,7 @@ test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
     const events = JSON.stringify([{ type: 'USER_MESSAGE', content: 'hi' }])
     const started = `createRun(${JSON.stringify(workspace)}, { events: () => ${events} })`
     const why =
-      'Could not be written: the file system has no hard links, by which one process alone gets a run (ENOTSUP).'
+      'Could not be written: the file system has no hard links, by which one process alone becomes the owner (ENOTSUP).'
     expect(await saidWithoutLinks(code, started)).toMatch(/^ERR_JOURNAL_WRITE /)
     expect(await saidWithoutLinks(code, started)).toContain(
       `/lease/1: ${why}\nThe run was not started. Use a file system that has them (`,

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { migrateRun } from '../src/runs/migrate.js'
+import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
 import {
   createRun,
   isKnownEvent,
@@ -15,9 +17,7 @@ import {
   runDirectory,
   streamJournal,
   verifyJournal,
-} from '../src/index.js'
-import { migrateRun } from '../src/runs/migrate.js'
-import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
+} from './of-runs.js'
 
 const at = (second: number) => `2025-10-01T12:00:${String(second).padStart(2, '0')}.000Z`
 const envelope = (seq: number, type: string, payload: object) => ({ seq, timestamp: at(seq), type, payload })

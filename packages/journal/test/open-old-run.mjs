@@ -1,7 +1,7 @@
 // Opens a run of an old layout, and closes it.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRun } from '../dist/index.js'
+import { openRun } from '../dist/runs.js'
 
 const directory = join(process.argv[2], '.delta', 'old')
 mkdirSync(join(directory, 'io'), { recursive: true })

@@ -1,8 +1,8 @@
 import { appendFileSync, readdirSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { type NewEvent, openJournal, readJournal } from '../src/index.js'
 import { afterTest, journalFile, message, readText, temporaryDirectory, thought, toLines } from './helpers.js'
+import { type NewEvent, openJournal, readJournal } from './of-runs.js'
 
 const say = (content: string): NewEvent => ({ type: 'USER_MESSAGE', content })
 
@@ -178,17 +178,6 @@ test('a directory that is gone is one clear message', () => {
   const path = join(directory, 'journal.jsonl')
   expect(() => openJournal(path)).toThrow(
     `${path}: Could not be written: its directory does not exist (ENOENT).\n` +
-      'For a new journal, create it first. If it was deleted or moved, put it back, then continue the run; what is gone cannot be continued.',
+      'For a new journal, create it first. If it was deleted or moved, put it back, then continue; what is gone cannot be continued.',
   )
-})
-
-test('any log can be kept, with types of its own', async () => {
-  type Order = { seq: number; timestamp: string; type: 'ORDERED' | 'PAID'; cups: number }
-  const log = openJournal<Order>(join(temporaryDirectory(), 'coffee.jsonl'))
-  log.append({ type: 'ORDERED', cups: 2 }, { type: 'PAID', cups: 2 })
-  log.close()
-  appendFileSync(log.path, '{"seq":3')
-  const { events, tornBytes } = await readJournal(log.path)
-  expect(events).toMatchObject([{ type: 'ORDERED' }, { type: 'PAID', cups: 2 }])
-  expect(tornBytes).toBe(8)
 })

@@ -1,7 +1,7 @@
 import { appendFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { readJournal, streamJournal } from '../src/index.js'
 import { journalFile, message, oneOfEach, toLines } from './helpers.js'
+import { readJournal, streamJournal } from './of-runs.js'
 
 test('a journal reads back as it was written, unknown fields and types included', async () => {
   const events = [

@@ -1,8 +1,8 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { createRecordFile, createRun, recordInvocation } from '../src/index.js'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
+import { createRecordFile, createRun, recordInvocation } from './of-runs.js'
 
 test('a text written over a record is all there is from its place on, and a record is its owner’s only', () => {
   const directory = temporaryDirectory()

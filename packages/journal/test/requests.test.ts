@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRun, openRun, readRequest, recordInvocation } from '../src/index.js'
-import { fromRanges } from '../src/requests/ranges.js'
-import { takeRequest } from '../src/requests/request-parts.js'
-import { joinRequest } from '../src/requests/request-text.js'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
+import { createRun, openRun, readRequest, recordInvocation } from './of-runs.js'
 
 async function newRun(options: { sync?: boolean } = {}) {
   return await createRun(temporaryDirectory(), { events: firstEvents, ...options })
@@ -98,28 +94,24 @@ const anyRequests = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-test('whatever a request holds, and however it follows from the one before, its parts give its body back', () => {
-  fc.assert(
-    fc.property(anyRequests, (steps) => {
-      const stored: { type: string; text: string }[] = []
-      const lineOf = (type: string, text: string) => {
-        const known = stored.findIndex((part) => part.type === type && part.text === text)
-        return known === -1 ? stored.push({ type, text }) : known + 1
-      }
-      const part = (line: number) => JSON.parse(stored[line - 1]?.text ?? '') as object
-      const log = { lineOf, sync: () => {}, close: () => {} }
+test('whatever a request holds, and however it follows from the one before, its parts give its body back', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyRequests, async (steps) => {
+      const run = await newRun({ sync: false })
+      const bodies: string[] = []
       let messages: unknown[] = []
       for (const { keep, add, drop, before, model } of steps) {
         messages = [...messages.slice(drop, drop + keep), ...add]
         const request = { ...before, model, messages, tools: [] }
-        const { body, sha256, parts } = takeRequest(log, request)
+        const { body } = recordInvocation(run, { iteration: bodies.length + 1, request })
         expect(body.toString()).toBe(JSON.stringify(request))
-        expect(sha256).toBe(createHash('sha256').update(body).digest('hex'))
-        const sent = fromRanges(parts.messages ?? []).map(part)
-        expect(joinRequest(part(parts.parameters), sent)).toBe(body.toString())
+        bodies.push(body.toString())
       }
+      run.close()
+      for (const [index, body] of bodies.entries())
+        expect(await readRequest(run.directory, index + 1)).toBe(body)
     }),
-    { numRuns: 1000 },
+    { numRuns: 100 },
   )
 })
 

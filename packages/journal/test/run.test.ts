@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { firstEvents, openFiles, temporaryDirectory, thought } from './helpers.js'
 import {
   createRun,
   latestRunId,
@@ -23,8 +24,7 @@ import {
   readTail,
   recordInvocation,
   verifyJournal,
-} from '../src/index.js'
-import { firstEvents, openFiles, temporaryDirectory, thought } from './helpers.js'
+} from './of-runs.js'
 
 test('a run is created, written, closed and read back from its journal alone', async () => {
   const work = temporaryDirectory()
@@ -195,7 +195,7 @@ test('a run whose journal cannot be read is listed with the others, and its prob
   rmSync(path)
   mkdirSync(path)
   const runs = await listRuns(directory)
-  const problem = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nPut back the file that was there, or delete the run.`
+  const problem = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nPut back the file that was there, or remove what is in its place.`
   expect(runs.map(({ runId, problem }) => [runId, problem?.message])).toEqual([
     ['two', problem],
     ['one', undefined],

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { firstEvents, temporaryDirectory } from './helpers.js'
 import {
   checkRunsDirectory,
   createRun,
@@ -22,8 +23,7 @@ import {
   readRun,
   runDirectory,
   workDirectoryOf,
-} from '../src/index.js'
-import { firstEvents, temporaryDirectory } from './helpers.js'
+} from './of-runs.js'
 
 /** A run of a workspace whose runs are kept elsewhere; it is closed. */
 async function runIn(work: string, runsDirectory: string | undefined, runId: string): Promise<string> {

@@ -1,5 +1,5 @@
 // One turn of an engine, with a line on stdout wherever something leaves the process.
-import { createRun, recordInvocation } from '../dist/index.js'
+import { createRun, recordInvocation } from '../dist/runs.js'
 
 const [workDirectory, sync] = process.argv.slice(2)
 const run = await createRun(workDirectory, {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { readTail, type StoredEvent } from '../src/index.js'
 import { journalFile, message, thought, toLines } from './helpers.js'
+import { readTail, type StoredEvent } from './of-runs.js'
 
 const timestamp = '2026-11-20T09:30:00.000Z'
 const audit = { type: 'HOOK_EXECUTION_AUDIT', hook_name: 'on_iteration_start', status: 'SUCCESS' }

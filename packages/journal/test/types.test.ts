@@ -1,16 +1,8 @@
 import { join } from 'node:path'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  createRun,
-  openJournal,
-  openRun,
-  readJournal,
-  readTail,
-  recordInvocation,
-  repairRun,
-  streamJournal,
-} from '../src/index.js'
+import { openJournal, readJournal, readTail, streamJournal } from '../src/index.js'
+import { createRun, openRun, recordInvocation, repairRun } from '../src/runs.js'
 
 // `tsc` reads this file, too: what it refuses here, it would refuse to every program with strict settings.
 
@@ -23,7 +15,7 @@ test('an option may be undefined, and a list constant', async () => {
     { type: 'USER_MESSAGE', content: 'Hi' },
   ] as const
   const run = await createRun(path, { runId: maybe('r1'), events: () => events })
-  const record = recordInvocation(run, { iteration: 1, request: {}, blocks: undefined, texts: undefined })
+  const record = recordInvocation(run, { iteration: 1, request: {}, blocks: undefined })
   expect(record.body.toString()).toBe('{}')
   recordInvocation(run, { iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
   run.close()

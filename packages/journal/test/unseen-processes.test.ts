@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { canStart, startProcess, unseenProcesses } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { createRun } from '../src/index.js'
 import { afterTest, firstEvents, temporaryDirectory } from './helpers.js'
+import { createRun } from './of-runs.js'
 
 const HOLDER = fileURLToPath(new URL('holder.mjs', import.meta.url))
 

@@ -1,7 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createRun, openRun, readJournal, repairJournal, repairRun, verifyJournal } from '../src/index.js'
 import {
   afterTest,
   firstEvents,
@@ -13,6 +12,15 @@ import {
   thought,
   toLines,
 } from './helpers.js'
+import {
+  createRun,
+  openRun,
+  readJournal,
+  repairJournal,
+  repairRun,
+  verifyJournal,
+  verifyRun,
+} from './of-runs.js'
 
 test('a sound journal has nothing to tell and nothing to repair', () => {
   const path = journalFile(toLines(oneOfEach()))
@@ -90,7 +98,7 @@ test('what breaks "every call has exactly one result" is noted, and is no damage
     tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }],
   }
   const last = { ...later, seq: 16, tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }] }
-  const { ok, findings } = verifyJournal(journalFile(toLines([...events, again, stray, later, last])))
+  const { ok, findings } = verifyRun(dirname(journalFile(toLines([...events, again, stray, later, last]))))
   expect(ok).toBe(true)
   expect(findings.map((finding) => finding.message)).toEqual([
     'Event 14 is the result of nobody, which no THOUGHT asked for.',
@@ -113,7 +121,7 @@ test('the journal of a run needs a start, and a message or a thought, to be cont
   const start = { ...message(1), type: 'ENGINE_START', run_id: 'r' }
   const thinking = { seq: 2, timestamp: start.timestamp, ...thought(1) }
   const missing = (...events: object[]) =>
-    verifyJournal(journalFile(toLines(events)), { ofRun: true }).findings.map((finding) => finding.message)
+    verifyRun(dirname(journalFile(toLines(events)))).findings.map((finding) => finding.message)
   const noStart = 'It has no ENGINE_START, which names the agent: the run cannot be continued.'
   expect(missing(start, message(2))).toEqual([])
   expect(missing(start, thinking)).toEqual([])
@@ -121,7 +129,7 @@ test('the journal of a run needs a start, and a message or a thought, to be cont
   expect(missing(start)).toEqual([
     'It has no USER_MESSAGE, which says what is to be done: the run cannot be continued.',
   ])
-  expect(verifyJournal('/nonexistent', { ofRun: true })).toMatchObject({
+  expect(verifyRun('/nonexistent')).toMatchObject({
     ok: false,
     findings: [{ kind: 'beginning', message: noStart }],
   })
@@ -131,7 +139,7 @@ test('the journal of a run needs a start, and a message or a thought, to be cont
 test('a journal that is a symbolic link to itself is not taken for an empty one', () => {
   const path = join(temporaryDirectory(), 'journal.jsonl')
   symlinkSync(path, path)
-  const refusal = `${path}: Could not be read: it is a symbolic link that leads to itself (ELOOP).\nPut back the file that was there, or delete the run.`
+  const refusal = `${path}: Could not be read: it is a symbolic link that leads to itself (ELOOP).\nPut back the file that was there, or remove what is in its place.`
   for (const look of [verifyJournal, repairJournal]) expect(() => look(path)).toThrow(refusal)
 })
 

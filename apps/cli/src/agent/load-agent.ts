@@ -10,7 +10,7 @@ import {
 } from '@delta/config-loader'
 import type { Allowed } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
 import { agentHomeOf } from '../workspace/own-runs.js'

@@ -2,7 +2,8 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, type CacheBreak, type ContextManifest, findCacheBreak } from '@delta/context'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor'
-import { isKnownEvent, latestRunId, readRequest, streamJournal } from '@delta/journal'
+import { streamJournal } from '@delta/journal'
+import { isKnownEvent, latestRunId, readRequest, runEventSchema } from '@delta/journal/runs'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
 import { withOwnCommands } from '../own-commands.js'
@@ -181,7 +182,7 @@ async function findCacheBreaks(
 
 async function lastRequests(run: { directory: string; journalPath: string }): Promise<Sent[]> {
   const thoughts: { iteration: number; ref: string }[] = []
-  for await (const event of streamJournal(run.journalPath)) {
+  for await (const event of streamJournal(run.journalPath, { schema: runEventSchema })) {
     if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.llm_invocation_ref === undefined) continue
     thoughts.push({ iteration: event.iteration, ref: event.llm_invocation_ref })
     if (thoughts.length > MOST_REQUESTS) thoughts.shift()

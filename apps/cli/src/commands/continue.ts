@@ -1,5 +1,5 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { agentOfRun, allowedBy, withAllowed } from '../agent/load-agent.js'
 import { presenterFor } from '../present/presenter.js'
 import { type EngineFlags, engineOptions, exitCodeFor, withStopSignal } from '../runs/engine-options.js'

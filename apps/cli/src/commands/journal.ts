@@ -1,4 +1,4 @@
-import { obstacleIn, repairRun, verifyJournal } from '@delta/journal'
+import { obstacleIn, repairRun, verifyRun } from '@delta/journal/runs'
 import { describeError, waysOut } from '../errors.js'
 import { print, printable, printJson, say } from '../present/text.js'
 import { findShownRun } from '../runs/shown-run.js'
@@ -12,7 +12,7 @@ export async function verify(
   runId: string | undefined,
 ): Promise<number> {
   const run = await findShownRun(placeToLook(flags, terminal), runId)
-  const { text, wayOut, ...report } = verifyJournal(run.journalPath, { ofRun: true })
+  const { text, wayOut, ...report } = verifyRun(run.directory)
   if (flags.json) printJson(terminal, report)
   else print(terminal, `${printable([text, ...waysOut({ wayOut, path: report.path })].join('\n'))}\n`)
   if (!report.ok) return EXIT.failed

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
+import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal/runs'
 import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
 import { type Place, placeInWords } from '../place.js'

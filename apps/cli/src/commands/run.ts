@@ -8,7 +8,8 @@ import {
   type RunResult,
   runAgent,
 } from '@delta/engine'
-import { isJournalError, type RunSummary } from '@delta/journal'
+import { isJournalError } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
 import { type Presenter, presenterFor } from '../present/presenter.js'

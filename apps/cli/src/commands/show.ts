@@ -1,15 +1,15 @@
 import { isConfigError } from '@delta/config-loader'
 import { agentChanges } from '@delta/engine'
+import { isJournalError, streamJournal } from '@delta/journal'
 import {
-  isJournalError,
   isKnownEvent,
   neverBegan,
   type RunSummary,
   readRequest,
   readRun,
+  runEventSchema,
   type StoredEvent,
-  streamJournal,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { agentOfRun, withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../present/next-command.js'
@@ -78,7 +78,7 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
   const chosen = callFilter(flags)
   const events = flags.follow
     ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
-    : streamJournal(run.journalPath)
+    : streamJournal(run.journalPath, { schema: runEventSchema })
   let hasStep = false
   let hasShown = false
   const called = new Set<string>()

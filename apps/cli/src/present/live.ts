@@ -1,4 +1,4 @@
-import type { Thought } from '@delta/journal'
+import type { Thought } from '@delta/journal/runs'
 import { type Style, tokensOf } from './render.js'
 import { duration, inColumns, printable } from './text.js'
 

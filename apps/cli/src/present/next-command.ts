@@ -1,5 +1,5 @@
 import { type Question, type RunResult, reasonCodeOf, retryOf } from '@delta/engine'
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, placeOfRun } from '../place.js'
 import { EXIT } from '../terminal/terminal.js'
 import { claimOf, counted, printable } from './text.js'

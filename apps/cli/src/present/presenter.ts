@@ -1,7 +1,7 @@
 import { constants, openSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { EngineEvent, Question, RunResult } from '@delta/engine'
-import type { JournalEvent } from '@delta/journal'
+import type { JournalEvent } from '@delta/journal/runs'
 import { commandToContinue, placeOfRun } from '../place.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { type LiveLine, liveLine } from './live.js'

@@ -12,7 +12,7 @@ import {
   type JournalEvent,
   type StoredEvent,
   type Thought,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { textOf } from '@delta/model'
 import { counted, duration, inColumns, printable, printableLine } from './text.js'
 

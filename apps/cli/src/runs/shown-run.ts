@@ -3,18 +3,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ContextBlock } from '@delta/context'
+import { isJournalError, readJournal } from '@delta/journal'
 import {
-  isJournalError,
   isKnownEvent,
   journalPath,
   latestRunId,
   listRuns,
   type RunSummary,
-  readJournal,
   readRun,
   runDirectory,
+  runEventSchema,
   type StoredEvent,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { commandAt, type Place, placeInWords } from '../place.js'
 import { counted, printable } from '../present/text.js'
 import { UsageError } from '../usage.js'
@@ -151,7 +151,7 @@ export async function* followJournal(
   let fromOffset = 0
   let isLeft = false
   const read = async (): Promise<StoredEvent[]> => {
-    const { events, endOffset } = await readJournal(run.journalPath, { fromOffset })
+    const { events, endOffset } = await readJournal(run.journalPath, { fromOffset, schema: runEventSchema })
     fromOffset = endOffset
     return events
   }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { basename, join, relative } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import { findAgentHome, parentRun } from '@delta/engine'
-import { migratedDirectory, type RunSummary } from '@delta/journal'
+import { migratedDirectory, type RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, type Place, placeOfRun } from '../place.js'
 import { say } from '../present/text.js'
 import { openState, readState, type StateFile, statePath } from '../state-directory.js'

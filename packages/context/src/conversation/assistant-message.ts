@@ -1,4 +1,4 @@
-import type { Thought, ToolCallRecord } from '@delta/journal'
+import type { Thought, ToolCallRecord } from '@delta/journal/runs'
 import type { AssistantMessage, ToolCall } from '@delta/model'
 
 /**

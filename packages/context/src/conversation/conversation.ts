@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import type { ChatMessage } from '@delta/model'
 import type { Turn } from './turn.js'
 import { sizeMessage } from './turn.js'

@@ -1,4 +1,4 @@
-import { isKnownEvent, type StoredEvent, type Thought } from '@delta/journal'
+import { isKnownEvent, type StoredEvent, type Thought } from '@delta/journal/runs'
 import type { ChatMessage } from '@delta/model'
 import { assistantMessage } from './assistant-message.js'
 import type { Turn } from './turn.js'

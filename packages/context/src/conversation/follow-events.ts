@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@delta/journal'
+import type { StoredEvent } from '@delta/journal/runs'
 import type { Turn } from './turn.js'
 import { collectTurns } from './turns.js'
 

@@ -1,4 +1,4 @@
-import { isKnownEvent, type StoredEvent } from '@delta/journal'
+import { isKnownEvent, type StoredEvent } from '@delta/journal/runs'
 import type { Content } from '@delta/model'
 import { isAnswered, note, type OpenCycle, openCycle, render } from './cycle.js'
 import type { Turn } from './turn.js'

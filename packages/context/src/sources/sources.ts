@@ -1,4 +1,5 @@
-import { readJournal, type StoredEvent } from '@delta/journal'
+import { readJournal } from '@delta/journal'
+import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import { keepLastCycles, turnsOf } from '../conversation/conversation.js'
 import type { Conversation } from '../conversation/follow-events.js'
 import type { Turn } from '../conversation/turn.js'
@@ -75,6 +76,7 @@ export async function readTurns(
 }
 
 async function allTurns(journal: JournalInput): Promise<Turn[]> {
-  if (typeof journal === 'string') return turnsOf((await readJournal(journal)).events)
+  if (typeof journal === 'string')
+    return turnsOf((await readJournal(journal, { schema: runEventSchema })).events)
   return 'turns' in journal ? journal.turns() : turnsOf(journal)
 }

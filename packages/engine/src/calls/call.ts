@@ -1,5 +1,5 @@
 import type { PreparedCall } from '@delta/executor'
-import type { Thought } from '@delta/journal'
+import type { Thought } from '@delta/journal/runs'
 
 /** One call of a thought, with the id under which the journal knows it. */
 export type Call = Thought['tool_calls'][number]

@@ -1,5 +1,5 @@
 import type { Tool } from '@delta/executor'
-import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
+import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal/runs'
 import { lastIterationOf } from '../history.js'
 import type { Outcome } from '../outcome.js'
 import type { RunState } from '../run-state.js'

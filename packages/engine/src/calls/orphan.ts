@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { endOrphans } from '@delta/executor'
-import type { ActionRequest, PendingCall } from '@delta/journal'
+import type { ActionRequest, PendingCall } from '@delta/journal/runs'
 import { lastEventOf } from '../history.js'
 import type { RunState } from '../run-state.js'
 

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
+import { isJournalError, JournalError } from '@delta/journal'
+import { asWriteError, type Run } from '@delta/journal/runs'
 import { ASK_HUMAN } from '../human/question.js'
 
 /** The disk takes no more data. */

@@ -1,4 +1,4 @@
-import type { Run } from '@delta/journal'
+import type { Run } from '@delta/journal/runs'
 import { asRecordFailure, withWayOn } from './record-failure.js'
 
 /**

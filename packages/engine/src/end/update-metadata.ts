@@ -1,4 +1,5 @@
-import { isJournalError, type Run } from '@delta/journal'
+import { isJournalError } from '@delta/journal'
+import type { Run } from '@delta/journal/runs'
 import type { EngineEvent } from '../engine-event.js'
 
 /** Replaces `metadata.json`. It only repeats what the journal says, so a failure to write it is just reported. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { type ErrorEvent, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
+import { type ErrorEvent, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal/runs'
 import { lastIterationOf } from '../history.js'
 import type { Outcome } from '../outcome.js'
 import type { RunState } from '../run-state.js'

@@ -1,5 +1,5 @@
 import type { HookName } from '@delta/config-loader'
-import { isKnownEvent } from '@delta/journal'
+import { isKnownEvent } from '@delta/journal/runs'
 import { lastIterationOf } from '../history.js'
 import { type RunState, record } from '../run-state.js'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { quoteForPerson } from '@delta/executor'
-import type { HumanInputRequest } from '@delta/journal'
+import type { HumanInputRequest } from '@delta/journal/runs'
 import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { type RunState, record } from '../run-state.js'

@@ -1,4 +1,4 @@
-import type { HumanInputRequest, PendingCall } from '@delta/journal'
+import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import type { Call } from '../calls/call.js'
 import { cutCall } from '../calls/cut-call.js'
 import { refuse } from '../calls/refuse.js'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { responseLyingIn } from './interaction.js'
 
 const ONLY_A_DECISION = 'does not approve it: that takes a decision with its request id.'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isTooDeep } from '@delta/executor'
-import type { HumanInputRequest } from '@delta/journal'
+import type { HumanInputRequest } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
 import type { Question } from '../outcome.js'
 

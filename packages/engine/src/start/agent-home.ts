@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { isKnownEvent, journalPath, type RunSummary, streamJournal } from '@delta/journal'
+import { streamJournal } from '@delta/journal'
+import { isKnownEvent, journalPath, type RunSummary, runEventSchema } from '@delta/journal/runs'
 import { EngineError } from '../errors.js'
 
 /**
@@ -29,7 +30,7 @@ export async function findAgentHome(summary: RunSummary): Promise<string> {
   const first = agentHomeIn(summary)
   if (existsSync(first)) return first
   let found = first
-  for await (const event of streamJournal(journalPath(summary.directory))) {
+  for await (const event of streamJournal(journalPath(summary.directory), { schema: runEventSchema })) {
     if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
     if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
   }

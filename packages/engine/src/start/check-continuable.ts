@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { RunSummary } from '@delta/journal'
+import type { RunSummary } from '@delta/journal/runs'
 import { EngineError } from '../errors.js'
 import { reasonCodeOf, retryOf } from '../failure.js'
 import { readResponse } from '../human/interaction.js'

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { namesIn, readIfThere, replaceFile } from '@delta/durable'
-import type { Run, RunSummary } from '@delta/journal'
+import type { Run, RunSummary } from '@delta/journal/runs'
 
 /** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
 export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {

@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import type { EngineStart, NewEventOf } from '@delta/journal'
+import type { NewEventOf } from '@delta/journal'
+import type { EngineStart } from '@delta/journal/runs'
 import manifest from '../../package.json' with { type: 'json' }
 import { parentRun } from './environment.js'
 import type { Allowed, SettingSources } from './options.js'

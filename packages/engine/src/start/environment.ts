@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { CREDENTIAL_NAMES, commandEnvironment, credentialsOf } from '@delta/executor'
-import { type Run, workDirectoryOf } from '@delta/journal'
+import { type Run, workDirectoryOf } from '@delta/journal/runs'
 import { EngineError } from '../errors.js'
 
 /** What commands are told about their run. */

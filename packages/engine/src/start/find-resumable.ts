@@ -1,7 +1,14 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { latestRunId, listRuns, type RunSummary, type RunsPlace, readRun, runDirectory } from '@delta/journal'
+import {
+  latestRunId,
+  listRuns,
+  type RunSummary,
+  type RunsPlace,
+  readRun,
+  runDirectory,
+} from '@delta/journal/runs'
 
 /** A task, and what the runs of a workspace must be like to be taken up for it. */
 export interface ResumableQuery extends RunsPlace {

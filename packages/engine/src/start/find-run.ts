@@ -8,7 +8,7 @@ import {
   readRun,
   runDirectory,
   workDirectoryOf,
-} from '@delta/journal'
+} from '@delta/journal/runs'
 import { EngineError } from '../errors.js'
 
 /**

@@ -1,4 +1,4 @@
-import { openRecordedRequests } from '@delta/journal'
+import { openRecordedRequests } from '@delta/journal/runs'
 import type { Recording } from '@delta/model'
 
 /**

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { asStartError, asWriteError } from '../disk-errors.js'
 import { JournalError } from '../errors.js'
-import type { NewEvent } from '../events/event.js'
-import { recordStamp } from '../files/record-name.js'
-import { syncName } from '../files/write.js'
-import { asStartError, asWriteError } from '../files/write-error.js'
-import { type Lease, takeLease } from '../lease/lease.js'
-import { type RunsPlace, runDirectory, runPaths } from '../run-paths.js'
+import { recordStamp, syncName } from '../files.js'
+import type { NewEvent } from './events.js'
 import { announceRun, checkLayout, makeRunsDirectory, markLayout } from './layout.js'
+import { type Lease, takeLease } from './lease.js'
+import { checkRunsDirectory, type RunsPlace, runDirectory, runPaths } from './paths.js'
 import { readRun } from './read-run.js'
 import { holdRun, type Run } from './run.js'
-import { checkRunsDirectory } from './runs-directory.js'
 
 /** What a new run is called and begins with. */
 export interface CreateRunOptions extends RunsPlace {

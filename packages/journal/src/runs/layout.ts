@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile } from '@delta/durable'
+import { asWriteError } from '../disk-errors.js'
 import { JournalError } from '../errors.js'
-import { replaceFile, syncName } from '../files/write.js'
-import { asWriteError } from '../files/write-error.js'
-import { DELTA_DIRECTORY } from '../run-paths.js'
+import { replaceFile, syncName } from '../files.js'
+import { DELTA_DIRECTORY } from './paths.js'
 
 /** The version of the directory layout this package writes. */
 const LAYOUT_VERSION = '1.10'

@@ -1,14 +1,13 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { asReadError } from '../disk-errors.js'
 import { isJournalError } from '../errors.js'
-import { isEvent } from '../events/check.js'
-import { readFirstLine } from '../files/read-at.js'
-import { asReadError } from '../files/read-error.js'
-import { parseJson } from '../read/parse.js'
-import { isRunId, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from '../run-paths.js'
+import { readFirstLine, readTextAtOnce } from '../files.js'
+import { parseJson } from '../lines.js'
+import { isToday } from './event-schemas.js'
+import type { RunSummary } from './fold.js'
+import { isRunId, isRunOf, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from './paths.js'
 import { readRun } from './read-run.js'
-import type { RunSummary } from './run-summary.js'
-import { isRunOf } from './runs-directory.js'
 
 /** Which runs of a directory are meant. */
 export interface RunsOfPlace extends RunsPlace {
@@ -48,7 +47,7 @@ export async function listRuns(
 function mayBeCalledBy(caller: string, directory: string): boolean {
   try {
     const start = parseJson(readFirstLine(journalPath(directory)))
-    return !isEvent(start) || ('parent_run' in start && start.parent_run === caller)
+    return !isToday(start) || (start as { parent_run?: unknown }).parent_run === caller
   } catch (error) {
     if (isJournalError(error)) return true
     throw error
@@ -91,5 +90,40 @@ function runNames(directory: string): string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw asReadError(error, directory)
+  }
+}
+
+/**
+ * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run of
+ * the workspace, the newest that began and that no other run of the workspace called. A crash can fall between a run's beginning and its
+ * name in `LATEST`. Undefined when there is none.
+ *
+ * @param options.orEmpty - If none began, the newest that did not: for whoever can say so of it.
+ * @throws {JournalError} `ERR_JOURNAL_READ`: the workspace is a file, or its `.delta` cannot be read.
+ */
+export async function latestRunId(
+  workDirectory: string,
+  options: RunsOfPlace & { orEmpty?: boolean | undefined } = {},
+): Promise<string | undefined> {
+  const { orEmpty = false, ...place } = options
+  const directory = runsDirectoryOf(workDirectory, place)
+  const isThere = (run: string) =>
+    existsSync(run) && (place.ofAnyWorkspace === true || isRunOf(workDirectory, run))
+  const named = readName(join(directory, 'LATEST')) ?? readName(join(directory, 'runs', 'LATEST'))
+  if (named !== undefined && isRunId(named) && isThere(runDirectory(workDirectory, named, place)))
+    return named
+  const all = await listRuns(workDirectory, place)
+  const ids = new Set<string | null>(all.map(({ runId }) => runId))
+  const runs = all.filter(({ metadata }) => !ids.has(metadata.parent_run)) // whoever continues means the caller
+  const begun = runs.filter(({ status, problem }) => status !== 'EMPTY' || problem !== undefined)
+  return (begun.at(-1) ?? (orEmpty ? runs.at(-1) : undefined))?.runId
+}
+
+function readName(path: string): string | undefined {
+  try {
+    return readTextAtOnce(path).trim() || undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // lost: the runs themselves tell
+    throw asReadError(error, path)
   }
 }

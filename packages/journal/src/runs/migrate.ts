@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, syncPath } from '@delta/durable'
-import { isEvent } from '../events/check.js'
-import { isKnownEvent, type StoredEvent } from '../events/event.js'
-import { copyTree, makePrivate } from '../files/copy-tree.js'
-import { readFirstLine, readTextAtOnce } from '../files/read-at.js'
-import { parseJson } from '../read/parse.js'
-import { readOldJournal } from '../read/read-old.js'
-import { journalPath } from '../run-paths.js'
+import type { RawLine } from '../event.js'
+import { readFirstLine, readTextAtOnce } from '../files.js'
+import { readOldJournal } from '../inspect.js'
+import { parseJson } from '../lines.js'
+import { isToday } from './event-schemas.js'
+import { isKnownEvent, runEventSchema, type StoredEvent } from './events.js'
 import { announceRun } from './layout.js'
+import { modernise } from './old-formats.js'
+import { journalPath } from './paths.js'
 
 /** A run of an old layout, and the one written anew beside it. */
 export interface Migration {
@@ -59,7 +60,7 @@ function isNested(directory: string): boolean {
 /** Old journals are old from their first line on. */
 function isOldJournal(path: string): boolean {
   const first = parseJson(readFirstLine(path))
-  return first !== undefined && !isEvent(first) && readOldJournal(path).old
+  return first !== undefined && !isToday(first) && readOldJournal(path, runEventSchema).old
 }
 
 function writeAnew(from: string, to: string, nested: boolean): void {
@@ -93,7 +94,8 @@ function copyNested(from: string, to: string): void {
 }
 
 function newEvents(directory: string, runId: string): StoredEvent[] {
-  const { events } = readOldJournal(journalPath(directory), { ioDirectory: 'io' })
+  const schema = { ...runEventSchema, upcast: (lines: RawLine[]) => modernise(lines, 'io') }
+  const { events } = readOldJournal<StoredEvent>(journalPath(directory), schema)
   const metadata = oldMetadata(directory)
   const names = { ...namesOf(metadata, directory), run_id: runId, migrated_from: directory }
   const renamed = events.map((event) => (event.type === 'ENGINE_START' ? { ...event, ...names } : event))
@@ -141,4 +143,31 @@ function oldMetadata(directory: string): OldMetadata {
   const path = join(dirname(journalPath(directory)), 'metadata.json')
   const metadata = existsSync(path) ? parseJson(readTextAtOnce(path)) : undefined
   return Object(metadata)
+}
+
+/** Creates a directory only its owner can enter. */
+function makePrivate(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+}
+
+/**
+ * Copies the files and directories below `from` into `to`, readable by their owner only, and waits until they are on the disk.
+ * Links and other special files are left out: a record never was one.
+ */
+function copyTree(
+  from: string,
+  to: string,
+  { except = () => false }: { except?: (name: string) => boolean } = {},
+): void {
+  makePrivate(to)
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (except(entry.name)) continue
+    if (entry.isDirectory()) copyTree(source, target)
+    if (!entry.isFile()) continue
+    copyFileSync(source, target)
+    chmodSync(target, 0o600)
+    syncPath(target)
+  }
+  syncPath(to)
 }

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { replaceFile } from '../files/write.js'
+import { replaceFile } from '../files.js'
+import { makeRunDirectory } from './create-run.js'
+import { checkLayout, keepPrivate, refuseLink } from './layout.js'
 import {
   type Lease,
   makeWayWithoutLease,
@@ -8,15 +10,11 @@ import {
   type Waiting,
   whoHolds,
   writesWithoutLease,
-} from '../lease/lease.js'
-import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
-import { makeRunDirectory } from './create-run.js'
-import { checkLayout, keepPrivate, refuseLink } from './layout.js'
+} from './lease.js'
+import { removeLeftovers } from './leftovers.js'
 import { migrateRun } from './migrate.js'
-import { neverBegan } from './never-began.js'
-import { obstacleIn } from './obstacle.js'
-import { notFound } from './read-run.js'
-import { removeLeftovers } from './remove-leftovers.js'
+import { DELTA_DIRECTORY, obstacleIn, type RunPaths, runPaths } from './paths.js'
+import { neverBegan, notFound } from './read-run.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
 /** What to do when a run has another owner, and how safely it is written. */
@@ -66,8 +64,8 @@ type Taking = Waiting & Holding & { force: boolean; above?: number }
 type Holding = { sync: boolean; workDirectory: string | undefined }
 
 /**
- * Where leases were deleted, an owner may live of whom none of them tells, and the number may be one that another owner had:
- * once nobody is in the way, a higher one is taken.
+ * If lease files were deleted by hand, a live owner may hold no lease. Claim an epoch above every epoch in the journal, once
+ * nobody is in the way.
  */
 async function take(directory: string, { sync, workDirectory, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)

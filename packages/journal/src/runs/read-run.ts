@@ -1,23 +1,19 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { asReadError } from '../disk-errors.js'
 import { isJournalError, JournalError } from '../errors.js'
-import { asReadError } from '../files/read-error.js'
-import { readLease, writesWithoutLease } from '../lease/lease.js'
-import { inspectJournal } from '../read/inspect.js'
-import { readBatches } from '../read/read-batches.js'
-import { journalPath, runPaths } from '../run-paths.js'
-import { lostBeginning } from './lost-beginning.js'
-import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
-import { type Summarizer, summarizer } from './summary.js'
-
-/** Inspecting a journal takes all of it into memory. */
-const LARGEST_INSPECTED_BYTES = 64 * 1024 * 1024
+import { inspectJournal } from '../inspect.js'
+import { streamJournal } from '../read.js'
+import { runEventSchema } from './events.js'
+import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
+import { readLease, writesWithoutLease } from './lease.js'
+import { journalPath, runPaths } from './paths.js'
 
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
  *
  * @param options.tolerant - Report damage, and files that cannot be read, in `problem` instead of throwing; the rest is
- *   what the whole lines say (of a journal above 64 MiB, those well before the damage).
+ *   what the whole lines say.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function readRun(
@@ -29,32 +25,29 @@ export async function readRun(
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
   const { owner = ownerWithoutLease(directory, fold), problem = damage } = readOwnerOr(directory, tolerant)
-  const summary = summarizeRun(directory, fold, owner)
-  const lost = tolerant || summary.status !== 'EMPTY' ? undefined : lostBeginning(directory, fold.summary)
-  if (lost) throw lost
-  return { ...summary, ...(problem !== undefined && { problem }) }
+  const summary = fold.summary(directory, owner)
+  if (!tolerant && summary.problem) throw summary.problem
+  return { ...summary, ...(problem && { problem }) }
 }
 
+/** Reading stops at damage a whole piece of the file early; then each line of it is looked at. */
 async function foldJournal(
   path: string,
   tolerant: boolean,
-): Promise<{ fold: Summarizer; damage?: JournalError | undefined }> {
-  const fold = summarizer()
+): Promise<{ fold: RunFold; damage?: JournalError }> {
+  const fold = foldRun()
   try {
-    for await (const batch of readBatches(path, 0, tolerant ? { mostOldBytes: LARGEST_INSPECTED_BYTES } : {}))
-      for (const event of batch) fold.add(event)
+    for await (const event of streamJournal(path, { schema: runEventSchema })) fold.add(event)
     return { fold }
   } catch (error) {
     if (!tolerant || !isJournalError(error)) throw error
-    const isDamaged = error.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_INSPECTED_BYTES
-    return { fold: isDamaged ? foldReadable(path) : fold, damage: error }
+    return { fold: error.code === 'ERR_JOURNAL_CORRUPT' ? foldWholeLines(path) : fold, damage: error }
   }
 }
 
-/** Reading stops at damage a whole piece of the file early; this looks at each line of it. */
-function foldReadable(path: string): Summarizer {
-  const fold = summarizer()
-  for (const { event } of inspectJournal(path).lines) if (event) fold.add(event)
+function foldWholeLines(path: string): RunFold {
+  const fold = foldRun()
+  for (const { event } of inspectJournal(path, runEventSchema).lines) if (event) fold.add(event)
   return fold
 }
 
@@ -77,9 +70,9 @@ function readOwner(directory: string): Owner | undefined {
   return { pid: record.pid, host: record.host, alive: state === 'alive' || state === 'remote-fresh' }
 }
 
-function ownerWithoutLease(directory: string, { summary }: Summarizer): Owner | undefined {
-  const { pid = null, hostname = '' } = summary.lastStart?.engine ?? {}
-  const isWritten = !summary.end && pid !== null && writesWithoutLease(pid, journalPath(directory))
+function ownerWithoutLease(directory: string, { lastStart, hasEnded }: RunFold): Owner | undefined {
+  const { pid = null, hostname = '' } = lastStart?.engine ?? {}
+  const isWritten = !hasEnded && pid !== null && writesWithoutLease(pid, journalPath(directory))
   return isWritten ? { pid, host: hostname, alive: true } : undefined
 }
 
@@ -90,3 +83,18 @@ export function notFound(directory: string): JournalError {
     { path: directory, wayOut: 'list' },
   )
 }
+
+/** The error for a run that is `EMPTY`: there is nothing to be continued or shown. */
+export function neverBegan(directory: string): JournalError {
+  const had = existsSync(runPaths(directory).metadata) // it is written after the first events are
+  return new JournalError('ERR_RUN_EMPTY', `${directory}: ${had ? JOURNAL_GONE : NEVER_BEGAN}`, {
+    path: directory,
+    ...(had ? {} : { wayOut: 'start' as const }),
+  })
+}
+
+const NEVER_BEGAN =
+  'This run never began: its first events were not written, and nothing was started in it. Start a new one.'
+
+const JOURNAL_GONE = `The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.
+Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.`

@@ -1,17 +1,15 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Journal, openJournal } from '../append/open.js'
+import { asReadError } from '../disk-errors.js'
 import { JournalError } from '../errors.js'
-import type { StoredEvent } from '../events/event.js'
-import { asReadError } from '../files/read-error.js'
-import { replaceFile } from '../files/write.js'
-import type { Lease } from '../lease/lease.js'
-import { readJournal } from '../read/read.js'
-import { openRequestLog, type RequestLog } from '../requests/request-log.js'
-import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
-import { type RunSummary, summarizeRun } from './run-summary.js'
-import { workDirectoryOf } from './runs-directory.js'
-import { summarizer } from './summary.js'
+import { replaceFile } from '../files.js'
+import { type Journal, openJournal } from '../journal.js'
+import { readJournal } from '../read.js'
+import { type JournalEvent, runEventSchema, type StoredEvent } from './events.js'
+import { foldRun, type RunHistory, type RunSummary } from './fold.js'
+import type { Lease } from './lease.js'
+import { DELTA_DIRECTORY, type RunPaths, runPaths, workDirectoryOf } from './paths.js'
+import { openRequestLog, type RequestLog } from './request-log.js'
 
 /** A run that this process may write. */
 export interface Run {
@@ -26,7 +24,7 @@ export interface Run {
   /** Number of this owner; belongs into `ENGINE_START.engine.epoch`. */
   readonly epoch: number
   /** Append here, within the lease: what `fence` throws, `append` throws. */
-  readonly journal: Journal
+  readonly journal: Journal<JournalEvent>
   readonly paths: RunPaths
   /** What the user should be told about opening it, one line each. */
   readonly notices: string[]
@@ -34,6 +32,8 @@ export interface Run {
   readonly requests: RequestLog
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary
+  /** What the next request and the next call must know of all events so far. */
+  readonly history: RunHistory
   /**
    * All events so far, oldest first, in a list to which appending adds. Another list, read anew, once the file has another
    * size than this process has left it with: somebody edited it.
@@ -72,7 +72,7 @@ export function holdRun(
   const paths = runPaths(directory)
   const above = dirname(directory)
   const workDirectory = given.workDirectory ?? workDirectoryOf(directory) ?? dirname(above)
-  const fold = summarizer()
+  const fold = foldRun()
   let events: StoredEvent[] = []
   let foreignBytes = 0
 
@@ -92,7 +92,8 @@ export function holdRun(
     fence: mayWrite,
     onNotice: (notice) => notices.push(notice),
   })
-  const journal = openJournal(paths.journal, {
+  const journal = openJournal<StoredEvent>(paths.journal, {
+    schema: runEventSchema,
     sync,
     fence: lease.fence,
     syncFirst: requests.sync,
@@ -104,13 +105,13 @@ export function holdRun(
   const notices = openingNotices(journal)
 
   function summary(): RunSummary {
-    return summarizeRun(directory, fold, { ...lease.owner, alive: true })
+    return fold.summary(directory, { ...lease.owner, alive: true })
   }
 
   async function eventsNow(): Promise<readonly StoredEvent[]> {
     const size = sizeOf(paths.journal)
     if (size - journal.size !== foreignBytes) {
-      events = (await readJournal(paths.journal)).events
+      events = (await readJournal(paths.journal, { schema: runEventSchema })).events
       foreignBytes = size - journal.size
     }
     return events
@@ -140,8 +141,9 @@ export function holdRun(
     workDirectory,
     runsDirectory: above === join(workDirectory, DELTA_DIRECTORY) ? undefined : above,
     epoch: lease.epoch,
-    lastEpoch: fold.summary.lastEpoch,
-    journal,
+    lastEpoch: fold.lastEpoch,
+    journal: journal as unknown as Journal<JournalEvent>, // what is appended is of a known type
+    history: fold.history,
     paths,
     notices,
     requests,
@@ -162,7 +164,7 @@ function sizeOf(path: string): number {
   }
 }
 
-function openingNotices({ repaired, warnings }: Journal): string[] {
+function openingNotices({ repaired, warnings }: Journal<StoredEvent>): string[] {
   if (!repaired) return [...warnings]
   const { tornBytes, keptIn } = repaired
   return [

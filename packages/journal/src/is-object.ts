@@ -1,4 +1,0 @@
-/** True for what JSON writes in braces. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -1,0 +1,309 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Lock, syncPath } from '@delta/durable'
+import { asWriteError } from './disk-errors.js'
+import { isJournalError, JournalError } from './errors.js'
+import { type AnyEvent, type EventSchema, type NewEventOf, problemOf, type Stored } from './event.js'
+import { syncData, writeWhole } from './files.js'
+import { readOldJournal } from './inspect.js'
+import { eventParser, lineSplitter, type Remainder } from './lines.js'
+import { type RepairedTail, repairTail } from './repair.js'
+
+/** What a journal holds, how safely it is written, and who hears of it. */
+export interface JournalOptions<Event> {
+  /** What its events look like. Without one, an event is any object with a `type`. */
+  schema?: EventSchema<Event> | undefined
+  /**
+   * Keeps others from writing: a lock of `@delta/durable`, taken for this journal. Appending throws once it is lost, and `close`
+   * releases it. Without one, the caller sees to it that there is one writer.
+   */
+  lock?: Lock | undefined
+  /** False: `sync()` does nothing. For logs that may be lost with the power. */
+  sync?: boolean | undefined
+  /** Called before every append; throws when nothing may be written any more. */
+  fence?: (() => void) | undefined
+  /** Called by `sync()` before the journal itself is synced: syncs the files its events refer to. */
+  syncFirst?: (() => void) | undefined
+  /** Called with every event: those found on opening, in order, then each one appended. What it throws is thrown on. */
+  onEvent?: ((event: Stored<Event>) => void) | undefined
+}
+
+/** An open journal. */
+export interface Journal<Event = AnyEvent> {
+  /** As it was given to `openJournal`. */
+  readonly path: string
+  /** Number of the last event; 0 when there is none. */
+  readonly lastSeq: number
+  /** Bytes of the file that this writer knows of: what it found and what it appended. Somebody else may have changed it since. */
+  readonly size: number
+  /** Set when opening found a torn tail. */
+  readonly repaired?: RepairedTail
+  /** Missing or repeated numbers found on opening, in words. */
+  readonly warnings: readonly string[]
+  /**
+   * Writes all events given in one write, numbered and dated; returns them as written.
+   * Safe against `kill -9` when it returns, against a power cut after `sync()`.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_EVENT` (a reader would refuse it; nothing was written),
+   *   `ERR_JOURNAL_WRITE` (disk full and the like; none of these events is in the journal),
+   *   `ERR_JOURNAL_CLOSED`, `ERR_JOURNAL_LOST` (the lock), or what `fence` throws.
+   */
+  append(...events: NewEventOf<Event>[]): Stored<Event>[]
+  /**
+   * Makes everything in the journal survive a power cut: what was appended, and what opening found. Costs nothing when
+   * nothing was added since the last time.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`; the journal then takes no more events.
+   */
+  sync(): void
+  /** Syncs, closes, and releases the lock. A second call does nothing. */
+  close(): void
+}
+
+/**
+ * Opens a journal for appending; a missing file is created (0600).
+ *
+ * Reads it once: a torn tail is cut off and kept beside it, a last event without
+ * its newline is completed, and the numbers go on from the highest.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: damage no crash makes; the file is left
+ *   as it was. `ERR_JOURNAL_WRITE`: it cannot be opened for writing.
+ */
+export function openJournal<Event extends { type: string } = AnyEvent>(
+  path: string,
+  options: JournalOptions<Event> = {},
+): Journal<Event> {
+  const { schema, lock, sync = true, fence, syncFirst, onEvent } = options
+  const opened = openFile(path, { schema, sync, onEvent })
+  let descriptor: number | undefined = opened.descriptor
+  let lastSeq = opened.lastSeq
+  let bytes = fstatSync(opened.descriptor).size
+  let dirty = bytes > 0 // whoever wrote it may have been killed before it synced
+  const presence = presenceCheck(path)
+
+  function usable(): number {
+    if (descriptor !== undefined) return descriptor
+    throw new JournalError('ERR_JOURNAL_CLOSED', `${path}: The journal is closed; open it again to append.`, {
+      path,
+    })
+  }
+
+  function append(...events: NewEventOf<Event>[]): Stored<Event>[] {
+    const file = usable()
+    fence?.()
+    if (lock?.lost() !== undefined) throw lostLock(path)
+    const timestamp = new Date().toISOString()
+    const stored = events.map((event, index) =>
+      stamp(event, { seq: lastSeq + 1 + index, timestamp }, path, schema),
+    )
+    const lines = Buffer.from(stored.map((event) => toLine(event, path)).join(''))
+    writeWhole(file, lines, path)
+    bytes += lines.length
+    lastSeq += stored.length
+    dirty = true
+    if (onEvent) for (const event of stored) onEvent(event)
+    return stored
+  }
+
+  function syncNow(): void {
+    const file = usable()
+    if (!dirty) return
+    try {
+      presence.check(file, bytes)
+      if (sync) syncFirst?.()
+      if (sync) syncData(file, path)
+      dirty = false
+    } catch (error) {
+      shut() // nobody can say what is on disk now, so nothing may follow
+      throw asWriteError(error, path)
+    }
+  }
+
+  function shut(): void {
+    if (descriptor !== undefined) closeSync(descriptor)
+    descriptor = undefined
+  }
+
+  function close(): void {
+    try {
+      if (descriptor !== undefined) syncNow()
+    } finally {
+      shut()
+      lock?.release()
+    }
+  }
+
+  return {
+    path,
+    get lastSeq() {
+      return lastSeq
+    },
+    get size() {
+      return bytes
+    },
+    ...(opened.repaired && { repaired: opened.repaired }),
+    warnings: opened.warnings,
+    append,
+    sync: syncNow,
+    close,
+  }
+}
+
+/** An event as it will be stored. The position comes first in the line, and is ours whatever the event says. */
+function stamp<Event>(
+  event: NewEventOf<Event>,
+  { seq, timestamp }: { seq: number; timestamp: string },
+  path: string,
+  schema: EventSchema<Event> | undefined,
+): Stored<Event> {
+  const stored = Object.assign({ seq: 0, timestamp: '' }, event, { seq, timestamp })
+  if ('toJSON' in stored && typeof stored.toJSON === 'function')
+    throw refused(path, 'it has a method toJSON, so what would be written is another value')
+  const problem = problemOf(stored, schema)
+  if (problem !== undefined) throw refused(path, problem)
+  return stored as unknown as Stored<Event> // with the fields that were stamped it is one
+}
+
+/** The line of an event, its newline included. */
+function toLine(event: object, path: string): string {
+  try {
+    return `${JSON.stringify(event)}\n`
+  } catch (cause) {
+    throw refused(path, `${(event as AnyEvent).type}: ${(cause as Error).message}`, cause)
+  }
+}
+
+function refused(path: string, problem: string, cause?: unknown): JournalError {
+  const message = `${path}: Refused to append an event: ${problem}.`
+  return new JournalError('ERR_JOURNAL_EVENT', message, { path, cause })
+}
+
+function lostLock(path: string): JournalError {
+  const message = `${path}: The lock of this journal was taken by another process, or deleted. Nothing more was written here.`
+  return new JournalError('ERR_JOURNAL_LOST', message, { path })
+}
+
+type Opening<Event> = Required<Pick<JournalOptions<Event>, 'schema' | 'sync' | 'onEvent'>>
+
+/** Opens a journal's file, reads it, and makes its end fit for appending. */
+function openFile<Event>(path: string, { schema, sync, onEvent }: Opening<Event>) {
+  const descriptor = openForAppend(path, sync === true)
+  try {
+    const { remainder, unfinished, lastSeq, warnings } = scanJournal(descriptor, path, { schema, onEvent })
+    const repaired = repairTail(descriptor, path, { remainder, unfinished })
+    return { descriptor, lastSeq, warnings, repaired }
+  } catch (error) {
+    closeSync(descriptor)
+    const isOfSystem = Object(error).syscall !== undefined // any other one is ours already, or the listener's
+    throw isOfSystem ? asWriteError(error, path) : error
+  }
+}
+
+function openForAppend(path: string, sync: boolean): number {
+  try {
+    const descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+    const isNew = fstatSync(descriptor).size === 0
+    if (isNew && sync) syncPath(dirname(path)) // its name must survive, too
+    return descriptor
+  } catch (error) {
+    throw asWriteError(error, path)
+  }
+}
+
+/** What a writer must know about a journal before it appends. */
+interface Scan {
+  lastSeq: number
+  warnings: string[]
+  remainder: Remainder
+  /** True when the last line is an event that lacks only its newline. */
+  unfinished: boolean
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Reads an open journal from its beginning, blocking.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event.
+ */
+function scanJournal<Event>(
+  descriptor: number,
+  path: string,
+  { schema, onEvent }: Pick<Opening<Event>, 'schema' | 'onEvent'>,
+): Scan {
+  let seen = 0
+  const hear = (event: Stored<Event>) => {
+    seen += 1
+    onEvent?.(event)
+  }
+  try {
+    return scanToday(descriptor, path, schema, hear)
+  } catch (error) {
+    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
+    const old = readOldJournal(path, schema)
+    for (const event of old.events.slice(seen)) hear(event)
+    return old
+  }
+}
+
+function scanToday<Event>(
+  descriptor: number,
+  path: string,
+  schema: EventSchema<Event> | undefined,
+  hear: (event: Stored<Event>) => void,
+): Scan {
+  const splitter = lineSplitter()
+  const parser = eventParser(path, { schema })
+  for (let at = 0; ; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    const bytesRead = readSync(descriptor, chunk, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) break
+    at += bytesRead
+    const block = splitter.push(chunk.subarray(0, bytesRead))
+    if (block) for (const event of parser.parseBlock(block)) hear(event)
+    parser.refuseLongLine(splitter.pending())
+  }
+  const remainder = splitter.end()
+  const last = parser.parseRemainder(remainder)
+  if (last) hear(last)
+  const { warnings, lastSeq } = parser.numbers
+  return { lastSeq: lastSeq(), warnings, remainder, unfinished: last !== undefined }
+}
+
+const PRESENCE_INTERVAL_MS = 20
+
+/**
+ * Notices that an open file was deleted, replaced by an editor, or shortened: writing to it succeeds, and what was there is lost.
+ *
+ * Looks at most every 20 ms: it would be the dearest part of an append in a burst.
+ */
+function presenceCheck(path: string) {
+  let checkedMs = Number.NEGATIVE_INFINITY
+
+  /**
+   * @param leastBytes - What this writer knows to be in the file; somebody else may have added to it.
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`.
+   */
+  function check(descriptor: number, leastBytes: number): void {
+    const nowMs = Number(process.hrtime.bigint()) / 1e6 // node loads all of perf_hooks for performance.now()
+    if (nowMs - checkedMs < PRESENCE_INTERVAL_MS) return
+    checkedMs = nowMs
+    const { nlink, size } = fstatSync(descriptor)
+    if (nlink > 0 && size >= leastBytes) return
+    const what = nlink > 0 ? 'shortened' : 'deleted or replaced'
+    throw new JournalError(
+      'ERR_JOURNAL_WRITE',
+      `${path}: The journal was ${what} while it was being written.\n${whatIsLost(path, nlink)}`,
+      { path },
+    )
+  }
+
+  return { check }
+}
+
+function whatIsLost(path: string, nlink: number): string {
+  if (!existsSync(path))
+    return 'What it held is lost with it. Put it back from a copy, then continue; without it there is nothing to continue.'
+  const lost = nlink > 0 ? 'it held before' : 'was appended last'
+  return `What ${lost} is lost. Restore the file, or continue from what is there now.`
+}

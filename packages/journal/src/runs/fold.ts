@@ -1,0 +1,418 @@
+import { basename } from 'node:path'
+import { JournalError } from '../errors.js'
+import {
+  type ContentPart,
+  type EngineEnd,
+  type EngineStart,
+  type ErrorEvent,
+  type HumanInputRequest,
+  isKnownEvent,
+  type JournalEvent,
+  type RunStatus,
+  type StoredEvent,
+  type Thought,
+} from './events.js'
+import { journalPath } from './paths.js'
+
+/** Tokens as the provider counted them, added up over a run. */
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}
+
+/** A call of the last THOUGHT that has no result yet. */
+export interface PendingCall {
+  /** Made by the engine, and unique in the run: by it the later events name the call. */
+  action_id: string
+  /** The provider's, which may come again in a later response. */
+  id: string
+  name: string
+  /** The raw string the model sent. */
+  arguments: string
+  /** Of its THOUGHT, from 1. */
+  iteration: number
+  /** True when it may have been started: there is an ACTION_REQUEST. */
+  requested: boolean
+  /** How many ACTION_REQUESTs there are. */
+  attempts: number
+}
+
+/** Who holds a run, unless it was released. */
+export interface Owner {
+  pid: number
+  /** The machine it runs on. */
+  host: string
+  /** False when it is gone. One that cannot be seen from here (another machine, a container) is gone after half a minute of silence. */
+  alive: boolean
+}
+
+/** `metadata.json`: a cache of the journal, for people and for `jq`. A status of `EMPTY` is never written to disk. */
+export interface RunMetadata {
+  /** The name of its directory when it began. */
+  run_id: string
+  /** The name of its workspace. Null, here and below, where the journal does not say. */
+  workspace_id: string | null
+  agent_name: string | null
+  /** `INTERRUPTED` also when its owner is gone without a word. `EMPTY`: it has no first message. */
+  status: RunStatus | 'EMPTY'
+  /** Of the first event: ISO 8601, UTC. */
+  created_at: string | null
+  /** Of the last event. */
+  updated_at: string | null
+  /** Null while the run goes on. */
+  end_time: string | null
+  /** The task. */
+  initial_message: string | null
+  /** The highest that has a THOUGHT; 0 when none has. */
+  iterations: number
+  /** Of the last start: iterations after a message before the run fails. */
+  max_iterations: number | null
+  /** Why, when the status is FAILED. */
+  error: string | null
+  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and nobody writes it. */
+  reason_code: string | null
+  /** Absolute, as of the first start; so is `work_dir`. */
+  agent_home: string | null
+  work_dir: string | null
+  /** The run whose tool this agent is. */
+  parent_run: string | null
+  usage: Usage
+  /** Of the last engine, alive or not. */
+  pid: number | null
+  /** The machine of the last engine. */
+  host: string | null
+}
+
+/** What the next engine needs of the events before it, and nobody else. */
+export interface RunHistory {
+  /** Every id that a call of the run has. */
+  actionIds: ReadonlySet<string>
+  /** The calls that asked for a sensitive answer, also for one that was erased. */
+  sensitiveCalls: ReadonlySet<string>
+  /** What the user said, the task first. */
+  userMessages: readonly string[]
+  /** The last request whose tokens the provider counted, and its bytes. */
+  lastCount: { tokens: number; bytes: number } | undefined
+  /** The last iteration in which a command got a result, and the records of its commands, relative to the run's directory. */
+  lastExecutions: { iteration: number; refs: readonly string[] }
+}
+
+/** Everything a run's journal and lease say about it. */
+export interface RunSummary {
+  /** The name of its directory. */
+  runId: string
+  /** Its path. */
+  directory: string
+  /** That of `metadata`. */
+  status: RunMetadata['status']
+  metadata: RunMetadata
+  /** The model of its last start, or the provider of an agent that names no model; null where the journal does not say. */
+  model: string | null
+  /** What its last start set in the agent, as `path=value`. */
+  overrides: string[]
+  /** Calls of the last THOUGHT without a result, in call order. */
+  pendingCalls: PendingCall[]
+  /** The highest iteration that has a THOUGHT; 0 when none has. */
+  lastIteration: number
+  /** How many iterations had a THOUGHT since the user last spoke. */
+  iterationsSinceMessage: number
+  usage: Usage
+  /** Absent after the lease was released. */
+  owner?: Owner
+  /** The question still open. */
+  humanRequest?: HumanInputRequest
+  /** The content of a last THOUGHT without calls, unless the user has spoken or the run was retried since. */
+  answer?: string
+  /** True when the user said something after the model last did. */
+  userSpokeLast: boolean
+  /** What a person allowed at the run's first start, or when they took it over: it holds for whoever continues the run. */
+  allowed?: NonNullable<EngineStart['allowed']>
+  /** What the model said last. */
+  lastThought?: Thought
+  /** The code of the error that a run failed with, where it is one with a code: why `metadata.error` says what it says. */
+  errorCode?: string
+  /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
+  failure?: ErrorEvent
+  /** Why the journal could not be read to its end, or is without its beginning. */
+  problem?: JournalError
+}
+
+/** What a journal says about its run, gathered event by event. */
+interface RunState {
+  firstStart?: EngineStart
+  lastStart?: EngineStart
+  /** Of the last start that has one. */
+  allowed?: EngineStart['allowed']
+  /** The highest number of an owner; 0 when none is recorded. */
+  lastEpoch: number
+  /** Set only while no ENGINE_START follows it. */
+  end?: EngineEnd
+  firstTimestamp?: string
+  lastTimestamp?: string
+  lastError?: string
+  /** Of the last ERROR that ended the run, as its details say. */
+  lastErrorCode?: string
+  lastThought?: Thought
+  /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
+  attempts: Map<string, number>
+  /** Of the last THOUGHT: the calls that have a result. */
+  answered: Set<string>
+  /** True when a USER_MESSAGE came after the last THOUGHT. */
+  messageSinceThought: boolean
+  /** True when the last THOUGHT was not used: the run was retried after it. */
+  retriedSinceThought: boolean
+  /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
+  failure?: ErrorEvent
+  humanRequest?: HumanInputRequest
+  lastIteration: number
+  iterationsSinceMessage: number
+  usage: Usage
+  /** True when there is more than starts. */
+  wentOn: boolean
+  actionIds: Set<string>
+  sensitiveCalls: Set<string>
+  userMessages: string[]
+  lastCount: RunHistory['lastCount']
+  lastExecutions: { iteration: number; refs: string[] }
+}
+
+/** The one fold of a run's events: `add` takes them in order; the rest may be asked at any time. */
+export interface RunFold {
+  add(event: StoredEvent): void
+  /** @param owner - As the lease says it. */
+  summary(directory: string, owner: Owner | undefined): RunSummary
+  readonly history: RunHistory
+  readonly lastStart: EngineStart | undefined
+  readonly hasEnded: boolean
+  readonly lastEpoch: number
+}
+
+export function foldRun(): RunFold {
+  const state: RunState = {
+    lastEpoch: 0,
+    attempts: new Map(),
+    answered: new Set(),
+    messageSinceThought: false,
+    retriedSinceThought: false,
+    lastIteration: 0,
+    iterationsSinceMessage: 0,
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    wentOn: false,
+    actionIds: new Set(),
+    sensitiveCalls: new Set(),
+    userMessages: [],
+    lastCount: undefined,
+    lastExecutions: { iteration: 0, refs: [] },
+  }
+
+  function add(event: StoredEvent): void {
+    state.firstTimestamp ??= event.timestamp
+    state.lastTimestamp = event.timestamp
+    state.wentOn ||= event.type !== 'ENGINE_START'
+    if (isKnownEvent(event)) addKnown(event, state)
+  }
+
+  return {
+    add,
+    summary: (directory, owner) => summarize(directory, state, owner),
+    history: state,
+    get lastStart() {
+      return state.lastStart
+    },
+    get hasEnded() {
+      return state.end !== undefined
+    },
+    get lastEpoch() {
+      return state.lastEpoch
+    },
+  }
+}
+
+function addKnown(event: JournalEvent, state: RunState): void {
+  switch (event.type) {
+    case 'ENGINE_START':
+      addStart(event, state)
+      break
+    case 'ENGINE_END':
+      state.end = event
+      delete state.failure
+      break
+    case 'USER_MESSAGE':
+      state.userMessages.push(wordsOf(event.content))
+      state.messageSinceThought = true
+      state.iterationsSinceMessage = 0
+      delete state.failure
+      break
+    case 'THOUGHT':
+      addThought(event, state)
+      break
+    case 'ACTION_REQUEST':
+      state.attempts.set(event.action_id, (state.attempts.get(event.action_id) ?? 0) + 1)
+      break
+    case 'ACTION_RESULT':
+      state.answered.add(event.action_id)
+      if (state.humanRequest?.action_id === event.action_id) delete state.humanRequest
+      if (event.execution_ref) addExecution(event.iteration, event.execution_ref, state)
+      break
+    case 'HUMAN_INPUT_REQUEST':
+      state.humanRequest = event
+      if (event.sensitive && event.action_id !== undefined) state.sensitiveCalls.add(event.action_id)
+      break
+    case 'HUMAN_INPUT_RECEIVED':
+      delete state.humanRequest
+      break
+    case 'ERROR':
+      addError(event, state)
+      break
+    case 'SYSTEM_MESSAGE':
+    case 'SNAPSHOT':
+    case 'HOOK_EXECUTION_AUDIT':
+      break
+    default:
+      event satisfies never
+  }
+}
+
+const LARGEST_EPOCH = 1e14
+
+function addStart(event: EngineStart, state: RunState): void {
+  state.firstStart ??= event
+  state.lastStart = event
+  if (event.allowed) state.allowed = event.allowed
+  const epoch = event.engine?.epoch ?? 0
+  if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
+  delete state.end
+  delete state.lastError
+  delete state.lastErrorCode
+  if (event.retry) state.retriedSinceThought = true
+}
+
+function addThought(event: Thought, state: RunState): void {
+  if (event.iteration !== state.lastThought?.iteration) state.iterationsSinceMessage += 1
+  state.lastThought = event
+  state.attempts.clear()
+  state.answered.clear()
+  state.messageSinceThought = false
+  state.retriedSinceThought = false
+  delete state.failure
+  state.lastIteration = Math.max(state.lastIteration, event.iteration)
+  for (const { action_id } of event.tool_calls) state.actionIds.add(action_id)
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
+    state.usage[key] += event.usage?.[key] ?? 0
+  }
+  const { usage, request_bytes: bytes } = event
+  const tokens = usage?.prompt_tokens
+  if (tokens !== undefined && bytes !== undefined) state.lastCount = { tokens, bytes }
+}
+
+function addExecution(iteration: number, ref: string, state: RunState): void {
+  if (iteration !== state.lastExecutions.iteration) state.lastExecutions = { iteration, refs: [] }
+  state.lastExecutions.refs.push(ref)
+}
+
+/** Errors that were recovered from have ended nothing. */
+function addError(event: ErrorEvent, state: RunState): void {
+  const { error_message, error_details, recoverable } = event
+  state.lastError = error_message
+  if (recoverable === false) state.failure = event
+  const { code } = Object(error_details) as { code?: unknown }
+  if (recoverable === false && typeof code === 'string') state.lastErrorCode = code
+  else delete state.lastErrorCode
+}
+
+function wordsOf(content: string | ContentPart[]): string {
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+}
+
+function summarize(directory: string, state: RunState, owner: Owner | undefined): RunSummary {
+  const metadata = deriveMetadata(basename(directory), state, owner?.alive ?? false)
+  const { lastThought, humanRequest, lastErrorCode, failure } = state
+  const isUsed = !state.messageSinceThought && !state.retriedSinceThought
+  const isLost = metadata.status === 'EMPTY' && state.wentOn
+  return {
+    runId: basename(directory),
+    directory,
+    status: metadata.status,
+    metadata,
+    model: modelIn(state.lastStart?.config),
+    overrides: [...(state.lastStart?.overrides ?? [])],
+    pendingCalls: pendingCalls(state),
+    lastIteration: state.lastIteration,
+    iterationsSinceMessage: state.iterationsSinceMessage,
+    usage: { ...state.usage },
+    userSpokeLast: state.messageSinceThought,
+    ...(owner && { owner }),
+    ...(humanRequest && { humanRequest }),
+    ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
+    ...(state.allowed && { allowed: state.allowed }),
+    ...(lastThought && { lastThought }),
+    ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
+    ...(failure && { failure }),
+    ...(isLost && { problem: lostBeginning(directory) }),
+  }
+}
+
+/** Those of the last THOUGHT without a result, in call order. */
+function pendingCalls({ lastThought, attempts, answered }: RunState): PendingCall[] {
+  const { tool_calls = [], iteration = 0 } = lastThought ?? {}
+  return tool_calls
+    .filter(({ action_id }) => !answered.has(action_id))
+    .map(({ action_id, id, name, arguments: raw }) => {
+      const tried = attempts.get(action_id) ?? 0
+      return { action_id, id, name, arguments: raw, iteration, requested: tried > 0, attempts: tried }
+    })
+}
+
+/** Derives every field from the journal, and from the lease whether its owner lives. */
+function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): RunMetadata {
+  const { firstStart, lastStart, end } = state
+  const status = deriveStatus(state, ownerAlive)
+  return {
+    run_id: firstStart?.run_id ?? runId,
+    workspace_id: firstStart?.workspace_id ?? null,
+    agent_name: firstStart?.agent_name ?? null,
+    status,
+    created_at: state.firstTimestamp ?? null,
+    updated_at: state.lastTimestamp ?? null,
+    end_time: end?.timestamp ?? null,
+    initial_message: state.userMessages[0] ?? firstStart?.task ?? null,
+    iterations: state.lastIteration,
+    max_iterations: lastStart?.max_iterations ?? null,
+    error: status === 'FAILED' ? (end?.reason ?? state.lastError ?? null) : null,
+    reason_code: end ? (end.reason_code ?? null) : status === 'INTERRUPTED' ? 'killed' : null,
+    agent_home: firstStart?.agent_home ?? null,
+    work_dir: firstStart?.work_dir ?? null,
+    parent_run: firstStart?.parent_run ?? null,
+    usage: state.usage,
+    pid: lastStart?.engine?.pid ?? null,
+    host: lastStart?.engine?.hostname ?? null,
+  }
+}
+
+/** Without a first message a run was announced to nobody, and nothing was started in it. */
+function deriveStatus(state: RunState, ownerAlive: boolean): RunMetadata['status'] {
+  const { firstStart, userMessages, lastThought, end } = state
+  if (firstStart === undefined || (userMessages.length === 0 && lastThought === undefined)) return 'EMPTY'
+  if (end) return end.status
+  return ownerAlive ? 'RUNNING' : 'INTERRUPTED'
+}
+
+/** The configuration is the program's own; v1.1 called the model's part `llm_config`. */
+function modelIn(config: unknown): string | null {
+  const { llm, llm_config: old } = Object(config) as { llm?: unknown; llm_config?: unknown }
+  const { model, model_name: oldName, provider } = Object(llm ?? old) as Record<string, unknown>
+  return [model, oldName, provider].find((name) => typeof name === 'string') ?? null
+}
+
+/** An empty run whose journal holds what came later is none that never began. */
+function lostBeginning(directory: string): JournalError {
+  const path = journalPath(directory)
+  return new JournalError(
+    'ERR_JOURNAL_CORRUPT',
+    `${path}: The beginning of this run is lost: its first events, which name the agent and its task, are not there, but later ones are.\n` +
+      'A crash of ours does not do that, so something else wrote there. Put the lines back from a copy; without them the run cannot be continued.',
+    { path, wayOut: 'start' },
+  )
+}
