@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openJournal, readJournal, readTail, streamJournal } from '../packages/journal/dist/index.js'
+import { runEventSchema as schema } from '../packages/journal/dist/runs.js'
 import { iterationEvents, journalText } from './journal/events.mjs'
 import { median, numbers, report } from './report.mjs'
 
@@ -68,7 +69,7 @@ async function appendFigures() {
       return microseconds / APPENDS
     },
     'journal.append + sync': () => {
-      const journal = openJournal(join(directory, `ours-${files++}`))
+      const journal = openJournal(join(directory, `ours-${files++}`), { schema })
       const microseconds = cpuOf(() => {
         for (const event of events) {
           journal.append(event)
@@ -90,11 +91,11 @@ async function readFigures(path) {
           if (line !== '') events.push(JSON.parse(line))
         return events.length
       }) / 1000,
-    'readJournal (validated)': async () => (await cpuOfAsync(() => readJournal(path))) / 1000,
+    'readJournal (validated)': async () => (await cpuOfAsync(() => readJournal(path, { schema }))) / 1000,
     'streamJournal (validated)': async () =>
       (await cpuOfAsync(async () => {
         let count = 0
-        for await (const event of streamJournal(path)) count += event.seq > 0 ? 1 : 0
+        for await (const event of streamJournal(path, { schema })) count += event.seq > 0 ? 1 : 0
         return count
       })) / 1000,
   })
@@ -111,15 +112,15 @@ function memoryTable(path) {
 }
 
 async function tailTable(longPath) {
-  const wholeMs = await wallMs(() => readJournal(longPath))
+  const wholeMs = await wallMs(() => readJournal(longPath, { schema }))
   const rows = []
   for (const count of [1_000, 10_000, EVENTS]) {
     const path = count === EVENTS ? longPath : join(directory, `tail-${count}.jsonl`)
     if (count !== EVENTS) writeFileSync(path, journalText(count))
-    const firstMs = await wallMs(() => readTail(path, { iterations: 20 }))
+    const firstMs = await wallMs(() => readTail(path, { iterations: 20, schema }))
     const times = []
     for (let round = 0; round < 50; round++)
-      times.push(await wallMs(() => readTail(path, { iterations: 20 })))
+      times.push(await wallMs(() => readTail(path, { iterations: 20, schema })))
     const later = median(times)
     rows.push({
       'of events': count.toLocaleString('en'),
@@ -134,9 +135,9 @@ async function tailTable(longPath) {
 /** Appends an iteration and rebuilds, again and again: the time for n iterations should grow like n. */
 async function growthTable() {
   const ways = {
-    'append, `readTail` of 20': (path) => readTail(path, { iterations: 20 }),
+    'append, `readTail` of 20': (path) => readTail(path, { iterations: 20, schema }),
     'append, read what is new': async (path, from) =>
-      (await readJournal(path, { fromOffset: from })).endOffset,
+      (await readJournal(path, { fromOffset: from, schema })).endOffset,
   }
   const rows = []
   for (const [what, rebuild] of Object.entries(ways)) {

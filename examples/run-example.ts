@@ -2,7 +2,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { isKnownEvent, type JournalEvent, readJournal } from '../packages/journal/dist/index.js'
+import { readJournal } from '../packages/journal/dist/index.js'
+import { isKnownEvent, type JournalEvent, runEventSchema } from '../packages/journal/dist/runs.js'
 import {
   type ProcessResult,
   type StartedProcess,
@@ -76,7 +77,8 @@ export async function runDirectoryOf(workspace: TemporaryWorkspace): Promise<str
 
 /** The events of the latest run. */
 export async function eventsOf(workspace: TemporaryWorkspace): Promise<JournalEvent[]> {
-  const { events } = await readJournal(join(await runDirectoryOf(workspace), 'journal.jsonl'))
+  const path = join(await runDirectoryOf(workspace), 'journal.jsonl')
+  const { events } = await readJournal(path, { schema: runEventSchema })
   return events.filter(isKnownEvent)
 }
 

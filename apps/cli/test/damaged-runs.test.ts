@@ -272,7 +272,7 @@ const UNREADABLE: Record<string, { make: (path: string) => Promise<unknown>; pro
   },
   giant: {
     make: (path) => writeFile(path, 'no event\n').then(() => truncate(path, GIANT)),
-    problem: ':1: This line is damaged: it is not JSON.',
+    problem: ': Could not be read as a whole: it is larger than 2 GiB.',
   },
   line: { make: writeLongLine, problem: ':1: This line is damaged: it is longer than 256 MiB.' },
 }

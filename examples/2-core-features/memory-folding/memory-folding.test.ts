@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { readRequest } from '../../../packages/journal/dist/index.js'
+import { readRequest } from '../../../packages/journal/dist/runs.js'
 import { areInstalled, startScriptedServer } from '../../../packages/testkit/dist/index.js'
 import {
   changedExample,

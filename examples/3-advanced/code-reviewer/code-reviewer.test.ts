@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, test } from 'vitest'
-import { readRequest } from '../../../packages/journal/dist/index.js'
+import { readRequest } from '../../../packages/journal/dist/runs.js'
 import { areInstalled } from '../../../packages/testkit/dist/index.js'
 import { runDirectoryOf, runExample, workspaceOf } from '../../run-example.js'
 

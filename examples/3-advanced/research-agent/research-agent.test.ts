@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRequest } from '../../../packages/journal/dist/index.js'
+import { readRequest } from '../../../packages/journal/dist/runs.js'
 import { runDirectoryOf, runExample, workspaceOf } from '../../run-example.js'
 
 const EXAMPLE = '3-advanced/research-agent'

@@ -56,3 +56,96 @@ export class JournalError extends Error {
 export function isJournalError(error: unknown): error is JournalError {
   return error instanceof Error && error.name === 'JournalError' && 'code' in error
 }
+
+/**
+ * The system's error with the file's name and what to do about it; any other error stays as it is.
+ *
+ * @param remedies - What else is to be done about this file, by the system's code.
+ */
+export function asReadError(error: unknown, path: string, remedies: Record<string, string> = {}): unknown {
+  const { code = '', message, syscall } = Object(error) as NodeJS.ErrnoException
+  if (syscall === undefined) return error
+  const [what, remedy] = UNREADABLE[code] ?? [`${message}.`, 'Fix the cause, and try again.']
+  const text = `${path}: Could not be read: ${what}\n${remedies[code] ?? remedy}`
+  return new JournalError('ERR_JOURNAL_READ', text, { path, cause: error })
+}
+
+const PERMIT_READING = 'Give yourself permission to read it.'
+const PUT_FILE_BACK = 'Put back the file that was there, or remove what is in its place.'
+
+const UNREADABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  EACCES: ['permission denied (EACCES).', PERMIT_READING],
+  EPERM: ['permission denied (EPERM).', PERMIT_READING],
+  EISDIR: ['it is a directory, not a file (EISDIR).', PUT_FILE_BACK],
+  ESPIPE: ['it is a pipe, not a file (ESPIPE).', PUT_FILE_BACK],
+  ENODEV: ['it is a device, not a file (ENODEV).', PUT_FILE_BACK],
+  ENOTDIR: ['it is below a file (ENOTDIR).', 'Put back the directory that was there.'],
+  ELOOP: ['it is a symbolic link that leads to itself (ELOOP).', PUT_FILE_BACK],
+  EIO: ['the disk reported an error (EIO).', 'Copy what is there to a healthy disk.'],
+}
+
+/** The system's error with the file's name and what to do about it; an error of ours stays as it is. */
+export function asWriteError(error: unknown, path: string): JournalError {
+  if (isJournalError(error)) return error
+  return writeError(error, path, (code, remedy) => {
+    if (code === 'ENOENT') return MISSING
+    return `${NOT_WHOLE.has(code) ? '' : 'What was recorded before is whole. '}${remedy}, then continue.`
+  })
+}
+
+/** The error for what has not begun: there is nothing to be continued. */
+export function asStartError(error: unknown): unknown {
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
+  const { cause, path } = error
+  return writeError(cause, path, (_, remedy) => `The run was not started. ${remedy}, then start it again.`)
+}
+
+/** The error for a damaged journal, of which nobody can say that it is whole. */
+export function asRepairError({ cause, path }: JournalError): JournalError {
+  return writeError(cause, path, (_, remedy) => `The journal is as it was. ${remedy}, then repair it.`)
+}
+
+function writeError(
+  cause: unknown,
+  path: string,
+  advice: (code: string, remedy: string) => string,
+): JournalError {
+  const { code = '', message = String(cause) } = Object(cause) as Partial<NodeJS.ErrnoException>
+  const [what, remedy] = UNWRITABLE[code] ?? [message, 'Fix the cause']
+  return new JournalError(
+    'ERR_JOURNAL_WRITE',
+    `${path}: Could not be written: ${what}\n${advice(code, remedy)}`,
+    { path, cause },
+  )
+}
+
+const MISSING =
+  'For a new journal, create it first. If it was deleted or moved, put it back, then continue; what is gone cannot be continued.'
+
+const PERMIT_WRITING = 'Give yourself write permission on the directory and its files'
+const PUT_BACK = 'Put back what was there, or move what is in its place away'
+
+/** What the system's codes mean, and what to do. */
+const UNWRITABLE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOSPC: ['no space is left on the disk (ENOSPC).', 'Free some space'],
+  EDQUOT: ['your disk quota is used up (EDQUOT).', 'Free some space'],
+  EROFS: ['the file system is read-only (EROFS).', 'Mount it read-write, or use another directory'],
+  EACCES: ['permission denied (EACCES).', PERMIT_WRITING],
+  EPERM: ['permission denied (EPERM).', PERMIT_WRITING],
+  EIO: ['the disk reported an error (EIO).', 'Copy the directory to a healthy disk'],
+  EFBIG: ['a file may not become that long (EFBIG).', 'Raise the limit (ulimit -f)'],
+  EMFILE: ['this process has too many files open (EMFILE).', 'Raise the limit (ulimit -n)'],
+  ENOTSUP: [
+    'the file system has no hard links, by which one process alone becomes the owner (ENOTSUP).',
+    'Use a file system that has them (FAT and many mounted buckets have none)',
+  ],
+  ENOENT: ['its directory does not exist (ENOENT).', PUT_BACK],
+  EEXIST: ['something else of that name is in the way (EEXIST).', PUT_BACK],
+  EISDIR: ['a directory of that name is in the way (EISDIR).', 'Move the directory away'],
+  ENOTDIR: ['a file is in the place of its directory (ENOTDIR).', PUT_BACK],
+  ENXIO: ['a pipe of that name is in the way (ENXIO).', PUT_BACK],
+  ESPIPE: ['a pipe of that name is in the way (ESPIPE).', PUT_BACK],
+}
+
+/** With these, something else was done to the files than writing them. */
+const NOT_WHOLE: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR', 'ENXIO', 'ESPIPE', 'EIO'])

@@ -6,7 +6,7 @@ import {
   syncName as syncNameDurably,
   type WriteOptions,
 } from '@delta/durable'
-import { asReadError, asWriteError } from './disk-errors.js'
+import { asReadError, asWriteError } from './errors.js'
 
 /** A line, or a file that is read whole, is never larger: text of twice the size is more than Node.js can hold. */
 export const LARGEST_TEXT_BYTES = 256 * 1024 * 1024

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readFileSync } from 'node:fs'
 import { openAtOnce } from '@delta/durable'
-import { asReadError } from './disk-errors.js'
-import { JournalError } from './errors.js'
+import { asReadError, JournalError } from './errors.js'
 import {
   type AnyEvent,
   type EventSchema,

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { asReadError } from './disk-errors.js'
-import { isJournalError } from './errors.js'
+import { asReadError, isJournalError } from './errors.js'
 import type { AnyEvent, EventSchema, Stored } from './event.js'
 import { openToRead, readAt } from './files.js'
 import { readOldJournal } from './inspect.js'

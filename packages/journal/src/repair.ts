@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '@delta/durable'
-import { asWriteError } from './disk-errors.js'
+import { asWriteError } from './errors.js'
 import { recordStamp, replaceFile, syncData, syncName, writeWhole } from './files.js'
 import { type InspectedLine, inspectJournal } from './inspect.js'
 import type { Remainder } from './lines.js'

@@ -1,4 +1,4 @@
-export { asWriteError } from './disk-errors.js'
+export { asWriteError } from './errors.js'
 export { recordName } from './files.js'
 export { type CreateRunOptions, createRun } from './runs/create-run.js'
 export {

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync } from 'node:fs'
-import { asReadError } from './disk-errors.js'
-import { isJournalError } from './errors.js'
+import { asReadError, isJournalError } from './errors.js'
 import type { AnyEvent, Stored } from './event.js'
 import { openToRead, readAt } from './files.js'
 import { parseJournal, type ReadOptions, readJournal } from './read.js'

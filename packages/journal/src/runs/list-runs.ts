@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { asReadError } from '../disk-errors.js'
-import { isJournalError } from '../errors.js'
+import { asReadError, isJournalError } from '../errors.js'
 import { readFirstLine, readTextAtOnce } from '../files.js'
 import { parseJson } from '../lines.js'
 import { isToday } from './event-schemas.js'

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { asWriteError } from '../disk-errors.js'
-import { isJournalError, JournalError } from '../errors.js'
+import { asWriteError, isJournalError, JournalError } from '../errors.js'
 import { isObject } from '../event.js'
 import { readFirstLine } from '../files.js'
 import { parseJson } from '../lines.js'

@@ -10,9 +10,8 @@ import { parseJson } from '../lines.js'
 import { streamJournal } from '../read.js'
 import { isKnownEvent, runEventSchema } from './events.js'
 import { journalPath, runPaths } from './paths.js'
-import { addToRanges, fromRanges, type Ranges } from './ranges.js'
 import { notFound } from './read-run.js'
-import type { PartEvent } from './request-log.js'
+import { addToRanges, fromRanges, type PartEvent, type Ranges } from './request-log.js'
 
 /** What a reader needs of `io/invocations/<name>.json`: which lines of `io/parts.jsonl` the request is made of. */
 const recordSchema = z.object({

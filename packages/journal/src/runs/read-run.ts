@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { asReadError } from '../disk-errors.js'
-import { isJournalError, JournalError } from '../errors.js'
+import { asReadError, isJournalError, JournalError } from '../errors.js'
 import { inspectJournal } from '../inspect.js'
 import { streamJournal } from '../read.js'
 import { runEventSchema } from './events.js'

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { asWriteError } from '../disk-errors.js'
+import { asWriteError } from '../errors.js'
 import { recordName, writeAt } from '../files.js'
 
 const { O_CREAT, O_NONBLOCK, O_WRONLY } = constants

@@ -6,9 +6,7 @@ import type { Position } from '../event.js'
 import { type Journal, openJournal } from '../journal.js'
 import { repairJournal } from '../repair.js'
 import { runPaths } from './paths.js'
-import { addToRanges, type Ranges } from './ranges.js'
 import { createRecordFile, type RecordFile } from './record-file.js'
-import type { Run } from './run.js'
 
 /** What is about to be sent to a model. */
 export interface Invocation {
@@ -39,7 +37,10 @@ export interface InvocationRecord {
  *
  * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
  */
-export function recordInvocation(run: Run, invocation: Invocation): InvocationRecord {
+export function recordInvocation(
+  run: { readonly requests: RequestLog },
+  invocation: Invocation,
+): InvocationRecord {
   return run.requests.record(invocation)
 }
 
@@ -209,4 +210,20 @@ function openPartsLog(
     onNotice(repairJournal(path).text)
     return open()
   }
+}
+
+/** Numbers in order as pairs of first and last: mostly one pair. */
+export type Ranges = [number, number][]
+
+/** Lengthens the last pair by its successor, or begins another. */
+export function addToRanges(ranges: Ranges, number: number): void {
+  const last = ranges.at(-1)
+  if (last && number === last[1] + 1) last[1] = number
+  else ranges.push([number, number])
+}
+
+export function fromRanges(ranges: readonly (readonly [number, number])[]): number[] {
+  return ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index),
+  )
 }

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { asReadError } from '../disk-errors.js'
-import { JournalError } from '../errors.js'
+import { asReadError, JournalError } from '../errors.js'
 import { replaceFile } from '../files.js'
 import { type Journal, openJournal } from '../journal.js'
 import { readJournal } from '../read.js'

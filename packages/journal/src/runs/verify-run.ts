@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { asRepairError } from '../disk-errors.js'
-import { isJournalError } from '../errors.js'
+import { asRepairError, isJournalError } from '../errors.js'
 import { damageIn, nothingToRepair, type RepairResult, repairJournal } from '../repair.js'
 import { type Finding, type JournalReport, NO_BEGINNING, note, verifyJournal } from '../verify.js'
 import { isKnownEvent, runEventSchema, type StoredEvent } from './events.js'
