@@ -76,7 +76,10 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
 function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Meter {
   const { calibration, countTokens } = options
   const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
-  return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
+  return createMeter({
+    ...(count && { count, isProgram: !countTokens }),
+    ...(calibration && { calibration }),
+  })
 }
 
 /** Puts a source behind those before it: as messages of its own, or into the last one. */

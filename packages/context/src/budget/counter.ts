@@ -3,6 +3,8 @@ import type { ContextCommand } from '../manifest/manifest.js'
 import { type CommandContext, describeEnd, runContextCommand } from '../sources/context-command.js'
 import type { CountTokens } from './meter.js'
 
+export const PROGRAM = 'context.yaml: the token counter'
+
 /**
  * A program that counts tokens: it reads one JSON string a line, and prints one number a line.
  *
@@ -15,21 +17,18 @@ export function commandCounter(command: ContextCommand, context: CommandContext)
     if (texts.length === 0) return []
     const stdin = `${texts.map((text) => JSON.stringify(text)).join('\n')}\n`
     const outcome = await runContextCommand(command, context, stdin)
-    if (outcome.status === 'ABORTED')
-      throw new ContextError('ERR_CONTEXT_ABORTED', 'context.yaml: the token counter was stopped.')
-    if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) throw failure(describeEnd(outcome, command))
+    if (outcome.status === 'ABORTED') throw new ContextError('ERR_CONTEXT_ABORTED', `${PROGRAM} was stopped.`)
+    if (outcome.status !== 'EXITED' || outcome.exitCode !== 0)
+      throw failure(`${PROGRAM} ${describeEnd(outcome, command)}`)
 
     const lines = outcome.stdout.text.trim().split('\n')
     const counts = lines.map((line) => (line.trim() === '' ? Number.NaN : Number(line))) // an empty one would be 0
-    const usable =
-      counts.length === texts.length && counts.every((count) => Number.isSafeInteger(count) && count >= 0)
-    if (!usable) throw failure(`printed no whole number for each of ${texts.length} lines`)
     return counts
   }
 }
 
-function failure(what: string): ContextError {
+export function failure(what: string): ContextError {
   const hint =
-    'It reads a JSON string a line, and prints a number a line. Without token_counter, tokens are estimated.'
-  return new ContextError('ERR_CONTEXT_COUNTER', `context.yaml: the token counter ${what}.\n${hint}`)
+    'A token_counter reads a JSON string a line, and prints a number a line. Without one, tokens are estimated.'
+  return new ContextError('ERR_CONTEXT_COUNTER', `${what}.\n${hint}`)
 }

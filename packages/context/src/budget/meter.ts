@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@delta/model'
 import type { SizedMessage, Turn } from '../conversation/turn.js'
-import { ContextError } from '../errors.js'
+import { failure, PROGRAM } from './counter.js'
 import { bytesPerToken, type Calibration } from './tokens.js'
 
 /** Counts the tokens of several texts at once. */
@@ -19,9 +19,11 @@ const FRAME_TOKENS = 4
 
 export function createMeter({
   count,
+  isProgram = false,
   calibration,
 }: {
   count?: CountTokens
+  isProgram?: boolean
   calibration?: Calibration
 }): Meter {
   const counted = new Map<SizedMessage, number>()
@@ -38,19 +40,18 @@ export function createMeter({
       if (count === undefined) return
       const all = [...messages]
       const counts = await count(all.map(({ message }) => textOf(message)))
-      for (const [index, message] of all.entries()) counted.set(message, usable(counts[index]))
+      const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
+      if (counts.length !== all.length || !usable)
+        throw failure(
+          `${isProgram ? PROGRAM : 'countTokens'} gave no whole number for each of ${all.length} texts`,
+        )
+      for (const [index, message] of all.entries()) counted.set(message, counts[index] ?? 0)
     },
     tokens,
     tokensOf(turns) {
       return turns.reduce((total, { messages }) => messages.reduce(add, total), 0)
     },
   }
-}
-
-function usable(count: number | undefined): number {
-  if (Number.isSafeInteger(count) && count !== undefined && count >= 0) return count
-  const message = `countTokens gave ${count} for a text; it returns a list with a whole number for each.`
-  throw new ContextError('ERR_CONTEXT_COUNTER', message)
 }
 
 /** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */

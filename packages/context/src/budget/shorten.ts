@@ -8,8 +8,6 @@ import type { Meter } from './meter.js'
 const FEWEST_RESULT_TOKENS = 40
 
 const CUT_HERE = '\n[cut here: the rest exceeds max_tokens]'
-/** Where the words above would take more room than the text that is kept. */
-const CUT = ' [cut]'
 
 /** A block of text without its end, which is marked. Undefined if there is no room for more than its title. */
 export async function shortenText(
@@ -21,7 +19,7 @@ export async function shortenText(
   if (block === undefined) throw new TypeError('only a block that has text can be cut')
   const text = textOf(block.message.content)
   const shortened = await shrink(block, tokens, meter, (characters) => {
-    return cleanHead(text, characters) + (characters > CUT_HERE.length ? CUT_HERE : CUT)
+    return cleanHead(text, characters) + CUT_HERE
   })
   const beginning = text.slice(0, header.length + 1) // a title says nothing without what is below it
   const says = textOf(shortened.message.content).startsWith(beginning)

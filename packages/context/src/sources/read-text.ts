@@ -36,20 +36,14 @@ function readInPlace(path: string, place: Place): ReadText {
 function readOpen(file: number, status: BigIntStats): ReadText {
   if (status.isDirectory()) return refuse('is a directory, not a file', 'Name a file in it.')
   if (!status.isFile()) return refuse('is not a regular file', ANOTHER_FILE)
-  if (status.size > LARGEST_BYTES)
-    return refuse(
-      `has ${megabytes(status.size)} MB; at most ${megabytes(LARGEST_BYTES)} MB are read`,
-      ANOTHER_FILE,
-    )
+  if (status.size > LARGEST_BYTES) return refuse('is larger than 16 MB', ANOTHER_FILE)
   return decode(readFileSync(file))
 }
 
 function refuseFor({ code, message }: NodeJS.ErrnoException): ReadText {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { ok: false, missing: true, message: 'does not exist', hint: CREATE }
-  if (code === 'EACCES')
-    return refuse('may not be read by you', 'Change its permissions, or name another file.')
-  return refuse(`cannot be read: ${message}`, ANOTHER_FILE)
+  return refuse(`cannot be read: ${message}`, 'Change its permissions, or name another file.')
 }
 
 function decode(bytes: Buffer): ReadText {
@@ -68,9 +62,4 @@ const ANOTHER_FILE =
 
 function refuse(message: string, hint: string): ReadText {
   return { ok: false, missing: false, message, hint }
-}
-
-/** Rounded up: what is too large by a byte must not seem to have what is allowed. */
-function megabytes(bytes: bigint): bigint {
-  return (bytes + 1_048_575n) / 1_048_576n
 }
