@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@delta/model'
 import { type CommandOptions, describeEnd, runContextCommand } from './command.js'
-import type { SizedMessage, Turn } from './conversation.js'
+import { messagesOf, type SizedMessage, type Turn } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
 
@@ -37,43 +37,35 @@ export function estimateTokens(bytes: number, calibration?: Calibration): number
   return Math.ceil(bytes / Math.min(MOST, Math.max(FEWEST, ratio)))
 }
 
-/** What messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
-export interface Meter {
-  /** Counts several messages in one go: a counter may be a program. Comes before `tokens` of these. */
-  count(messages: readonly SizedMessage[]): Promise<void>
-  tokens(message: SizedMessage): number
-  tokensOf(turns: readonly Turn[]): number
-}
-
 /** Role, separators and names cost this much besides the text, with most providers. */
 const FRAME_TOKENS = 4
 
-export function createMeter({ tokenCounter }: ContextManifest, options: MeterOptions): Meter {
+export type Meter = ReturnType<typeof createMeter>
+
+/** Tells what messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
+export function createMeter({ tokenCounter }: ContextManifest, options: MeterOptions) {
   const { countTokens, calibration } = options
   const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
   const counted = new Map<SizedMessage, number>()
 
+  /** Counts several messages in one go: a counter may be a program. Comes before `tokens` of these. */
+  async function countAll(messages: readonly SizedMessage[]): Promise<void> {
+    if (count === undefined || messages.length === 0) return
+    const counts = await count(messages.map(({ message }) => textsOf(message).join('\n')))
+    const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
+    const who = countTokens === undefined ? PROGRAM : 'countTokens'
+    if (counts.length !== messages.length || !usable)
+      throw failure(`${who} gave no whole number for each of ${messages.length} texts`)
+    for (const [index, message] of messages.entries()) counted.set(message, counts[index] ?? 0)
+  }
   function tokens(message: SizedMessage): number {
     if (count === undefined) return estimateTokens(message.bytes, calibration)
     return (counted.get(message) ?? 0) + FRAME_TOKENS
   }
-  return {
-    async count(messages) {
-      if (count === undefined || messages.length === 0) return
-      const counts = await count(messages.map(({ message }) => textsOf(message).join('\n')))
-      const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
-      if (counts.length !== messages.length || !usable)
-        throw failure(
-          `${countTokens ? 'countTokens' : PROGRAM} gave no whole number for each of ${messages.length} texts`,
-        )
-      for (const [index, message] of messages.entries()) counted.set(message, counts[index] ?? 0)
-    },
-    tokens,
-    tokensOf: (turns) => {
-      const add = (sum: number, message: SizedMessage) => sum + tokens(message)
-      return turns.reduce((total, { messages }) => messages.reduce(add, total), 0)
-    },
+  function tokensOf(turns: readonly Turn[]): number {
+    return messagesOf(turns).reduce((sum, message) => sum + tokens(message), 0)
   }
+  return { count: countAll, tokens, tokensOf }
 }
 
 /** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */

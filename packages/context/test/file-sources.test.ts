@@ -146,3 +146,12 @@ test('a file that two sources name is read again, and so is what a generator bet
   const { messages } = await build({ sources: [notes, computed, notes] })
   expect(messages.map(({ content }) => String(content).split('\n').at(-1))).toEqual(['old', '', 'new'])
 })
+
+test('with a variable that is a relative path nothing is built, and the variable is named', async () => {
+  const { build, options } = await placeWith()
+  const variables = { ...options.variables, CWD: 'work' }
+  await expect(build({ sources: [{ type: 'journal' }] }, { variables })).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_USAGE',
+    message: 'The variable CWD must be an absolute path, not work.',
+  })
+})
