@@ -175,6 +175,8 @@ function camelKeys(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
+const VARIABLES = VARIABLE_NAMES.map((name) => `\${${name}}`)
+
 /** What is wrong (problems) or probably not meant so (warnings). */
 interface Findings {
   problems: Problem[]
@@ -200,9 +202,9 @@ function checkSources(sources: readonly (ContextSource | undefined)[], findings:
 
 function checkSource(source: ContextSource, at: string, findings: Findings): void {
   const { condition } = source
-  if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLE_NAMES, findings)
-  if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['count'], findings)
-  else checkReplaced(source.header, `${at}.header`, ['id'], findings)
+  if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLES, findings)
+  if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['${count}'], findings)
+  else checkReplaced(source.header, `${at}.header`, ['${id}'], findings)
   if (source.type === 'file') checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
   if (source.type === 'computed_file') {
     checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
@@ -213,7 +215,7 @@ function checkSource(source: ContextSource, at: string, findings: Findings): voi
 
 function checkWhole({ sources, header, tokenCounter }: ContextManifest, findings: Findings): void {
   if (tokenCounter) checkCommand(tokenCounter, 'token_counter', findings)
-  checkReplaced(header, 'header', ['id'], findings)
+  checkReplaced(header, 'header', ['${id}'], findings)
   if (sources.some(({ type }) => type === 'journal')) return
   const message = 'there is no journal source; the model sees neither the task nor what it did'
   findings.warnings.push({ path: 'sources', message, hint: 'Add to the list of sources: - type: journal' })
@@ -225,18 +227,15 @@ function checkPath(
   base: keyof ContextVariables,
   { problems, warnings }: Findings,
 ): void {
-  for (const [written, name = ''] of value.matchAll(/\$\{([^}]*)\}/g)) {
-    if (VARIABLE_NAMES.includes(name)) continue
-    const hint = `The variables are ${VARIABLE_NAMES.map((known) => `\${${known}}`).join(', ')}.`
+  for (const [written] of value.matchAll(/\$\{[^}]*\}|\$(?:AGENT_HOME|CWD|RUN_DIR)\b/g)) {
+    if (VARIABLES.includes(written)) continue
+    const hint = `The variables are ${VARIABLES.join(', ')}.`
     problems.push({ path, message: `there is no variable ${written}`, hint })
   }
-  const [bare, name = ''] = /\$([A-Z_]+)\b/.exec(value) ?? []
-  if (bare !== undefined && VARIABLE_NAMES.includes(name)) {
-    problems.push({ path, message: `"${bare}" is not replaced here`, hint: `Write \${${name}}.` })
-  } else if (value.startsWith('~')) {
+  if (value.startsWith('~')) {
     const hint = `Write it out, from / or from \${${base}} on.`
     warnings.push({ path, message: '"~" is not replaced here: no shell reads this path', hint })
-  } else if (!value.startsWith('${') && !isAbsolute(value)) {
+  } else if (!value.startsWith('$') && !isAbsolute(value)) {
     const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
     warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
   }
@@ -250,9 +249,9 @@ function checkCommand({ command }: ContextCommand, path: string, { warnings }: F
 /** What looks like a variable and is none reaches the model as it is written, which is seldom meant. */
 function checkReplaced(text: unknown, path: string, known: readonly string[], { warnings }: Findings): void {
   if (typeof text !== 'string') return
-  for (const [written, name = ''] of text.matchAll(/(?<!\\)\$\{(\w*)\}/g)) {
-    if (known.includes(name)) continue
-    const hint = `What is replaced here: ${known.map((each) => `\${${each}}`).join(', ')}.`
+  for (const [written] of text.matchAll(/(?<!\\)\$\{\w*\}/g)) {
+    if (known.includes(written)) continue
+    const hint = `What is replaced here: ${known.join(', ')}.`
     warnings.push({ path, message: `${written} is not replaced, and reaches the model as it is`, hint })
   }
 }
