@@ -27,7 +27,9 @@ export async function fitIntoBudget(
 
   for (const [index, part] of fitted.entries()) {
     if (part.source.type !== 'journal') continue
-    const journal = await fitJournal(part, Math.min(left, part.source.maxTokens ?? left), meter)
+    const budget = Math.min(left, part.source.maxTokens ?? left)
+    if (budget === Number.POSITIVE_INFINITY) continue
+    const journal = await fitJournal(part, budget, meter)
     if (journal === undefined) throw tooSmall(fitted, part.source.maxTokens ?? totalMaxTokens, meter)
     left -= meter.tokensOf(journal.turns)
     fitted[index] = journal

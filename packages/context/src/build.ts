@@ -67,7 +67,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, manifest, options))
   }
   const meter = createMeter(manifest, options)
-  await meter.count(parts.flatMap(({ turns }) => messagesOf(turns)))
+  await meter.count(messagesOf(parts.flatMap(({ turns }) => turns)))
   const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
   for (const part of await fitIntoBudget(parts, manifest, meter)) {
     add(context, part, { merge: manifest.merge === true, meter })
@@ -79,7 +79,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
 /** Puts a source behind those before it: as messages of its own, or into the last one. */
 function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
   const { source, turns, header = '', note } = part
-  const own = messagesOf(turns)
+  const own = [...messagesOf(turns)]
   const neighbour = merge ? neighbourOf(context, part) : undefined
   const { from, bytes } = neighbour ? joinTo(neighbour, context, own[0]) : addTo(context, own)
   const message = context.messages.length - (neighbour ? 1 : own.length)

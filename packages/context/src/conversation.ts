@@ -27,13 +27,13 @@ export interface Turn {
   messages: readonly SizedMessage[]
 }
 
-export function messagesOf(turns: readonly Turn[]): SizedMessage[] {
-  return turns.flatMap(({ messages }) => messages)
+export function* messagesOf(turns: readonly Turn[]): Generator<SizedMessage> {
+  for (const { messages } of turns) yield* messages
 }
 
 /** The whole conversation of a run as chat messages, in a form that a strict API accepts. */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
-  return messagesOf(turnsOf(events)).map(({ message }) => message)
+  return Array.from(messagesOf(turnsOf(events)), ({ message }) => message)
 }
 
 export function turnsOf(events: Iterable<StoredEvent>): Turn[] {

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@delta/model'
 import { type CommandOptions, describeEnd, runContextCommand } from './command.js'
-import { messagesOf, type SizedMessage, type Turn } from './conversation.js'
+import type { SizedMessage, Turn } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
 
@@ -49,8 +49,10 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
   const counted = new Map<SizedMessage, number>()
 
   /** Counts several messages in one go: a counter may be a program. Comes before `tokens` of these. */
-  async function countAll(messages: readonly SizedMessage[]): Promise<void> {
-    if (count === undefined || messages.length === 0) return
+  async function countAll(given: Iterable<SizedMessage>): Promise<void> {
+    if (count === undefined) return
+    const messages = [...given]
+    if (messages.length === 0) return
     const counts = await count(messages.map(({ message }) => textsOf(message).join('\n')))
     const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
     const who = countTokens === undefined ? PROGRAM : 'countTokens'
@@ -63,7 +65,9 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
     return (counted.get(message) ?? 0) + FRAME_TOKENS
   }
   function tokensOf(turns: readonly Turn[]): number {
-    return messagesOf(turns).reduce((sum, message) => sum + tokens(message), 0)
+    let sum = 0
+    for (const { messages } of turns) for (const message of messages) sum += tokens(message)
+    return sum
   }
   return { count: countAll, tokens, tokensOf }
 }
