@@ -45,7 +45,10 @@ export function whereItLeads(
 ): string | undefined {
   if (!isInside(path, CWD)) return undefined
   const real = realPathOf(path)
-  if (opened !== undefined && !isSameFile(statSync(real, { bigint: true }), opened)) return real
+  if (opened !== undefined) {
+    const { ino, dev } = statSync(real, { bigint: true })
+    if (ino !== opened.ino || dev !== opened.dev) return real
+  }
   return [CWD, AGENT_HOME].some((root) => isInside(real, realPathOf(root))) ? undefined : real
 }
 
@@ -58,10 +61,6 @@ function realPathOf(path: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
     return realPathOf(parent)
   }
-}
-
-function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
-  return one.ino === other.ino && one.dev === other.dev
 }
 
 function isInside(path: string, directory: string): boolean {
