@@ -112,7 +112,7 @@ test('what a person can do about a source is in the message', async () => {
   await write('work/binary', new Uint8Array([65, 0, 66]))
   expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
   expect(await file('.delta')).toBe(`${at}/.delta is a directory, not a file.\nName a file in it.`)
-  for (const path of ['plain/x.md', '.delta', '/proc/x.md'])
+  for (const path of ['plain/x.md', '.delta', '/proc/x.md', '/proc/none/x.md'])
     expect(await writing(path)).toMatch(
       /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
     )
