@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type ChatMessage, type SystemMessage, textOf, type UserMessage } from '@delta/model'
-import { fitIntoBudget } from './budget/budget.js'
-import { commandCounter } from './budget/counter.js'
-import { createMeter, type Meter } from './budget/meter.js'
-import { type BuildOptions, checkVariables } from './build-options.js'
+import { isAbsolute } from 'node:path'
+import { type ChatMessage, textOf } from '@delta/model'
+import { fitIntoBudget } from './budget.js'
+import { messagesOf, type SizedMessage, sizeMessage } from './conversation.js'
 import { ContextError } from './errors.js'
-import type { ContextManifest, ContextSource } from './manifest/manifest.js'
-import { sourceName } from './manifest/manifest.js'
-import { messagesOf, type Part } from './part.js'
-import { readPart } from './read-part.js'
+import { type ContextManifest, type ContextSource, sourceName } from './manifest.js'
+import { type Part, type ReadOptions, readPart } from './sources.js'
+import { createMeter, type Meter, type MeterOptions } from './tokens.js'
+
+/** What a context is built from besides its manifest. */
+export interface BuildOptions extends ReadOptions, MeterOptions {}
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
@@ -55,122 +56,84 @@ export interface BuiltContext {
  *   {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
-  checkVariables(options.variables)
-  const meter = meterFor(manifest, options)
-  const reading = { header: manifest.header, ...options }
+  for (const [name, path] of Object.entries(options.variables)) {
+    if (isAbsolute(path)) continue // a relative path would be read, or written, beside the caller
+    throw new ContextError('ERR_CONTEXT_USAGE', `The variable ${name} must be an absolute path, not ${path}.`)
+  }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
       throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
-    parts.push(await readPart(source, reading, meter))
+    parts.push(await readPart(source, manifest, options))
   }
-  const fitted = await fitIntoBudget(parts, manifest, meter)
+  const meter = createMeter(manifest, options)
+  await meter.count(messagesOf(parts.flatMap(({ turns }) => turns)))
   const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
-  for (const part of fitted) {
+  for (const part of await fitIntoBudget(parts, manifest, meter)) {
     add(context, part, { merge: manifest.merge === true, meter })
     if (part.warning !== undefined) context.warnings.push(part.warning)
   }
   return context
 }
 
-function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Meter {
-  const { calibration, countTokens } = options
-  const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
-  return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
-}
-
 /** Puts a source behind those before it: as messages of its own, or into the last one. */
 function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
-  const { source, turns } = part
-  const own = blockOf(part)
-  const neighbour = merge ? neighbourOf(context, part, own) : undefined
-  const share = neighbour ? joinTo(neighbour, context, own) : addTo(context, own)
-  const notes = [part.note, neighbour && `in one message with ${neighbour.source_id}`].filter(Boolean)
+  const { source, turns, header = '', note } = part
+  const own = [...messagesOf(turns)]
+  const neighbour = merge ? neighbourOf(context, part) : undefined
+  const { from, bytes } = neighbour ? joinTo(neighbour, context, own[0]) : addTo(context, own)
+  const message = context.messages.length - (neighbour ? 1 : own.length)
+  const text = source.type === 'journal' ? undefined : own[0]?.message.content
+  const notes = [note, neighbour && `in one message with ${neighbour.source_id}`].filter(Boolean)
   context.blocks.push({
     source_id: sourceName(source),
     type: source.type,
-    messages: own.messages.length,
-    ...placeOf(part, own, share),
-    bytes: share.bytes,
+    messages: own.length,
+    ...(own.length > 0 && { message }),
+    ...(text !== undefined && {
+      from,
+      to: from + Buffer.byteLength(textOf(text)),
+      header_bytes: Buffer.byteLength(header),
+    }),
+    bytes,
     tokens: meter.tokensOf(turns),
-    sha256: own.sha256,
+    sha256: createHash('sha256')
+      .update(own.map(({ json }) => json).join(''))
+      .digest('hex'),
     ...(notes.length > 0 && { note: notes.join('; ') }),
   })
 }
 
-/** What a source has of the messages: the number of the first, the byte of it with which it begins, and its bytes of their JSON. */
-interface Share {
-  message: number
-  from: number
-  bytes: number
-}
-
-function addTo(context: BuiltContext, { messages, texts, bytes }: Block): Share {
-  const message = context.messages.length
-  context.messages = context.messages.concat(messages)
-  context.texts = context.texts.concat(texts)
-  return { message, from: 0, bytes }
+/** @returns The byte of its first message with which the source begins, and how many bytes of JSON are its own. */
+function addTo(context: BuiltContext, own: readonly SizedMessage[]): { from: number; bytes: number } {
+  for (const { message, json } of own) {
+    context.messages.push(message)
+    context.texts.push(json)
+  }
+  return { from: 0, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 /** The source whose message one of the same role becomes part of. A conversation is part of none. */
-function neighbourOf(context: BuiltContext, { source }: Part, { messages }: Block): ContextBlock | undefined {
-  const last = context.blocks.findLast(({ messages, type }) => messages > 0 || type === 'journal')
-  const isText = source.type !== 'journal' && last !== undefined && last.type !== 'journal'
-  return isText && messages[0]?.role === context.messages.at(-1)?.role ? last : undefined
-}
-
-/** A message that a source of text was made into. */
-type TextMessage = (SystemMessage | UserMessage) & { content: string }
-
-/** Makes the last message longer by a blank line and a text. */
-function joinTo(neighbour: ContextBlock, context: BuiltContext, { messages, texts, bytes }: Block): Share {
-  const before = context.messages.pop() as TextMessage
-  const added = messages[0] as TextMessage
-  const lineEnds = /\n{0,2}$/.exec(before.content)?.[0].length
-  const blank = '\n\n'.slice(lineEnds)
-  context.messages.push({ role: before.role, content: `${before.content}${blank}${added.content}` })
-
-  const opening = JSON.stringify({ role: added.role, content: '' }).length - CLOSING.length
-  const text = context.texts.pop() ?? ''
-  const escaped = JSON.stringify(blank).slice(1, -1)
-  context.texts.push(`${text.slice(0, -CLOSING.length)}${escaped}${texts[0]?.slice(opening)}`)
-
-  neighbour.bytes -= CLOSING.length
-  return {
-    message: context.messages.length - 1,
-    from: Buffer.byteLength(before.content) + blank.length,
-    bytes: bytes - opening + escaped.length,
-  }
+function neighbourOf({ blocks, messages }: BuiltContext, { source, turns }: Part): ContextBlock | undefined {
+  const last = blocks.findLast((block) => block.messages > 0 || block.type === 'journal')
+  const areTexts = source.type !== 'journal' && last?.type !== 'journal'
+  const role = turns[0]?.messages[0]?.message.role
+  return areTexts && role === messages.at(-1)?.role ? last : undefined
 }
 
 /** How the JSON of a block of text ends. */
 const CLOSING = '"}'
 
-function placeOf({ source, header }: Part, { messages: [first] }: Block, { message, from }: Share) {
-  if (first === undefined) return {}
-  if (source.type === 'journal') return { message }
-  const to = from + Buffer.byteLength(textOf(first.content))
-  return { message, from, to, header_bytes: Buffer.byteLength(header) }
-}
-
-/** The messages of one source, as they are sent. */
-interface Block {
-  messages: readonly ChatMessage[]
-  /** Each message as JSON. */
-  texts: readonly string[]
-  /** Of all texts, in UTF-8. */
-  bytes: number
-  /** Of the texts one after the other, in hex. */
-  sha256: string
-}
-
-function blockOf({ turns }: Part): Block {
-  const all = [...messagesOf(turns)]
-  const texts = all.map(({ json }) => json)
-  return {
-    messages: all.map(({ message }) => message),
-    texts,
-    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-    sha256: createHash('sha256').update(texts.join('')).digest('hex'),
-  }
+/** Makes the last message longer by a blank line and a text. Returns as `addTo`. */
+function joinTo(neighbour: ContextBlock, context: BuiltContext, added: SizedMessage | undefined) {
+  const before = context.messages.pop()
+  const text = textOf(before?.content ?? null)
+  const blank = '\n\n'.slice(/\n{0,2}$/.exec(text)?.[0].length)
+  const content = `${text}${blank}${textOf(added?.message.content ?? null)}`
+  const bytesBefore = Buffer.byteLength(context.texts.pop() ?? '') - CLOSING.length
+  const { message, json, bytes } = sizeMessage({ ...before, content } as ChatMessage)
+  context.messages.push(message)
+  context.texts.push(json)
+  neighbour.bytes -= CLOSING.length
+  return { from: Buffer.byteLength(text) + blank.length, bytes: bytes - bytesBefore }
 }

@@ -14,10 +14,10 @@ export class ContextError extends Error {
   /** Names the source of `context.yaml` at fault, by its id or path; undefined when no single one is. */
   readonly source: string | undefined
 
-  constructor(code: ContextErrorCode, message: string, options: { source?: string; cause?: unknown } = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+  constructor(code: ContextErrorCode, message: string, source?: string) {
+    super(message)
     this.code = code
-    this.source = options.source
+    this.source = source
   }
 }
 

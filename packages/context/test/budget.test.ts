@@ -89,14 +89,14 @@ test('a text with max_tokens is cut at its end, which is marked; one without sta
   expect(messages[1]?.content).toBe(`# Context Block: prompt\n\n${'Prompt. '.repeat(1000)}`)
 })
 
-test('max_tokens holds however small it is: the mark of a cut gets shorter, and what has no room is left out and told', async () => {
+test('max_tokens holds however small it is: what has no room beside the mark of a cut is left out and told', async () => {
   const { build } = await run(1, 'x', 'Prompt. '.repeat(1000))
   for (let max_tokens = 1; max_tokens <= 80; max_tokens++) {
     const sources = [{ ...PROMPT, max_tokens }, { type: 'journal' }]
     const { messages, blocks, warnings } = await build({ sources })
     expect(blocks[0]?.tokens).toBeLessThanOrEqual(max_tokens)
     if (messages[0]?.role === 'system')
-      expect(messages[0].content).toMatch(/^# Context Block: prompt\n\nP.*(?: \[cut\]|\n\[cut here: .*\])$/)
+      expect(messages[0].content).toMatch(/^# Context Block: prompt\n\nP.*\n\[cut here: .*\]$/)
     else {
       expect(blocks[0]?.note).toBe(
         `left out: max_tokens ${max_tokens} is too few for the beginning of its 2015`,
@@ -106,8 +106,8 @@ test('max_tokens holds however small it is: the mark of a cut gets shorter, and 
       ])
     }
   }
-  const { messages } = await build({ sources: [{ ...PROMPT, max_tokens: 20 }, { type: 'journal' }] })
-  expect(messages[0]?.content).toMatch(/^# Context Block: prompt\n\nP.* \[cut\]$/)
+  const { messages } = await build({ sources: [{ ...PROMPT, max_tokens: 30 }, { type: 'journal' }] })
+  expect(messages[0]?.content).toMatch(/^# Context Block: prompt\n\nP.*\n\[cut here: .*\]$/)
 })
 
 test('a cut never falls within a character', async () => {
@@ -205,7 +205,7 @@ test('a counter that fails or talks nonsense is an error', async () => {
     build({ token_counter: { command: ['sh', '-c', script] }, sources: [{ type: 'journal' }] })
   await expect(count('exit 1')).rejects.toThrow('context.yaml: the token counter ended with exit code 1.')
   await expect(count('cat > /dev/null; echo many')).rejects.toThrow(
-    'printed no whole number for each of 4 lines.',
+    'context.yaml: the token counter gave no whole number for each of 4 texts.\nA token_counter reads a JSON string a line, and prints a number a line.',
   )
 })
 
@@ -222,13 +222,13 @@ test('a counter that prints nothing, or an empty line, does not count 0; a 0 doe
   const count = (script: string) =>
     build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
   for (const script of ['cat > /dev/null', 'cat > /dev/null; echo', 'cat > /dev/null; echo " "'])
-    await expect(count(script)).rejects.toThrow('printed no whole number for each of 1 lines.')
+    await expect(count(script)).rejects.toThrow('gave no whole number for each of 1 texts.')
   // nothing but what a message costs besides its text
   await expect(count('cat > /dev/null; echo 0')).resolves.toMatchObject({ blocks: [{ tokens: 4 }] })
   const countTokens = () => []
   await expect(build({ sources: [PROMPT] }, { countTokens })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_COUNTER',
-    message: 'countTokens gave undefined for a text; it returns a list with a whole number for each.',
+    message: expect.stringContaining('countTokens gave no whole number for each of 1 texts.'),
   })
 })
 

@@ -55,6 +55,7 @@ test('what a generator only prints is saved where it should have written', async
   expect(await readFile(join(artifacts, 'summary.md'), 'utf8')).toBe('printed\n')
   expect((await stat(artifacts)).mode & 0o777).toBe(0o700)
   expect((await stat(join(artifacts, 'summary.md'))).mode & 0o777).toBe(0o600)
+  expect(await readFile(join(directory, 'work/.delta/.gitignore'), 'utf8')).toBe('*\n')
 })
 
 test('an output whose receipt cannot be written is made anew each time, and nothing is left beside it', async () => {

@@ -96,7 +96,7 @@ test('a directory, a binary file and a huge one are refused by name', async () =
   expect(await attempt('${CWD}/dir')).toContain('is a directory, not a file.')
   expect(await attempt('${CWD}/binary')).toContain('is not a text: it contains NUL bytes.')
   expect(await attempt('${CWD}/latin1')).toContain('is not UTF-8 text.')
-  expect(await attempt('${CWD}/huge')).toContain('has 17 MB; at most 16 MB are read.')
+  expect(await attempt('${CWD}/huge')).toContain('is larger than 16 MB.')
 })
 
 test('what a person can do about a source is in the message', async () => {
@@ -112,7 +112,7 @@ test('what a person can do about a source is in the message', async () => {
   await write('work/binary', new Uint8Array([65, 0, 66]))
   expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
   expect(await file('.delta')).toBe(`${at}/.delta is a directory, not a file.\nName a file in it.`)
-  for (const path of ['plain/x.md', '.delta', '/proc/x.md'])
+  for (const path of ['plain/x.md', '.delta', '/proc/x.md', '/proc/none/x.md'])
     expect(await writing(path)).toMatch(
       /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
     )
@@ -126,7 +126,7 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is refused wi
   const { build, write } = await placeWith()
   await chmod(await write('work/secret', 'x'), 0)
   await expect(build({ sources: [{ type: 'file', id: 's', path: '${CWD}/secret' }] })).rejects.toThrow(
-    /secret may not be read by you\.\nChange its permissions, or name another file\.$/,
+    /secret cannot be read: EACCES: permission denied.*\.\nChange its permissions, or name another file\.$/,
   )
 })
 
@@ -145,4 +145,13 @@ test('a file that two sources name is read again, and so is what a generator bet
   const computed = { type: 'computed_file', generator, output_path: OUTPUT }
   const { messages } = await build({ sources: [notes, computed, notes] })
   expect(messages.map(({ content }) => String(content).split('\n').at(-1))).toEqual(['old', '', 'new'])
+})
+
+test('with a variable that is a relative path nothing is built, and the variable is named', async () => {
+  const { build, options } = await placeWith()
+  const variables = { ...options.variables, CWD: 'work' }
+  await expect(build({ sources: [{ type: 'journal' }] }, { variables })).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_USAGE',
+    message: 'The variable CWD must be an absolute path, not work.',
+  })
 })

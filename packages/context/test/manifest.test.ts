@@ -134,6 +134,9 @@ test('a variable that does not exist is an error, a relative path a warning that
   expect(problems({ sources: [{ type: 'file', path: '${HOME}/x' }] })).toEqual([
     'sources[0].path: there is no variable ${HOME} | The variables are ${AGENT_HOME}, ${CWD}, ${RUN_DIR}.',
   ])
+  expect(problems({ sources: [{ type: 'file', path: '$CWD/x' }] })).toEqual([
+    'sources[0].path: there is no variable $CWD | The variables are ${AGENT_HOME}, ${CWD}, ${RUN_DIR}.',
+  ])
   expect(warnings({ sources: [{ type: 'file', path: './x.md' }, JOURNAL] })).toEqual([
     'sources[0].path: the relative path "./x.md" starts at ${AGENT_HOME} | Write it out: ${AGENT_HOME}/x.md',
   ])

@@ -1,0 +1,89 @@
+import { basename, join } from 'node:path'
+import {
+  type CommandOutcome,
+  commandEnvironment,
+  createRedactor,
+  credentialsOf,
+  type Redactor,
+  runCommand,
+  startsDelta,
+} from '@delta/executor'
+import type { ContextCommand } from './manifest.js'
+import { type ContextVariables, replaceVariables } from './variables.js'
+
+/** What a generator or a token counter is run with. */
+export interface CommandOptions {
+  variables: ContextVariables
+  /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
+  environment: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  credentials?: Readonly<Record<string, string>> | undefined
+  /** Ends what runs: `ERR_CONTEXT_ABORTED`. */
+  signal?: AbortSignal | undefined
+  /** Called as soon as a generator or token counter runs; never two of them at once. */
+  onSpawn?: ((process: { pid: number }) => void) | undefined
+}
+
+/** Standard output may stand in for the file; no more than this of it. */
+export const MOST_STDOUT_BYTES = 16 * 1024 * 1024
+
+/**
+ * Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol.
+ *
+ * @returns Also what knows the keys that the command was given: they are taken out of what it printed, and of a file it wrote
+ *   the caller takes them out.
+ */
+export async function runContextCommand(
+  { command, timeoutMs, passEnv }: ContextCommand,
+  { variables, environment, credentials, signal, onSpawn }: CommandOptions,
+  stdin?: string,
+): Promise<{ outcome: CommandOutcome; known: Redactor }> {
+  const { AGENT_HOME: agentHome, CWD: cwd, RUN_DIR: runDirectory } = variables
+  const argv = command.map((word) => replaceVariables(word, variables))
+  const isAgent = startsDelta(argv, { cwd, env: environment, trusted: environment }) // it asks a model of its own
+  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
+    ([name]) => isAgent || passEnv.includes(name),
+  )
+  const secrets = passed.filter(([name]) => !name.endsWith('_URL')) // an endpoint goes with a key, but is no secret
+  const known = createRedactor(secrets.map(([, value]) => value))
+  const outcome = await runCommand(argv, {
+    cwd,
+    env: commandEnvironment(environment, {
+      agentHome,
+      workDirectory: cwd,
+      runDirectory,
+      runId: basename(runDirectory),
+      journalPath: join(runDirectory, 'journal.jsonl'),
+      extra: Object.fromEntries(passed),
+    }),
+    keepBytes: MOST_STDOUT_BYTES,
+    timeoutMs,
+    stdin,
+    signal,
+    onSpawn,
+    ...(known.active && { filter: () => known.filter() }),
+  })
+  return { outcome, known }
+}
+
+/** How a command ended that did not end well, with the beginning and the end of its complaint. */
+export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
+  const text = outcome.stderr.text.trim()
+  const complaint = text.length <= 600 ? text : `${text.slice(0, 300)}\n…\n${text.slice(-300)}`
+  return `${ending(outcome, timeoutMs)}${complaint === '' ? '' : `:\n${complaint}`}`
+}
+
+function ending({ status, exitCode, signal, startError }: CommandOutcome, timeoutMs: number): string {
+  switch (status) {
+    case 'TIMEOUT':
+      return `did not end within ${timeoutMs} ms (timeout_ms) and was stopped`
+    case 'NOT_STARTED':
+      return `could not be started: ${startError.message.replace(/\.$/, '')}`
+    case 'ABORTED':
+      return 'was stopped'
+    case 'SIGNALED':
+      return `was ended by ${signal}`
+    default:
+      return `ended with exit code ${exitCode}`
+  }
+}

@@ -1,0 +1,257 @@
+import { isAbsolute } from 'node:path'
+import { findUnreplaced, fitShape, formatPath, type Problem } from '@delta/executor'
+import picomatch from 'picomatch'
+import * as z from 'zod/mini'
+import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
+
+const text = z.string().check(z.minLength(1))
+const count = z.int().check(z.gte(1))
+const pattern = text.check(
+  z.superRefine((value, context) => {
+    try {
+      new RegExp(value, 'i')
+    } catch (error) {
+      context.addIssue((error as Error).message)
+    }
+  }),
+)
+const glob = text.check(
+  z.superRefine((value, context) => {
+    try {
+      globExpression(value)
+    } catch {
+      context.addIssue(`"${value}" is not a pattern: check what is in its brackets`)
+    }
+  }),
+)
+
+/** `*` and `?` stay within a name, `**` goes through directories, `{a,b}` means either, `[abc]` one of. */
+export function globExpression(pattern: string): RegExp {
+  return picomatch.makeRe(pattern, { dot: true, posix: true, debug: true }) // debug: throws if what is in brackets is no range
+}
+
+/** The file is relative to the workspace, case does not matter to the pattern, and an empty variable is not set. */
+const condition = z.discriminatedUnion('when', [
+  z.strictObject({ when: z.literal('task_contains'), pattern }),
+  z.strictObject({ when: z.literal('file_exists'), path: text }),
+  z.strictObject({ when: z.literal('env_set'), name: text }),
+  z.strictObject({ when: z.literal('iteration_at_least'), count }),
+])
+
+/** Of a file its end is cut to `max_tokens`, of a conversation whole cycles are left out, the oldest first. */
+const common = {
+  id: z.exactOptional(text),
+  max_tokens: z.exactOptional(count),
+  condition: z.exactOptional(condition),
+}
+/** What stands above a text, with its name in place of `${id}`; false: nothing, true: `# Context Block: ${id}`. */
+const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a text with ${id}'))
+/** Of every source but a journal. Without a role it is a system message, without a header it has the manifest's. */
+const block = { role: z.exactOptional(z.enum(['system', 'developer', 'user'])), header, ...common }
+const onMissing = z._default(z.enum(['skip', 'error']), 'error')
+
+/** A generator, or a token counter. */
+const command = z.strictObject({
+  command: z.array(text).check(z.minLength(1)),
+  timeout_ms: z._default(z.int().check(z.gte(0)), 30_000), // 0: no limit
+  pass_env: z._default(z.array(text), []),
+})
+
+/** A user message that stands where iterations were left out, their number in place of `${count}`. */
+const dropped = z.pipe(
+  z.union([z.boolean(), text], 'true, false or a text with ${count}'),
+  z.transform((written) => {
+    return written === true ? '[${count} earlier iterations left out]' : written || undefined
+  }),
+)
+
+const sourceSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('file'), path: text, on_missing: onMissing, ...block }),
+  z.strictObject({ type: z.literal('text'), text, ...block }),
+  z.strictObject({
+    type: z.literal('computed_file'),
+    generator: command,
+    output_path: text,
+    on_missing: onMissing,
+    cache: z.exactOptional(
+      z.strictObject({
+        strategy: z.literal('file_hash'),
+        invalidate_on: z.array(glob).check(z.minLength(1)),
+      }),
+    ),
+    ...block,
+  }),
+  z.strictObject({
+    type: z.literal('journal'),
+    max_iterations: z.exactOptional(count),
+    dropped: z.exactOptional(dropped),
+    ...common,
+  }),
+])
+
+/** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` is what reads a value. */
+export const manifestSchema = z.strictObject({
+  sources: z.array(sourceSchema).check(z.minLength(1)),
+  header,
+  merge: z.exactOptional(z.boolean()),
+  total_max_tokens: z.exactOptional(count),
+  token_counter: z.exactOptional(command),
+})
+
+type CamelCase<Name> = Name extends `${infer Start}_${infer Rest}`
+  ? `${Start}${Capitalize<CamelCase<Rest>>}`
+  : Name
+type CamelKeys<Value> = Value extends readonly (infer Item)[]
+  ? readonly CamelKeys<Item>[]
+  : Value extends object
+    ? { [Key in keyof Value as CamelCase<Key>]: CamelKeys<Value[Key]> }
+    : Value
+
+/** `context.yaml`: what the model sees, in this order. Its keys are those of the file, in camelCase, and paths are as written. */
+export type ContextManifest = CamelKeys<z.infer<typeof manifestSchema>>
+/** One entry of `sources:`. */
+export type ContextSource = CamelKeys<z.infer<typeof sourceSchema>>
+export type FileSource = Extract<ContextSource, { type: 'file' }>
+export type ComputedFileSource = Extract<ContextSource, { type: 'computed_file' }>
+export type JournalSource = Extract<ContextSource, { type: 'journal' }>
+/** A command the context layer runs: a generator, or a token counter. */
+export type ContextCommand = CamelKeys<z.infer<typeof command>>
+export type Condition = NonNullable<ContextSource['condition']>
+
+/** The name of a source in messages, records and block headers: its id, else its path without a leading variable, else its type. */
+export function sourceName(source: ContextSource): string {
+  if (source.id !== undefined) return source.id
+  if (source.type === 'journal' || source.type === 'text') return source.type
+  return (source.type === 'file' ? source.path : source.outputPath).replace(/^\$\{\w+\}\//, '')
+}
+
+/** What `parseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
+export type ParsedManifest =
+  | { ok: true; manifest: ContextManifest; warnings: Problem[] }
+  | {
+      ok: false
+      problems: Problem[]
+      warnings: Problem[]
+      /** The sources of the right form, at their places, so that a caller can check them further. */
+      sources: readonly (ContextSource | undefined)[]
+    }
+
+/**
+ * Reads the value of a `context.yaml`, whatever parsed it.
+ *
+ * Unknown keys are warnings (keys that begin with `x-` are the author's own); everything else that does not fit
+ * is a problem, and all of them are reported. Paths are written as in the file, their variables not yet replaced.
+ */
+export function parseManifest(input: unknown): ParsedManifest {
+  const { value, problems: misfits } = fitShape(manifestSchema, input)
+  const found = misfits.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
+  const problems: Problem[] = found.filter(({ unknownKey }) => !unknownKey)
+  const warnings: Problem[] = found.filter(({ unknownKey }) => unknownKey)
+  const manifest = value && (camelKeys(value) as ContextManifest)
+  const sources = manifest?.sources ?? soundSources(input)
+  checkSources(sources, { problems, warnings })
+  if (manifest) checkWhole(manifest, { problems, warnings })
+  if (manifest && problems.length === 0) return { ok: true, manifest, warnings }
+  return { ok: false, problems, warnings, sources }
+}
+
+/** What of a manifest with mistakes can be checked further. */
+function soundSources(input: unknown): (ContextSource | undefined)[] {
+  const { sources } = (input ?? {}) as { sources?: unknown }
+  if (!Array.isArray(sources)) return []
+  return sources.map((source: unknown) => {
+    const { value } = fitShape(sourceSchema, source)
+    return value && (camelKeys(value) as ContextSource)
+  })
+}
+
+/** Keys of files are written in snake_case, those of our own values in camelCase. */
+function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => {
+    return [key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), camelKeys(inner)]
+  })
+  return Object.fromEntries(entries)
+}
+
+const VARIABLES = VARIABLE_NAMES.map((name) => `\${${name}}`)
+
+/** What is wrong (problems) or probably not meant so (warnings). */
+interface Findings {
+  problems: Problem[]
+  warnings: Problem[]
+}
+
+/** Finds what a schema cannot: unknown variables, and texts and commands in which something is not replaced. */
+function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
+  const ids = new Set<string>()
+  let journals = 0
+  for (const [index, source] of sources.entries()) {
+    if (source === undefined) continue
+    const at = `sources[${index}]`
+    checkSource(source, at, findings)
+    if (source.id !== undefined && ids.has(source.id))
+      findings.warnings.push({ path: `${at}.id`, message: `another source is called "${source.id}" as well` })
+    if (source.id !== undefined) ids.add(source.id)
+    if (source.type !== 'journal' || journals++ === 0) continue
+    const message = 'there is another journal source; the model would see its conversation twice'
+    findings.problems.push({ path: at, message, hint: 'Keep one of them.' })
+  }
+}
+
+function checkSource(source: ContextSource, at: string, findings: Findings): void {
+  const { condition } = source
+  if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLES, findings)
+  if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['${count}'], findings)
+  else checkReplaced(source.header, `${at}.header`, ['${id}'], findings)
+  if (source.type === 'file') checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
+  if (source.type === 'computed_file') {
+    checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
+    checkCommand(source.generator, `${at}.generator`, findings)
+  }
+  if (condition?.when === 'file_exists') checkPath(`${at}.condition.path`, condition.path, 'CWD', findings)
+}
+
+function checkWhole({ sources, header, tokenCounter }: ContextManifest, findings: Findings): void {
+  if (tokenCounter) checkCommand(tokenCounter, 'token_counter', findings)
+  checkReplaced(header, 'header', ['${id}'], findings)
+  if (sources.some(({ type }) => type === 'journal')) return
+  const message = 'there is no journal source; the model sees neither the task nor what it did'
+  findings.warnings.push({ path: 'sources', message, hint: 'Add to the list of sources: - type: journal' })
+}
+
+function checkPath(
+  path: string,
+  value: string,
+  base: keyof ContextVariables,
+  { problems, warnings }: Findings,
+): void {
+  for (const [written] of value.matchAll(/\$\{[^}]*\}|\$(?:AGENT_HOME|CWD|RUN_DIR)\b/g)) {
+    if (VARIABLES.includes(written)) continue
+    const hint = `The variables are ${VARIABLES.join(', ')}.`
+    problems.push({ path, message: `there is no variable ${written}`, hint })
+  }
+  if (value.startsWith('~')) {
+    const hint = `Write it out, from / or from \${${base}} on.`
+    warnings.push({ path, message: '"~" is not replaced here: no shell reads this path', hint })
+  } else if (!value.startsWith('$') && !isAbsolute(value)) {
+    const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
+    warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
+  }
+}
+
+function checkCommand({ command }: ContextCommand, path: string, { warnings }: Findings): void {
+  for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
+    warnings.push({ path: `${path}.command[${index}]`, message, hint })
+}
+
+/** What looks like a variable and is none reaches the model as it is written, which is seldom meant. */
+function checkReplaced(text: unknown, path: string, known: readonly string[], { warnings }: Findings): void {
+  if (typeof text !== 'string') return
+  for (const [written] of text.matchAll(/(?<!\\)\$\{\w*\}/g)) {
+    if (known.includes(written)) continue
+    const hint = `What is replaced here: ${known.join(', ')}.`
+    warnings.push({ path, message: `${written} is not replaced, and reaches the model as it is`, hint })
+  }
+}

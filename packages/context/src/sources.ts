@@ -1,0 +1,200 @@
+import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
+import { openAtOnce } from '@delta/durable'
+import { limitedMatcher } from '@delta/executor'
+import { readJournal } from '@delta/journal'
+import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import type { CommandOptions } from './command.js'
+import { type Conversation, keepLastCycles, sizeMessage, type Turn, turnsOf } from './conversation.js'
+import { ContextError } from './errors.js'
+import { makeOutput } from './generator.js'
+import {
+  type ComputedFileSource,
+  type Condition,
+  type ContextManifest,
+  type ContextSource,
+  type FileSource,
+  type JournalSource,
+  sourceName,
+} from './manifest.js'
+import { type ContextVariables, fillText, resolvePath, whereItLeads } from './variables.js'
+
+/** What sources are read with. */
+export interface ReadOptions extends CommandOptions {
+  /** The run's journal, its events if they are at hand, or what `followEvents` made of them for a run that goes on. */
+  journalPath: string | readonly StoredEvent[] | Conversation
+  /** The iteration that is about to begin, from 1. */
+  iteration: number
+  /** Everything users said in this run. */
+  task: string
+}
+
+/** What one source became, while it is still being fitted into the budget. */
+export interface Part {
+  source: ContextSource
+  /** A block of text is one turn; a journal has many; a source that was left out has none. */
+  turns: readonly Turn[]
+  /** What stands above a text, with the blank line below it; mostly `# Context Block: …`. */
+  header?: string
+  /** Why it was left out, what was cut, or where it came from. */
+  note?: string
+  warning?: string
+}
+
+/**
+ * Reads one source: its text, its conversation, or the reason why there is none.
+ *
+ * @param manifest - Its header is for sources without one of their own.
+ * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_ABORTED`.
+ */
+export async function readPart(
+  source: ContextSource,
+  manifest: ContextManifest,
+  options: ReadOptions,
+): Promise<Part> {
+  if (source.condition !== undefined && !holds(source.condition, options))
+    return { source, turns: [], note: `left out: ${source.condition.when} does not hold` }
+  if (source.type === 'journal') return { source, turns: await readTurns(source, options) }
+
+  const { text, note, warning } = await readSource(source, options)
+  if (text === undefined) return { source, turns: [], note: `left out: ${note}`, ...(warning && { warning }) }
+  const written = source.header ?? manifest.header ?? true
+  const title = written === true ? '# Context Block: ${id}' : written
+  const header = title === false ? '' : `${title.replaceAll('${id}', () => sourceName(source))}\n\n`
+  const message = sizeMessage({ role: source.role ?? 'system', content: header + text })
+  return { source, header, turns: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
+}
+
+/** True if the source is to be used now. */
+function holds(condition: Condition, { variables, environment, iteration, task }: ReadOptions): boolean {
+  switch (condition.when) {
+    case 'task_contains':
+      return matches(condition.pattern, task)
+    case 'file_exists':
+      return existsSync(resolvePath(condition.path, variables, 'CWD'))
+    case 'env_set':
+      return (environment[condition.name] ?? '') !== ''
+    case 'iteration_at_least':
+      return iteration >= condition.count
+    default:
+      return condition satisfies never
+  }
+}
+
+function matches(pattern: string, text: string): boolean {
+  const matched = limitedMatcher()(new RegExp(pattern, 'i'), text)
+  if (typeof matched === 'boolean') return matched
+  const message = `context.yaml: the pattern ${pattern} took longer than 1000 ms to search ${text.length} characters.`
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)
+}
+
+async function readTurns({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
+  const turns = await allTurns(journalPath)
+  return maxIterations === undefined ? turns : keepLastCycles(turns, maxIterations, dropped)
+}
+
+async function allTurns(journal: ReadOptions['journalPath']): Promise<Turn[]> {
+  if (typeof journal === 'string')
+    return turnsOf((await readJournal(journal, { schema: runEventSchema })).events)
+  return 'turns' in journal ? journal.turns() : turnsOf(journal)
+}
+
+/** A source's text and what is worth knowing about it, or why there is none, and what a person is to be told. */
+interface SourceText {
+  text?: string
+  note?: string | undefined
+  warning?: string
+}
+
+async function readSource(
+  source: Exclude<ContextSource, JournalSource>,
+  options: ReadOptions,
+): Promise<SourceText> {
+  const { variables } = options
+  if (source.type === 'text') return { text: fillText(source.text, variables) }
+  if (source.type === 'file')
+    return readFileOf(source, resolvePath(source.path, variables, 'AGENT_HOME'), variables)
+
+  const path = resolvePath(source.outputPath, variables, 'CWD')
+  const { note, failure } = await makeOutput(source, path, options)
+  if (failure === undefined) return { note, ...readFileOf(source, path, variables) }
+  const name = sourceName(source)
+  const warning = `context.yaml: the source "${name}": ${failure}`
+  if (source.onMissing === 'skip') return { note: 'its generator failed', warning }
+  const message = `${warning}\nTo go on without it: on_missing: skip`
+  throw new ContextError('ERR_CONTEXT_GENERATOR', message, name)
+}
+
+function readFileOf(
+  source: FileSource | ComputedFileSource,
+  path: string,
+  variables: ContextVariables,
+): SourceText {
+  const read = readText(path, variables)
+  if (read.text !== undefined) return { text: read.text }
+  if (read.isMissing && source.onMissing === 'skip') return { note: 'missing' }
+
+  const name = sourceName(source)
+  const warning = `context.yaml: the source "${name}": ${path} ${read.message}.`
+  if (source.onMissing === 'skip') return { note: 'unusable', warning }
+  const hint =
+    source.type === 'file' ? read.hint : 'Mend its generator, or go on without it: on_missing: skip'
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${hint}`, name)
+}
+
+/** A context window of a million tokens holds about this much; what is larger is not meant for a model. */
+const LARGEST_MEGABYTES = 16
+
+/** The text of a file, or why there is none, and what to do. */
+type ReadText = { text: string } | { text?: never; isMissing: boolean; message: string; hint: string }
+
+/**
+ * Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark.
+ * Synchronously: a small file takes a fifteenth of what a promise and its thread do, in every iteration.
+ */
+function readText(path: string, variables: ContextVariables): ReadText {
+  try {
+    const file = openAtOnce(path)
+    try {
+      return readOpen(file, path, variables)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    return refuseFor(error as NodeJS.ErrnoException)
+  }
+}
+
+function readOpen(file: number, path: string, variables: ContextVariables): ReadText {
+  const status = fstatSync(file, { bigint: true })
+  const elsewhere = whereItLeads(path, variables, status)
+  if (elsewhere !== undefined)
+    return refuse(
+      `is a link that leads out of the workspace, to ${elsewhere}`,
+      'A tool may have made it. Copy the file into the workspace, or name it by its own path.',
+    )
+  if (status.size > LARGEST_MEGABYTES * 1024 * 1024)
+    return refuse(`is larger than ${LARGEST_MEGABYTES} MB`, ANOTHER_FILE)
+  const bytes = readFileSync(file)
+  if (bytes.includes(0)) return refuse('is not a text: it contains NUL bytes', ANOTHER_FILE)
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    return refuse('is not UTF-8 text', ANOTHER_FILE)
+  }
+}
+
+const ANOTHER_FILE =
+  'Name a text file, or write one with a computed_file, of what the model needs of this one.'
+
+function refuse(message: string, hint: string): ReadText {
+  return { isMissing: false, message, hint }
+}
+
+function refuseFor({ code, message }: NodeJS.ErrnoException): ReadText {
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const hint = 'Create the file, or say that it may be missing: on_missing: skip'
+    return { isMissing: true, message: 'does not exist', hint }
+  }
+  if (code === 'EISDIR') return refuse('is a directory, not a file', 'Name a file in it.')
+  return refuse(`cannot be read: ${message}`, 'Change its permissions, or name another file.')
+}
