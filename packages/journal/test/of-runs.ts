@@ -2,8 +2,7 @@
 import * as journal from '../src/index.js'
 import { type StoredEvent, runEventSchema as schema } from '../src/runs.js'
 
-export type { Journal } from '../src/index.js'
-export { isJournalError, JournalError } from '../src/index.js'
+export { isJournalError } from '../src/index.js'
 export * from '../src/runs.js'
 
 type Options<Key extends 'openJournal' | 'readJournal'> = Omit<

@@ -147,7 +147,7 @@ export interface OldCalls {
  *
  * @param requests - Stand in where the THOUGHT names no calls.
  */
-export function thoughtCalls(
+function thoughtCalls(
   line: RawLine,
   requests: RawLine[],
   { iteration, calls }: { iteration: unknown; calls: OldCalls },
@@ -176,7 +176,7 @@ function callOfRequest({ action_id, tool_name, tool_args }: RawLine) {
 }
 
 /** The fields of a request that its call settles: the id that is unique in the run, and the attempt. */
-export function claimRequest(line: RawLine, { open }: OldCalls): object {
+function claimRequest(line: RawLine, { open }: OldCalls): object {
   const call =
     open.find((each) => isAbout(each, line) && each.requests === 0) ??
     open.find((each) => isAbout(each, line))
@@ -186,7 +186,7 @@ export function claimRequest(line: RawLine, { open }: OldCalls): object {
 }
 
 /** The fields of a result that its call settles. */
-export function claimResult(line: RawLine, { open }: OldCalls): object {
+function claimResult(line: RawLine, { open }: OldCalls): object {
   const call = open.find((each) => isAbout(each, line) && !each.answered)
   if (!call) return {}
   call.answered = true
@@ -205,7 +205,7 @@ function freshId(id: unknown, otherwise: string, used: Set<string>): string {
 }
 
 /** The requests between a THOUGHT and the next one. */
-export function requestsAfter(lines: RawLine[], index: number): RawLine[] {
+function requestsAfter(lines: RawLine[], index: number): RawLine[] {
   const requests: RawLine[] = []
   if (lines[index]?.type !== 'THOUGHT') return requests
   for (const line of lines.slice(index + 1, nextThought(lines, index))) {
