@@ -9,9 +9,8 @@ import {
   type ModelDelta,
   retryDelayMs,
 } from '@delta/model'
-import { failureBy } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
-import { interrupted, type Outcome, type Step } from './outcome.js'
+import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { type RunState, record } from './run-state.js'
 
 /** The model's answer, and the request that it answers. */

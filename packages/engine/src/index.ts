@@ -2,16 +2,10 @@ export type { RunStatus, Usage } from '@delta/journal'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
-export { reasonCodeOf, retryOf } from './failure.js'
 export { isDecision } from './human/approve.js'
 export { isYesOrNo } from './human/question.js'
-export {
-  type ExistingRun,
-  type NextRequest,
-  type NextRequestOptions,
-  nextRequest,
-} from './next-request.js'
-export type { Question, RunResult } from './outcome.js'
+export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './next-request.js'
+export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.js'
 export type { Reply } from './reply.js'
 export { type RunAgentOptions, runAgent } from './run-agent.js'
 export { agentHomeIn, findAgentHome } from './start/agent-home.js'

@@ -1,10 +1,17 @@
 import { isJournalError } from '@delta/journal'
-import { failureBy, recordedFailure, retryOf } from '../failure.js'
 import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks/notify.js'
 import { recordSkippedOf } from '../hooks/skipped.js'
 import { eraseSecrets } from '../human/secrets.js'
-import { type Failure, interrupted, type Outcome, type RunResult } from '../outcome.js'
+import {
+  type Failure,
+  failureBy,
+  interrupted,
+  type Outcome,
+  type RunResult,
+  recordedFailure,
+  retryOf,
+} from '../outcome.js'
 import { type RunState, record } from '../run-state.js'
 import { asRecordFailure } from './record-failure.js'
 import { updateMetadata } from './update-metadata.js'

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { RunSummary } from '@delta/journal'
 import { EngineError } from '../errors.js'
-import { reasonCodeOf, retryOf } from '../failure.js'
 import { readResponse } from '../human/interaction.js'
 import { isYesOrNo, questionOf } from '../human/question.js'
+import { reasonCodeOf, retryOf } from '../outcome.js'
 
 /** What `continueRun` was given; see `ContinueRunOptions`. */
 interface Given {
