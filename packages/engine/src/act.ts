@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
-import type { Call, ReadyCall } from './calls/call.js'
 import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
 import { inOrder } from './calls/in-order.js'
@@ -13,7 +12,7 @@ import { askHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
-import { type RunState, variablesOf, warnAuthor } from './run-state.js'
+import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } from './run-state.js'
 
 /**
  * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or belongs to a critical

@@ -8,13 +8,12 @@ import {
   type ToolResult,
 } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
-import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
 import { executionRecord } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { type RunState, record, warnAuthor } from './run-state.js'
+import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 
 /** Space reserved for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`

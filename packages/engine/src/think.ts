@@ -3,12 +3,11 @@ import type { NewEventOf, Thought } from '@delta/journal'
 import type { AssistantMessage } from '@delta/model'
 import { askModel, type Exchange } from './ask-model.js'
 import { actionIdFor } from './calls/action-id.js'
-import type { Call } from './calls/call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
 import { noteGenerator } from './orphaned-generator.js'
 import { interrupted, type Step } from './outcome.js'
 import { requestFor } from './request.js'
-import { type RunState, record, variablesOf } from './run-state.js'
+import { type Call, type RunState, record, variablesOf } from './run-state.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.

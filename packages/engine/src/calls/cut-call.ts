@@ -1,5 +1,4 @@
-import type { RunState } from '../run-state.js'
-import type { Call } from './call.js'
+import type { Call, RunState } from '../run-state.js'
 
 /**
  * What the model reads when its token limit cut off the arguments of this call of the last thought; undefined otherwise.

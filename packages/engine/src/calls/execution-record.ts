@@ -1,5 +1,5 @@
 import type { ToolResult } from '@delta/executor'
-import type { Call, ReadyCall } from './call.js'
+import type { Call, ReadyCall } from '../run-state.js'
 
 /** The record of a command that has ended, as the text of its file; it replaces the note of who was running. */
 export function executionRecord(call: Call, prepared: ReadyCall, result: ToolResult): string {

@@ -1,7 +1,6 @@
 import { AGENT_DEFAULTS } from '@delta/config-loader'
 import { withoutHalves } from '@delta/model'
-import { type RunState, record } from '../run-state.js'
-import type { Call } from './call.js'
+import { type Call, type RunState, record } from '../run-state.js'
 
 const BEGUN_BEFORE =
   'It had begun before, and was interrupted: the outcome of that is unknown; it may have done all, part or none of its work.'

@@ -1,5 +1,5 @@
 import { isJournalError, type Run } from '@delta/journal'
-import type { EngineEvent } from '../engine-event.js'
+import type { EngineEvent } from '../run-state.js'
 
 /** Replaces `metadata.json`. It only repeats what the journal says, so a failure to write it is just reported. */
 export async function updateMetadata(run: Run, emit: (event: EngineEvent) => void): Promise<void> {

@@ -1,7 +1,6 @@
 import type { ToolResult } from '@delta/executor'
-import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome } from '../outcome.js'
-import type { RunState } from '../run-state.js'
+import type { Call, ReadyCall, RunState } from '../run-state.js'
 import { stopAskedFor } from './notify.js'
 import { OBSERVATION } from './replacements.js'
 import { runHook } from './run-hook.js'

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { quoteForPerson } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
-import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
-import { type RunState, record } from '../run-state.js'
+import { type Call, type ReadyCall, type RunState, record } from '../run-state.js'
 import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion } from './interaction.js'
 

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path'
 import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import type { ChatModel } from '@delta/model'
-import type { EngineEvent } from '../engine-event.js'
 import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
+import type { EngineEvent } from '../run-state.js'
 
 /**
  * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
