@@ -7,12 +7,19 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal'
-import { type Callbacks, guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
 import { EngineError } from './errors.js'
 import { noApproval } from './human/no-approval.js'
+import {
+  type Allowed,
+  type Callbacks,
+  checkWorkDirectory,
+  type EngineOptions,
+  guardCallbacks,
+  maxIterationsFor,
+} from './options.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './run-state.js'
 import { findAgentHome } from './start/agent-home.js'
@@ -21,7 +28,6 @@ import { changedFiles } from './start/configuration.js'
 import { type ModelOfRun, modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
-import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {

@@ -4,13 +4,18 @@ export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } f
 export { isDecision } from './human/approve.js'
 export { isYesOrNo } from './human/question.js'
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './next-request.js'
+export {
+  type Allowed,
+  type Credentials,
+  type EngineOptions,
+  parentRun,
+  type SettingSources,
+} from './options.js'
 export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.js'
 export { type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'
 export { agentHomeIn, findAgentHome } from './start/agent-home.js'
 export { agentChanges } from './start/configuration.js'
-export { parentRun } from './start/environment.js'
 export { findResumable, isTaskOf, type ResumableQuery } from './start/find-resumable.js'
 export { findRun } from './start/find-run.js'
-export type { Allowed, Credentials, EngineOptions, SettingSources } from './start/options.js'
 export { readRecordedRun } from './start/recorded-run.js'

@@ -6,9 +6,8 @@ import { type BuiltContext, buildContext } from '@delta/context'
 import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
 import { historyOf } from './history.js'
+import { baseEnvironment, type Credentials, credentialVariables } from './options.js'
 import { requestFor } from './request.js'
-import { baseEnvironment, credentialVariables } from './start/environment.js'
-import type { Credentials } from './start/options.js'
 
 /** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
 export interface ExistingRun {

@@ -1,13 +1,19 @@
 import type { Agent } from '@delta/config-loader'
 import { createRun, type RunsPlace } from '@delta/journal'
-import { guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
+import {
+  type Allowed,
+  checkDepth,
+  checkWorkDirectory,
+  type EngineOptions,
+  guardCallbacks,
+  maxIterationsFor,
+  parentRun,
+} from './options.js'
 import type { RunResult } from './outcome.js'
 import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
-import { checkDepth, parentRun } from './start/environment.js'
-import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which agent runs, where, and on what task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {

@@ -3,8 +3,8 @@ import type { Agent } from '@delta/config-loader'
 import { credentialsOf } from '@delta/executor'
 import { type ChatModel, replayModel, scriptModel } from '@delta/model'
 import { EngineError } from '../errors.js'
+import type { Credentials, EngineOptions } from '../options.js'
 import { commandModel } from './command-model.js'
-import type { Credentials, EngineOptions } from './options.js'
 import { readRecordedRun } from './recorded-run.js'
 
 /** Makes the model of one run. A model that is a command gets the environment of the run's other commands. */

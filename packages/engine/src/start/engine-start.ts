@@ -3,8 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { EngineStart, NewEventOf } from '@delta/journal'
 import manifest from '../../package.json' with { type: 'json' }
-import { parentRun } from './environment.js'
-import type { Allowed, SettingSources } from './options.js'
+import { type Allowed, parentRun, type SettingSources } from '../options.js'
 
 /** The event with which each engine process begins its part of a run. It holds no secret. */
 export function engineStart(about: {
