@@ -8,8 +8,8 @@ import {
   type ToolResult,
 } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
-import { failedCritically } from './calls/critical.js'
 import { executionRecord } from './calls/execution-record.js'
+import { failedCritically } from './calls.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'

@@ -1,6 +1,5 @@
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
-import { cutCall } from '../calls/cut-call.js'
-import { refuse } from '../calls/refuse.js'
+import { cutCall, refuse } from '../calls.js'
 import { lastEventOf } from '../history.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { type Call, type RunState, record } from '../run-state.js'
