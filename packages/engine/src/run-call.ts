@@ -8,7 +8,6 @@ import {
   type ToolResult,
 } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
-import { executionRecord } from './calls/execution-record.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
@@ -133,4 +132,20 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, file: RecordF
       file.close() // if the command tampers with its record, the next write must notice
     },
   })
+}
+
+/** The record of a command that has ended, as the text of its file; it replaces the note of who was running. */
+function executionRecord(call: Call, prepared: ReadyCall, result: ToolResult): string {
+  const record = {
+    action_id: call.action_id,
+    tool_name: call.name,
+    argv: prepared.argv,
+    status: result.status,
+    exit_code: result.exitCode,
+    signal: result.signal,
+    duration_ms: result.durationMs,
+    stdout: result.stdout,
+    stderr: result.stderr,
+  }
+  return `${JSON.stringify(record, null, 2)}\n`
 }
