@@ -11,7 +11,7 @@ import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
 import { EngineError } from './errors.js'
-import { noApproval } from './human/no-approval.js'
+import { noApproval } from './human.js'
 import {
   type Allowed,
   type Callbacks,

@@ -1,8 +1,7 @@
 export type { RunStatus, Usage } from '@delta/journal'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
-export { isDecision } from './human/approve.js'
-export { isYesOrNo } from './human/question.js'
+export { isDecision, isYesOrNo } from './human.js'
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './next-request.js'
 export {
   type Allowed,

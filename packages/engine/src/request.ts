@@ -1,7 +1,7 @@
 import type { Agent } from '@delta/config-loader'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
-import { askHumanTool, strictAskHumanTool } from './human/question.js'
+import { askHumanTool, strictAskHumanTool } from './human.js'
 
 /** The request for these messages, with the agent's parameters and tools. */
 export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {

@@ -10,7 +10,7 @@ import {
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks/tool-hooks.js'
-import { secretTokens } from './human/secrets.js'
+import { secretTokens } from './human.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 

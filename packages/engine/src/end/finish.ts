@@ -2,7 +2,7 @@ import { isJournalError } from '@delta/journal'
 import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks/notify.js'
 import { recordSkippedOf } from '../hooks/skipped.js'
-import { eraseSecrets } from '../human/secrets.js'
+import { eraseSecrets } from '../human.js'
 import {
   type Failure,
   failureBy,

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
-import { ASK_HUMAN } from '../human/question.js'
+import { ASK_HUMAN } from '../human.js'
 
 /** The disk takes no more data. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])

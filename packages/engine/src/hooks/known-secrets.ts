@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor, type Redactor, redactFile } from '@delta/executor'
-import { secretTokens } from '../human/secrets.js'
+import { secretTokens } from '../human.js'
 import type { RunState } from '../run-state.js'
 
 /** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */

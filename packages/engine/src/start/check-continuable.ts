@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import type { RunSummary } from '@delta/journal'
 import { EngineError } from '../errors.js'
-import { readResponse } from '../human/interaction.js'
-import { isYesOrNo, questionOf } from '../human/question.js'
+import { isYesOrNo, questionOf, readResponse } from '../human.js'
 import { reasonCodeOf, retryOf } from '../outcome.js'
 
 /** What `continueRun` was given; see `ContinueRunOptions`. */
