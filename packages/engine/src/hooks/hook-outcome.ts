@@ -1,7 +1,7 @@
 import type { Hook, HookName } from '@delta/config-loader'
 import type { CommandOutcome } from '@delta/executor'
+import type { HookInput } from '../hook-protocol.js'
 import { type Control, readControl, readOutput } from './control.js'
-import type { HookInput } from './hook-input.js'
 import { OBSERVATION } from './replacements.js'
 
 export interface HookOutcome extends HookVerdict {

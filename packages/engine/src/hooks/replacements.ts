@@ -1,5 +1,5 @@
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
-import type { Replacement } from './hook-input.js'
+import type { Replacement } from '../hook-protocol.js'
 
 /** What a hook may write in place of what it was given. */
 export interface Expected<T> extends Replacement {
