@@ -1,11 +1,9 @@
 import type { ChatRequest, ChatResponse } from '@delta/model'
+import { type Expected, type HookOutcome, MESSAGE, REQUEST, readOutput } from '../hook-output.js'
 import { runHook } from '../hook-protocol.js'
 import type { Step } from '../outcome.js'
 import { type RunState, record } from '../run-state.js'
-import { readOutput } from './control.js'
-import type { HookOutcome } from './hook-outcome.js'
 import { stopAskedFor } from './notify.js'
-import { type Expected, MESSAGE, REQUEST } from './replacements.js'
 
 /**
  * `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json` or, by the name that all hooks

@@ -1,8 +1,8 @@
 import type { HookName } from '@delta/config-loader'
+import type { HookOutcome } from '../hook-output.js'
 import { type HookInput, runHook } from '../hook-protocol.js'
 import type { Outcome } from '../outcome.js'
 import type { RunState } from '../run-state.js'
-import type { HookOutcome } from './hook-outcome.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
 export async function notifyHook(

@@ -1,9 +1,9 @@
 import type { ToolResult } from '@delta/executor'
+import { OBSERVATION } from '../hook-output.js'
 import { runHook } from '../hook-protocol.js'
 import { interrupted, type Outcome } from '../outcome.js'
 import type { Call, ReadyCall, RunState } from '../run-state.js'
 import { stopAskedFor } from './notify.js'
-import { OBSERVATION } from './replacements.js'
 
 type Verdict =
   | { verdict: 'run' }
