@@ -1,5 +1,5 @@
 import { act } from './act.js'
-import { notifyHook } from './hooks/notify.js'
+import { notifyHook } from './hooks.js'
 import { conclude, interrupted, MAX_ITERATIONS, type Outcome } from './outcome.js'
 import type { RunState } from './run-state.js'
 import { settle } from './settle.js'

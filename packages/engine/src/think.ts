@@ -10,8 +10,7 @@ import {
   type ModelDelta,
   retryDelayMs,
 } from '@delta/model'
-import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
-import { notifyHook } from './hooks/notify.js'
+import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { noteGenerator } from './orphaned-generator.js'
 import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { requestFor } from './request.js'

@@ -1,7 +1,7 @@
 import { isJournalError } from '@delta/journal'
 import { recordSkippedOf } from '../hook-protocol.js'
 import { wasTold } from '../hooks/missed.js'
-import { notifyHook } from '../hooks/notify.js'
+import { notifyHook } from '../hooks.js'
 import { eraseSecrets } from '../human.js'
 import {
   type Failure,

@@ -3,10 +3,9 @@ import type { HookName } from '@delta/config-loader'
 import { type ErrorEvent, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal'
 import { lastIterationOf } from '../history.js'
 import { readControl } from '../hook-output.js'
+import { reportResult, stopAskedFor } from '../hooks.js'
 import type { Outcome } from '../outcome.js'
 import type { RunState } from '../run-state.js'
-import { stopAskedFor } from './notify.js'
-import { reportResult } from './tool-hooks.js'
 
 /**
  * Runs `post_tool_execution` for each result that the last engine journaled, but was killed before showing to the hook: the

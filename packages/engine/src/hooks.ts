@@ -1,0 +1,143 @@
+import type { HookName } from '@delta/config-loader'
+import type { ToolResult } from '@delta/executor'
+import type { ChatRequest, ChatResponse } from '@delta/model'
+import { type Expected, type HookOutcome, MESSAGE, OBSERVATION, REQUEST, readOutput } from './hook-output.js'
+import { type HookInput, runHook } from './hook-protocol.js'
+import { interrupted, type Outcome, type Step } from './outcome.js'
+import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
+
+/** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
+export async function notifyHook(
+  state: RunState,
+  name: HookName,
+  input: HookInput,
+): Promise<Outcome | undefined> {
+  return stopAskedFor(await runHook(state, name, input))
+}
+
+/** The end of the run, if the hook's `control.json` asked for it. */
+export function stopAskedFor(
+  hook: Pick<HookOutcome, 'name' | 'control' | 'iteration'> | undefined,
+): Outcome | undefined {
+  if (hook?.control?.action !== 'stop') return undefined
+  const { name, control, iteration } = hook
+  return {
+    status: 'FAILED',
+    reasonCode: 'hook_stopped',
+    reason: `${name} hook: ${control.reason}`,
+    iteration,
+  }
+}
+
+/**
+ * `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json` or, by the name that all hooks
+ * share, `payload_override.dat`: the request that is sent. If it fails, the agent is told.
+ */
+export async function overrideRequest(
+  state: RunState,
+  proposed: ChatRequest,
+  iteration: number,
+): Promise<Step<ChatRequest>> {
+  const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
+  const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { stopped }
+  if (!hook?.failure) return { value: replacementOf(hook, REQUEST) ?? proposed }
+  if (!state.signal.aborted)
+    warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
+  return { value: proposed }
+}
+
+/**
+ * `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. If that is
+ * unusable, the agent is told, and the original is used.
+ */
+export async function overrideResponse(
+  state: RunState,
+  response: ChatResponse,
+  iteration: number,
+): Promise<Step<ChatResponse>> {
+  const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
+  const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { stopped }
+  if (hook?.failure?.isReplacement)
+    warn(state, iteration, `The ${hook.failure.message}; the original was used.`)
+  const message = replacementOf(hook, MESSAGE)
+  return { value: message ? withMessage(response, message) : response }
+}
+
+/** Where the hook took the calls away, the server's reason to stop, which announces them, says nothing of what is left. */
+function withMessage(response: ChatResponse, message: ChatResponse['message']): ChatResponse {
+  const { finishReason: _, ...withoutReason } = response
+  const had = response.message.tool_calls?.length ?? 0
+  const isWithoutCalls = had > 0 && !message.tool_calls?.length
+  return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
+}
+
+function warn(state: RunState, iteration: number, content: string): void {
+  record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
+}
+
+/** What a hook that succeeded wrote instead. */
+function replacementOf<T>(hook: HookOutcome | undefined, expected: Expected<T>): T | undefined {
+  const text = hook && !hook.failure ? readOutput(hook.directory, expected).text : undefined
+  return text === undefined ? undefined : expected.read(text)
+}
+
+type Verdict =
+  | { verdict: 'run' }
+  | { verdict: 'refuse'; observation: string }
+  | { verdict: 'stop'; outcome: Outcome }
+
+/** How long the hook may still look at a result when the run is stopped. Milliseconds. */
+const LAST_LOOK_MS = 500
+
+/**
+ * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
+ * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
+ */
+export async function guardCall(
+  state: RunState,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Verdict> {
+  const data = () =>
+    JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
+  const about = { iteration, actionId: call.action_id, toolName: call.name }
+  const hook = await runHook(state, 'pre_tool_execution', {
+    ...about,
+    payload: { file: 'payload.dat', data },
+  })
+  if (!hook) return { verdict: 'run' }
+
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { verdict: 'stop', outcome: stopped }
+  if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
+  if (!hook.failure) return { verdict: 'run' }
+  if (state.signal.aborted) return { verdict: 'stop', outcome: interrupted(state.signal) }
+  return {
+    verdict: 'refuse',
+    observation: `The call was not run, because the ${hook.failure.message.replace(/\.$/, '')}.`,
+  }
+}
+
+/** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
+export async function reportResult(
+  state: RunState,
+  call: Pick<Call, 'action_id' | 'name'>,
+  result: Pick<ToolResult, 'observation'>,
+  iteration: number,
+): Promise<Outcome | undefined> {
+  const hook = await runHook(state, 'post_tool_execution', {
+    iteration,
+    actionId: call.action_id,
+    toolName: call.name,
+    toolResult: result.observation,
+    lingerMs: LAST_LOOK_MS,
+    payload: { file: 'payload.dat', data: () => result.observation },
+    replacement: OBSERVATION,
+  })
+  return stopAskedFor(hook)
+}
