@@ -11,10 +11,10 @@ import {
   retryDelayMs,
 } from '@delta/model'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
-import { noteGenerator } from './orphaned-generator.js'
 import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { requestFor } from './request.js'
 import { type Call, type RunState, record, variablesOf } from './run-state.js'
+import { noteGenerator } from './settle.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.

@@ -1,6 +1,5 @@
 import { isJournalError } from '@delta/journal'
 import { recordSkippedOf } from '../hook-protocol.js'
-import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks.js'
 import { eraseSecrets } from '../human.js'
 import {
@@ -13,6 +12,7 @@ import {
   retryOf,
 } from '../outcome.js'
 import { type RunState, record } from '../run-state.js'
+import { wasTold } from '../settle.js'
 import { asRecordFailure } from './record-failure.js'
 import { updateMetadata } from './update-metadata.js'
 
