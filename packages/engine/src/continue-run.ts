@@ -12,6 +12,7 @@ import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
 import { EngineError } from './errors.js'
 import { noApproval } from './human.js'
+import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
   type Callbacks,
@@ -25,7 +26,6 @@ import type { Reply } from './run-state.js'
 import { findAgentHome } from './start/agent-home.js'
 import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
 import { changedFiles } from './start/configuration.js'
-import { type ModelOfRun, modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
 

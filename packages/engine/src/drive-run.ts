@@ -7,12 +7,12 @@ import { finish } from './end/finish.js'
 import { type History, historyOf } from './history.js'
 import { secretToken } from './human.js'
 import { runLoop } from './loop.js'
+import type { ModelOfRun } from './model.js'
 import { baseEnvironment, type Callbacks, credentialVariables, type EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
 import { removeLeftOutput } from './run-call.js'
 import type { Reply, RunState } from './run-state.js'
 import { changeNotice, keepConfiguration } from './start/configuration.js'
-import type { ModelOfRun } from './start/create-model.js'
 
 interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   agent: Agent

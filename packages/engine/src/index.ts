@@ -2,6 +2,7 @@ export type { RunStatus, Usage } from '@delta/journal'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export { isDecision, isYesOrNo } from './human.js'
+export { readRecordedRun } from './model.js'
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './next-request.js'
 export {
   type Allowed,
@@ -17,4 +18,3 @@ export { agentHomeIn, findAgentHome } from './start/agent-home.js'
 export { agentChanges } from './start/configuration.js'
 export { findResumable, isTaskOf, type ResumableQuery } from './start/find-resumable.js'
 export { findRun } from './start/find-run.js'
-export { readRecordedRun } from './start/recorded-run.js'

@@ -2,6 +2,7 @@ import type { Agent } from '@delta/config-loader'
 import { createRun, type RunsPlace } from '@delta/journal'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
+import { modelFor } from './model.js'
 import {
   type Allowed,
   checkDepth,
@@ -12,7 +13,6 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
-import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 
 /** Which agent runs, where, and on what task. */
