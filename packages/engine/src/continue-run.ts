@@ -8,9 +8,8 @@ import {
   type RunsPlace,
 } from '@delta/journal'
 import { driveRun } from './drive-run.js'
-import { releasing } from './end/releasing.js'
-import { updateMetadata } from './end/update-metadata.js'
 import { EngineError } from './errors.js'
+import { releasing, updateMetadata } from './finish.js'
 import { noApproval } from './human.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {

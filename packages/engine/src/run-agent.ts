@@ -1,7 +1,7 @@
 import type { Agent } from '@delta/config-loader'
 import { createRun, type RunsPlace } from '@delta/journal'
 import { driveRun } from './drive-run.js'
-import { releasing } from './end/releasing.js'
+import { releasing } from './finish.js'
 import { modelFor } from './model.js'
 import {
   type Allowed,
