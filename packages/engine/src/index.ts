@@ -3,7 +3,6 @@ export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export { isDecision, isYesOrNo } from './human.js'
 export { readRecordedRun } from './model.js'
-export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './next-request.js'
 export {
   type Allowed,
   type Credentials,
@@ -12,6 +11,7 @@ export {
   type SettingSources,
 } from './options.js'
 export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.js'
+export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
 export { type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'
 export { agentHomeIn, findAgentHome } from './start/agent-home.js'

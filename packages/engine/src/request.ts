@@ -1,7 +1,14 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { type BuiltContext, buildContext } from '@delta/context'
+import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
+import { historyOf } from './history.js'
 import { askHumanTool, strictAskHumanTool } from './human.js'
+import { baseEnvironment, type Credentials, credentialVariables } from './options.js'
 
 /** The request for these messages, with the agent's parameters and tools. */
 export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {
@@ -15,4 +22,99 @@ function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools 
     ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict })),
     strict ? strictAskHumanTool : askHumanTool,
   ]
+}
+
+/** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
+export interface ExistingRun {
+  /** The name of its directory. */
+  runId: string
+  /** `.delta/<run_id>`. */
+  directory: string
+  /** As `journalPath` of the journal package says it of `directory`. */
+  journalPath: string
+  /** The highest cycle in which the model has answered; 0 when it has in none. */
+  lastIteration: number
+}
+
+/** Whose next request is wanted. */
+export interface NextRequestOptions extends RunsPlace {
+  agent: Agent
+  /** Absolute path of the workspace. */
+  workDirectory: string
+  /** Undefined: what a new run would send first. */
+  run?: ExistingRun | undefined
+  /** As if the user said this now. */
+  message?: string | undefined
+  /** As for a run; generators find it without credentials. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv | undefined
+  /** Key and base URL that are not in the environment, for generators that ask for them. */
+  credentials?: Credentials | undefined
+  /** As for `buildContext`. */
+  signal?: AbortSignal | undefined
+}
+
+/** A request that was built, and not sent. */
+export interface NextRequest {
+  /** The body, before `pre_llm_request` hooks. */
+  request: ChatRequest
+  /** Its messages, and which source each is from. */
+  context: BuiltContext
+  /** The cycle it would begin. */
+  iteration: number
+}
+
+/**
+ * What would be sent to the model now. Nothing is journaled and no model is asked; generators of `context.yaml` run as
+ * they would, and calls that have no result yet count as interrupted.
+ *
+ * @throws {ContextError} as `buildContext`.
+ */
+export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
+  if (options.run) return build(options, options.run)
+  // generators may look at the journal, or write to ${RUN_DIR}
+  const directory = await mkdtemp(join(tmpdir(), 'delta-new-run-'))
+  try {
+    const journalPath = join(directory, 'journal.jsonl')
+    await appendFile(
+      journalPath,
+      options.message === undefined ? '' : `${JSON.stringify(said(options.message))}\n`,
+    )
+    return await build(options, { runId: 'new-run', directory, journalPath, lastIteration: 0 })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function build(
+  { agent, workDirectory, message, environment = process.env, ...options }: NextRequestOptions,
+  run: ExistingRun,
+): Promise<NextRequest> {
+  const { runId, directory } = run
+  const paths = { journal: run.journalPath }
+  const { events } = await readJournal(run.journalPath)
+  const history = historyOf(events)
+  const added = options.run && message !== undefined ? [message] : []
+  const context = await buildContext(agent.manifest, {
+    journalPath: [...events, ...added.map(said)],
+    variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
+    environment: baseEnvironment(
+      { runId, directory, workDirectory, runsDirectory: options.runsDirectory, paths },
+      agent.home,
+      environment,
+    ),
+    credentials: credentialVariables(environment, options.credentials),
+    iteration: run.lastIteration + 1,
+    task: [...history.userMessages, ...added].join('\n'),
+    ...history.lastCount,
+    ...(options.signal && { signal: options.signal }),
+  })
+  return {
+    request: requestFor(agent, context.messages),
+    context,
+    iteration: run.lastIteration + 1,
+  }
+}
+
+function said(content: string): StoredEvent {
+  return { seq: 1, timestamp: new Date(0).toISOString(), type: 'USER_MESSAGE', content }
 }
