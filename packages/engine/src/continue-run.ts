@@ -9,6 +9,7 @@ import {
 } from '@delta/journal'
 import { driveRun } from './drive-run.js'
 import { EngineError } from './errors.js'
+import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
 import { noApproval } from './human.js'
 import { type ModelOfRun, modelFor } from './model.js'
@@ -22,11 +23,9 @@ import {
 } from './options.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './run-state.js'
-import { findAgentHome } from './start/agent-home.js'
 import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
 import { changedFiles } from './start/configuration.js'
 import { engineStart } from './start/engine-start.js'
-import { findRun } from './start/find-run.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {

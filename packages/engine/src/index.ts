@@ -1,6 +1,14 @@
 export type { RunStatus, Usage } from '@delta/journal'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
+export {
+  agentHomeIn,
+  findAgentHome,
+  findResumable,
+  findRun,
+  isTaskOf,
+  type ResumableQuery,
+} from './find-run.js'
 export { isDecision, isYesOrNo } from './human.js'
 export { readRecordedRun } from './model.js'
 export {
@@ -14,7 +22,4 @@ export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
 export { type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'
-export { agentHomeIn, findAgentHome } from './start/agent-home.js'
 export { agentChanges } from './start/configuration.js'
-export { findResumable, isTaskOf, type ResumableQuery } from './start/find-resumable.js'
-export { findRun } from './start/find-run.js'
