@@ -7,7 +7,6 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal'
-import { driveRun } from './drive-run.js'
 import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
@@ -22,10 +21,9 @@ import {
   maxIterationsFor,
 } from './options.js'
 import type { RunResult } from './outcome.js'
+import { changedFiles, driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
-import { changedFiles } from './start/configuration.js'
-import { engineStart } from './start/engine-start.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {

@@ -20,6 +20,5 @@ export {
 } from './options.js'
 export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.js'
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
-export { type RunAgentOptions, runAgent } from './run-agent.js'
+export { agentChanges, type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'
-export { agentChanges } from './start/configuration.js'

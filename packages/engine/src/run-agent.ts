@@ -1,19 +1,40 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { createRun, type RunsPlace } from '@delta/journal'
-import { driveRun } from './drive-run.js'
-import { releasing } from './finish.js'
-import { modelFor } from './model.js'
+import { followEvents } from '@delta/context'
+import { namesIn, readIfThere, replaceFile } from '@delta/durable'
+import {
+  createRun,
+  type EngineStart,
+  isKnownEvent,
+  type NewEventOf,
+  type Run,
+  type RunSummary,
+  type RunsPlace,
+} from '@delta/journal'
+import manifest from '../package.json' with { type: 'json' }
+import { finish, releasing } from './finish.js'
+import { type History, historyOf } from './history.js'
+import { secretToken } from './human.js'
+import { runLoop } from './loop.js'
+import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
+  baseEnvironment,
+  type Callbacks,
   checkDepth,
   checkWorkDirectory,
+  credentialVariables,
   type EngineOptions,
   guardCallbacks,
   maxIterationsFor,
   parentRun,
+  type SettingSources,
 } from './options.js'
 import type { RunResult } from './outcome.js'
-import { engineStart } from './start/engine-start.js'
+import { removeLeftOutput } from './run-call.js'
+import type { Reply, RunState } from './run-state.js'
 
 /** Which agent runs, where, and on what task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -62,4 +83,186 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   })
   const drive = { ...options, ...guardCallbacks(options), modelOf, maxIterations, reply: undefined }
   return releasing(run, () => driveRun(run, drive))
+}
+
+interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
+  agent: Agent
+  modelOf: ModelOfRun
+  maxIterations: number
+  reply: Reply | undefined
+}
+
+/** How long a stopped command has before it is killed. A child engine must end before its parent kills it. */
+const GRACE_MS = { own: 2000, child: 1000 }
+
+/** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
+export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
+  const signal = options.signal ?? new AbortController().signal
+  const { onEvent: emit } = options
+  for (const directory of [run.paths.toolExecutions, run.paths.hooks])
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const history = historyOf(await run.events())
+  for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
+  for (const event of history.begun) emit({ kind: 'journal', event })
+  const notices = [...run.notices, ...changeNotices(history, options.agent)]
+  for (const message of notices) emit({ kind: 'notice', message })
+  keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
+
+  const state = await activate(run, history, { ...options, signal })
+  return finish(state, () => runLoop(state))
+}
+
+async function activate(
+  run: Run,
+  history: History,
+  options: DriveOptions & Pick<RunState, 'signal'>,
+): Promise<RunState> {
+  const host = options.environment ?? process.env
+  const environment = baseEnvironment(run, options.agent.home, host)
+  const summary = run.summary()
+  return {
+    run,
+    agent: options.agent,
+    model: options.modelOf(environment),
+    task: history.userMessages.join('\n'),
+    firstIteration: summary.lastIteration + 1,
+    lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
+    maxIterations: options.maxIterations,
+    credentials: credentialVariables(host, options.credentials),
+    environment,
+    graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
+    usedActionIds: history.usedActionIds,
+    earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
+    lastCount: history.lastCount,
+    warnings: new Set(),
+    conversation: followEvents(run.events),
+    signal: options.signal,
+    reply: options.reply,
+    alwaysAllowed: new Set(),
+    ask: options.ask,
+    stream: options.stream ?? false,
+    emit: options.onEvent,
+  }
+}
+
+function changeNotices({ begun: [start] }: History, agent: Agent): string[] {
+  if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START') return []
+  return [changeNotice(start.changed_files ?? [], agent) ?? []].flat()
+}
+
+/** The event with which each engine process begins its part of a run. It holds no secret. */
+export function engineStart(about: {
+  agent: Agent
+  run: { runId: string; directory: string; epoch: number }
+  workDirectory: string
+  task: string
+  maxIterations: number
+  resumed: boolean
+  retry?: boolean | undefined
+  sources?: SettingSources | undefined
+  /** Recorded at the first start and, if it is given, at a later one. */
+  allowed?: Allowed | undefined
+  environment?: NodeJS.ProcessEnv | undefined
+}): NewEventOf<EngineStart> {
+  const { agent, run, workDirectory, environment = process.env } = about
+  const parent = parentRun(environment, workDirectory)
+  const { overrides } = agent.snapshot
+  const allowed = allowedIn(about)
+  const isSaid = about.resumed ? about.allowed !== undefined : Object.keys(allowed).length > 0
+  return {
+    type: 'ENGINE_START',
+    run_id: run.runId,
+    agent_name: agent.name,
+    agent_home: agent.home,
+    work_dir: workDirectory,
+    workspace_id: basename(workDirectory),
+    task: about.task,
+    max_iterations: about.maxIterations,
+    config: { ...agent.snapshot.config, environment: { origins: about.sources?.origins ?? [] } },
+    engine: {
+      version: manifest.version,
+      node: process.version,
+      pid: process.pid,
+      hostname: hostname(),
+      epoch: run.epoch,
+    },
+    resumed: about.resumed,
+    ...(overrides.length > 0 && { overrides }),
+    ...(about.retry && { retry: true }),
+    ...(parent && { parent_run: parent.runId }),
+    ...(isSaid && { allowed }),
+  }
+}
+
+/** With what a person trusts in the workspace, and where the runs are kept, if that is outside. */
+function allowedIn({ allowed, run, sources }: Parameters<typeof engineStart>[0]): object {
+  const { importRoots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  const above = dirname(run.directory)
+  return {
+    ...(importRoots.length > 0 && { import_roots: importRoots }),
+    ...(digest !== undefined && { workspace_env_digest: digest }),
+    ...(basename(above) !== '.delta' && { runs_dir: above }),
+  }
+}
+
+/** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
+export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
+  const before = lastKept(join(directory, 'configuration'))
+  if (before === undefined) return []
+  const { files } = agent.snapshot
+  const names = new Set([...Object.keys(files), ...namesIn(before)])
+  return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
+}
+
+/** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
+export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
+  return changeNotice(changedFiles(run, agent), agent)
+}
+
+function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
+  const { hasImports, overrides } = snapshot
+  const main = [
+    'agent.yaml',
+    ...(hasImports ? ['what it imports'] : []),
+    ...(overrides.length > 0 ? ['what is set for the run'] : []),
+  ].join(' or ')
+  const names = changed.map((name) => (name === 'agent.yaml' ? main : name))
+  return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
+}
+
+/**
+ * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
+ * differ from the last ones kept. A record for people: it is never executed. The directory gets its number only once it is complete
+ * and on disk: otherwise the files missing from it, after a crash or on a full disk, would seem to have changed.
+ */
+function keepConfiguration(
+  run: Run,
+  agent: Agent,
+  { seq, sync }: { seq: number; sync: boolean | undefined },
+): void {
+  if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
+  const unfinished = join(run.paths.configuration, 'unfinished')
+  const kept = join(run.paths.configuration, String(seq))
+  for (const path of [unfinished, kept]) removeLeftover(path)
+  for (const [name, text] of Object.entries(agent.snapshot.files)) {
+    const path = join(unfinished, name)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    replaceFile(path, text, { sync })
+  }
+  renameSync(unfinished, kept)
+}
+
+/** From an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired. */
+function removeLeftover(path: string): void {
+  if (existsSync(path)) rmSync(path, { recursive: true }) // checked first: recursive removal loads more of Node.js
+}
+
+function lastKept(directory: string): string | undefined {
+  const newest = namesIn(directory)
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((a, b) => a - b)
+    .at(-1)
+  return newest === undefined ? undefined : join(directory, String(newest))
 }
