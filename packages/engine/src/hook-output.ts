@@ -4,52 +4,91 @@ import type { Hook, HookName } from '@delta/config-loader'
 import { readIfThere } from '@delta/durable'
 import type { CommandOutcome } from '@delta/executor'
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
-import type { HookInput, Replacement } from './hook-protocol.js'
 
-export interface HookOutcome extends HookVerdict {
-  name: HookName
-  iteration: number
-  /** Absolute path of the directory that holds `input/` and `output/`. */
-  directory: string
+/** `output/control.json`: leave the call out, or end the run. */
+export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
+
+/** What a hook may write to its `output/`. */
+export interface OutputFile<Value> {
+  /** Its names; the first that exists counts. */
+  names: readonly string[]
+  /** Its largest size, since it is read into memory whole. */
+  largestMiB: number
+  /** @throws {Error} What is wrong with the text, as the end of "wrote an output/… that". */
+  parse(text: string): Value
+}
+
+/** The request to send instead. The content of its messages is for the server to judge. */
+export const REQUEST: OutputFile<ChatRequest> = {
+  names: ['final_payload.json', 'payload_override.dat'],
+  largestMiB: 64,
+  parse(text) {
+    const request = parseJson(text) as ChatRequest
+    if (Array.isArray(Object(request).messages)) return request
+    throw new Error('is not a request: it has no list "messages"')
+  },
+}
+
+/** The message to use as the model's, parsed as the model's own would be. */
+export const MESSAGE: OutputFile<AssistantMessage> = {
+  names: ['payload_override.dat'],
+  largestMiB: 64,
+  parse(text) {
+    const message = parseJson(text)
+    if (Object(message).role !== 'assistant')
+      throw new Error('is not an assistant message: its "role" is not "assistant"')
+    try {
+      return parseCompletion(message).message
+    } catch (error) {
+      throw new Error(`is not an assistant message. ${(error as Error).message}`)
+    }
+  },
+}
+
+/** What the model is to read instead of a result: any text. */
+export const OBSERVATION: OutputFile<string> = {
+  names: ['payload_override.dat'],
+  largestMiB: 4,
+  parse: (text) => text,
 }
 
 /** How a hook that has ended is judged. */
-interface HookVerdict {
-  /** Why it failed, for people; undefined when it succeeded. `isReplacement`: only its replacement for the payload was unusable. */
-  failure: { message: string; isReplacement: boolean } | undefined
+export interface HookVerdict<Value> {
+  /** Why it failed, for people; undefined when it succeeded. */
+  failure: string | undefined
+  /** Nothing failed but what it wrote instead of its payload. */
+  isOnlyUnusable: boolean
   control: Control | undefined
-}
-
-interface EndedHook {
-  hook: Hook
-  directory: string
-  input: HookInput
-  result: CommandOutcome
+  /** What it wrote instead of its payload. */
+  replacement: Value | undefined
 }
 
 /** Reads what a hook left in its `output/`, if it exited with 0. */
-export function verdictOn(name: HookName, ended: EndedHook): HookVerdict {
+export function verdictOn<Value>(
+  name: HookName,
+  ended: {
+    hook: Hook
+    directory: string
+    replacement: OutputFile<Value> | undefined
+    result: CommandOutcome
+  },
+): HookVerdict<Value> {
+  const { directory } = ended
   const failed = howItFailed(ended)
-  if (failed !== undefined) return { failure: failure(name, failed), control: undefined }
-
-  const { directory, input } = ended
-  const control = readControl(directory, name)
-  const replaced = input.replacement && readOutput(directory, input.replacement)
-  const broken = control.problem ?? replaced?.problem
-  if (broken !== undefined) return { failure: failure(name, broken), control: control.value }
-
-  const { text, file = '' } = replaced ?? {}
-  const useless = text === undefined ? undefined : input.replacement?.problemOf(text, file)
-  if (useless === undefined) return { failure: undefined, control: control.value }
-  return { failure: { ...failure(name, useless), isReplacement: true }, control: control.value }
-}
-
-function failure(name: HookName, what: string): { message: string; isReplacement: boolean } {
-  return { message: `${name} hook ${what}`, isReplacement: false }
+  const control = failed === undefined ? readControl(directory, name) : { problem: failed }
+  const read: Read<Value> =
+    control.problem === undefined && ended.replacement ? readOutput(directory, ended.replacement) : {}
+  const problem = control.problem ?? read.problem
+  return {
+    failure: problem === undefined ? undefined : `${name} hook ${problem}`,
+    isOnlyUnusable: read.problem !== undefined,
+    control: control.value,
+    replacement: read.value,
+  }
 }
 
 /** Undefined for a hook that exited with 0. */
-function howItFailed({ hook, result }: EndedHook): string | undefined {
+function howItFailed({ hook, result }: { hook: Hook; result: CommandOutcome }): string | undefined {
   const { status, exitCode } = result
   const said = lastWords(result.stderr.text)
   switch (status) {
@@ -71,183 +110,67 @@ function lastWords(stderr: string): string {
   return line === '' ? '' : `: ${shown}${shown === line ? '' : '…'}`
 }
 
-/** What the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is. */
-export function observationOverride(hook: HookOutcome): { observation_override?: string } {
-  if (hook.name !== 'post_tool_execution' || hook.failure) return {}
-  const { text } = readOutput(hook.directory, OBSERVATION)
-  return text === undefined ? {} : { observation_override: text }
-}
-
-/** The part of a hook's record that is about its process. */
-export function recordOf({ exitCode, signal, durationMs, stdout, stderr }: CommandOutcome): object {
-  return {
-    exit_code: exitCode,
-    signal,
-    duration_ms: durationMs,
-    stdout: stdout.text,
-    stderr: stderr.text,
-  }
-}
-
-/** `output/control.json`: leave the call out, or end the run. */
-type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
-
-interface ReadControl {
-  value?: Control
-  /** What the hook did, in words. */
+/** What was read; or what the hook did wrong, in words that follow its name. Neither if it wrote nothing. */
+interface Read<Value> {
+  value?: Value
   problem?: string
 }
 
-/** A file of a hook's `output/`, and its largest size, since it is read into memory whole. */
-export interface OutputFile {
-  file: string
-  /** Read in its place if it does not exist. */
-  otherwise?: string
-  largestMiB: number
+/**
+ * Reads a hook's `control.json`. Anything that is not understood, or not possible for this hook, is a problem and never ignored: a
+ * guard may have written it.
+ */
+export function readControl(directory: string, hook: HookName): Read<Control> {
+  return readOutput(directory, {
+    names: ['control.json'],
+    largestMiB: 1,
+    parse: (text) => parseControl(text, hook),
+  })
 }
 
-const CONTROL: OutputFile = { file: 'control.json', largestMiB: 1 }
-
-/** Reads a hook's `control.json`. Anything that is not understood, or not possible for this hook, is a problem and never ignored: a guard may have written it. */
-export function readControl(directory: string, hook: HookName): ReadControl {
-  const { text, problem } = readOutput(directory, CONTROL)
-  if (text === undefined) return problem === undefined ? {} : { problem }
-  try {
-    return inPlace(parseControl(JSON.parse(text)), hook)
-  } catch (error) {
-    return {
-      problem: `wrote an output/control.json that is not JSON: ${(error as Error).message.replaceAll('\n', '\\n')}`,
-    }
-  }
-}
-
-/** A file of the hook's `output/`: its text and name, or what is wrong with it in words; neither if the hook did not write it. */
-export function readOutput(
-  directory: string,
-  { file, otherwise, largestMiB }: OutputFile,
-): { text?: string; file?: string; problem?: string } {
+function readOutput<Value>(directory: string, { names, largestMiB, parse }: OutputFile<Value>): Read<Value> {
   const output = join(directory, 'output')
-  const isThere = () => statSync(output, { throwIfNoEntry: false })?.isDirectory() === true
-  try {
-    const text = readIfThere(join(output, file), { mostBytes: largestMiB * 2 ** 20 })?.toString()
-    if (text !== undefined) return { text, file }
-    if (!isThere()) return { problem: 'removed its output/, in which it may have decided something' }
-    return otherwise === undefined ? {} : readOutput(directory, { file: otherwise, largestMiB })
-  } catch (error) {
-    return {
-      problem: isThere()
-        ? `wrote an output/${file} that ${whyUnreadable(error as NodeJS.ErrnoException, largestMiB)}`
-        : 'replaced its output/ with something else',
+  if (!statSync(output, { throwIfNoEntry: false })?.isDirectory())
+    return { problem: 'removed its output/, in which it may have decided something' }
+  for (const name of names) {
+    try {
+      const bytes = readIfThere(join(output, name), { mostBytes: largestMiB * 2 ** 20 })
+      if (bytes !== undefined) return { value: parse(bytes.toString()) }
+    } catch (error) {
+      const { syscall, message } = error as NodeJS.ErrnoException
+      const why = syscall === undefined ? message : `cannot be read: ${message}`
+      return { problem: `wrote an output/${name} that ${why}` }
     }
   }
-}
-
-/** As a predicate to follow the name of a file. */
-function whyUnreadable({ code = '', message }: NodeJS.ErrnoException, largestMiB: number): string {
-  if (['EISDIR', 'ESPIPE', 'ENODEV', 'ENXIO'].includes(code)) return 'is not a regular file'
-  return `cannot be read: ${code === 'EFBIG' ? `it is longer than ${largestMiB} MiB` : message}`
-}
-
-function parseControl(value: unknown): ReadControl {
-  const control = Object(value) as { action?: unknown; observation?: unknown; reason?: unknown }
-  if (control.action === 'skip') {
-    return { value: { action: 'skip', observation: textOr(control.observation, 'Skipped by a hook.') } }
-  }
-  if (control.action === 'stop') {
-    return { value: { action: 'stop', reason: textOr(control.reason, 'stopped by a hook') } }
-  }
-  return {
-    problem: `wrote an output/control.json with ${actionOf(control)}; it can be {"action":"skip","observation":"…"} or {"action":"stop","reason":"…"}`,
-  }
+  return {}
 }
 
 /** Only a call that has not been made can be skipped, and a run that is ending cannot be stopped. */
-function inPlace(read: ReadControl, hook: HookName): ReadControl {
-  const { action } = read.value ?? {}
-  const wrote = `wrote an output/control.json with the action "${action}"; it`
-  if (action !== undefined && hook === 'on_run_end')
-    return { problem: `${wrote} changes nothing here: the run ends as it is` }
-  if (action === 'skip' && hook !== 'pre_tool_execution')
-    return { problem: `${wrote} can only be {"action":"stop","reason":"…"} here: no call is left to skip` }
-  return read
+function parseControl(text: string, hook: HookName): Control {
+  const { action, observation, reason } = Object(parseJson(text)) as Record<string, unknown>
+  if (action === 'skip' && hook === 'pre_tool_execution')
+    return { action, observation: textOr(observation, 'Skipped by a hook.') }
+  if (action === 'stop' && hook !== 'on_run_end')
+    return { action, reason: textOr(reason, 'stopped by a hook') }
+  throw new Error(`has the action ${JSON.stringify(action)}; ${whatIsPossible(hook)}`)
 }
 
-function actionOf({ action }: { action?: unknown }): string {
-  return action === undefined ? 'no action' : `the unknown action ${JSON.stringify(action)}`
+function whatIsPossible(hook: HookName): string {
+  if (hook === 'on_run_end') return 'there is none here: the run ends as it is'
+  const stop = '{"action":"stop","reason":"…"}'
+  return hook === 'pre_tool_execution'
+    ? `it can be {"action":"skip","observation":"…"} or ${stop}`
+    : `it can only be ${stop} here: no call is left to skip`
 }
 
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? value : fallback
 }
 
-/** What a hook may write in place of what it was given. */
-export interface Expected<T> extends Replacement {
-  /** Parses a text that `problemOf` accepts. */
-  read(text: string): T
-}
-
-/** The request to send instead. The content of its messages is for the server to judge. */
-export const REQUEST: Expected<ChatRequest> = {
-  file: 'final_payload.json',
-  otherwise: 'payload_override.dat',
-  largestMiB: 64,
-  problemOf: (text, file) => problemIn(text, file, 'is not a request', problemOfRequest),
-  read: (text) => JSON.parse(text),
-}
-
-/** The message to use as the model's, parsed as the model's own would be. */
-export const MESSAGE: Expected<AssistantMessage> = {
-  file: 'payload_override.dat',
-  largestMiB: 64,
-  problemOf: (text, file) => problemIn(text, file, 'is not an assistant message', problemOfMessage),
-  read: (text) => parseCompletion(JSON.parse(text)).message,
-}
-
-/** What the model is to read instead of a result: any text. */
-export const OBSERVATION: Replacement = {
-  file: 'payload_override.dat',
-  largestMiB: 4,
-  problemOf: () => undefined,
-}
-
-function problemIn(
-  text: string,
-  file: string,
-  isNone: string,
-  problemOf: (value: Record<string, unknown>) => string | undefined,
-): string | undefined {
-  const value = parseJson(text)
-  if (value === undefined) return `wrote an output/${file} that is not JSON`
-  const problem = problemOf(Object(value))
-  return problem && `wrote an output/${file} that ${isNone}: ${problem}`
-}
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    return undefined // the caller reports that it is not JSON
+  } catch (error) {
+    throw new Error(`is not JSON: ${(error as Error).message.replaceAll('\n', '\\n')}`)
   }
-}
-
-function problemOfRequest({ messages }: Record<string, unknown>): string | undefined {
-  if (!Array.isArray(messages)) return 'it has no list "messages"'
-  const areMessages = messages.every((message) => typeof message === 'object' && message !== null)
-  return areMessages ? undefined : '"messages" holds something that is not a message'
-}
-
-/** Refuses a message that could not be journaled, or would pass for an answer because its calls cannot be read. */
-function problemOfMessage({ role, content, tool_calls: calls }: Record<string, unknown>): string | undefined {
-  if (role !== 'assistant') return 'its "role" is not "assistant"'
-  if (content === undefined && calls === undefined) return 'it has neither "content" nor "tool_calls"'
-  if (typeof (content ?? '') !== 'string' && !Array.isArray(content))
-    return '"content" is neither text nor a list of parts'
-  if (!Array.isArray(calls ?? [])) return '"tool_calls" is not a list'
-  const nameless = ((calls ?? []) as unknown[]).findIndex((call) => !namesFunction(call))
-  return nameless === -1 ? undefined : `"tool_calls[${nameless}]" names no function`
-}
-
-function namesFunction(call: unknown): boolean {
-  const { name } = Object(Object(call).function)
-  return typeof name === 'string' && name !== ''
 }

@@ -5,7 +5,7 @@ import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, createRedactor, type Redactor, redactFile, runCommand } from '@delta/executor'
 import { isKnownEvent, recordName } from '@delta/journal'
 import { lastIterationOf } from './history.js'
-import { type HookOutcome, type OutputFile, observationOverride, recordOf, verdictOn } from './hook-output.js'
+import { type HookVerdict, type OutputFile, verdictOn } from './hook-output.js'
 import { secretTokens } from './human.js'
 import { type RunState, record, variablesOf } from './run-state.js'
 
@@ -20,18 +20,15 @@ const STOPPING_GRACE_MS = 200
  * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
  */
-export async function runHook(
+export async function runHook<Value = never>(
   state: RunState,
   name: HookName,
-  input: HookInput,
-): Promise<HookOutcome | undefined> {
+  input: HookInput<Value>,
+): Promise<HookOutcome<Value> | undefined> {
   const hook = state.agent.hooks[name]
   const stopping = state.signal.aborted
   if (!hook) return undefined
-  if (stopping && !input.lingerMs) {
-    recordSkipped(state, name, input)
-    return undefined
-  }
+  if (stopping && !input.lingerMs) return recordSkipped(state, name, input)
 
   const directory = newDirectory(state.run.paths.hooks, name)
   writeInput(state, name, { directory, input })
@@ -48,24 +45,35 @@ export async function runHook(
     ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
   redactOutput(directory, known)
-  const verdict = verdictOn(name, { hook, directory, input, result })
-  const outcome = { name, iteration: input.iteration, directory, ...verdict }
-  recordHook(state, outcome, { argv, result, actionId: input.actionId })
+  const verdict = verdictOn(name, { hook, directory, replacement: input.replacement, result })
+  const outcome = { name, iteration: input.iteration, ...verdict }
+  recordHook(state, outcome, { argv, result, directory, actionId: input.actionId })
   return outcome
+}
+
+export interface HookOutcome<Value = unknown> extends HookVerdict<Value> {
+  name: HookName
+  iteration: number
 }
 
 /** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */
 function recordHook(
   state: RunState,
-  outcome: HookOutcome,
-  { argv, result, actionId }: { argv: string[]; result: CommandOutcome; actionId: string | undefined },
+  { name, iteration, failure, isOnlyUnusable, replacement }: HookOutcome,
+  about: { argv: string[]; result: CommandOutcome; directory: string; actionId: string | undefined },
 ): void {
-  const { name, iteration, directory, failure } = outcome
-  const ended = {
-    status: failure ? 'FAILED' : 'SUCCESS',
-    ...(failure && { error_message: failure.message }),
-  } as const
-  const text = JSON.stringify({ hook_name: name, argv, ...ended, ...recordOf(result) }, null, 2)
+  const { argv, result, directory, actionId } = about
+  const ended = failure
+    ? ({ status: 'FAILED', error_message: failure } as const)
+    : ({ status: 'SUCCESS' } as const)
+  const ofProcess = {
+    exit_code: result.exitCode,
+    signal: result.signal,
+    duration_ms: result.durationMs,
+    stdout: result.stdout.text,
+    stderr: result.stderr.text,
+  }
+  const text = JSON.stringify({ hook_name: name, argv, ...ended, ...ofProcess }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
   record(state, {
     type: 'HOOK_EXECUTION_AUDIT',
@@ -75,10 +83,11 @@ function recordHook(
     io_path_ref: relative(state.run.directory, directory),
     duration_ms: result.durationMs,
     ...(actionId === undefined ? {} : { action_id: actionId }),
-    ...observationOverride(outcome),
+    // what the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is
+    ...(typeof replacement === 'string' && { observation_override: replacement }),
   })
-  const isToldToModel = failure?.isReplacement && name === 'post_llm_response'
-  if (failure && !isToldToModel) state.emit({ kind: 'notice', message: failure.message })
+  const isToldToModel = isOnlyUnusable && name === 'post_llm_response'
+  if (failure && !isToldToModel) state.emit({ kind: 'notice', message: failure })
 }
 
 /** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */
@@ -98,7 +107,7 @@ function commandOf(state: RunState, hook: Hook): string[] {
 }
 
 /** What the engine tells a hook: as files in `input/`, short values also as environment variables. */
-export interface HookInput {
+export interface HookInput<Value = never> {
   iteration: number
   actionId?: string
   toolName?: string
@@ -107,22 +116,16 @@ export interface HookInput {
   /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
   payload?: { file: string; data: () => string }
   /** What the hook may write instead of the payload. */
-  replacement?: Replacement
+  replacement?: OutputFile<Value>
   /** Milliseconds that it has left when the run is stopped. Without it the hook ends at once, or does not begin. */
   lingerMs?: number
-}
-
-/** A file of `output/` that must be usable if it exists. */
-export interface Replacement extends OutputFile {
-  /** What is wrong with the text of the file that was read, as a predicate of the hook: `wrote …`. Undefined if nothing is. */
-  problemOf(text: string, file: string): string | undefined
 }
 
 /** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */
 function writeInput(
   state: RunState,
   name: HookName,
-  { directory, input }: { directory: string; input: HookInput },
+  { directory, input }: { directory: string; input: HookInput<unknown> },
 ): void {
   mkdirSync(join(directory, 'input'), { recursive: true, mode: 0o700 })
   mkdirSync(join(directory, 'output'), { mode: 0o700 })
@@ -149,7 +152,7 @@ const LONGEST_VARIABLE_BYTES = 32 * 1024
 function hookEnvironment(
   state: RunState,
   hook: Hook,
-  { directory, input }: { directory: string; input: HookInput },
+  { directory, input }: { directory: string; input: HookInput<unknown> },
 ): NodeJS.ProcessEnv {
   const passed = Object.fromEntries(hook.passEnv.map((name) => [name, state.credentials[name]]))
   return {
@@ -192,7 +195,6 @@ function redactOutput(directory: string, known: Redactor): void {
 
 /** A signal that is aborted `ms` after another; `clear` forgets both. */
 function abortLater(signal: AbortSignal, ms: number): { signal: AbortSignal; clear: () => void } {
-  if (ms === 0) return { signal, clear: () => undefined }
   const later = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const begin = (): void => {

@@ -1,8 +1,8 @@
 import type { HookName } from '@delta/config-loader'
 import type { ToolResult } from '@delta/executor'
 import type { ChatRequest, ChatResponse } from '@delta/model'
-import { type Expected, type HookOutcome, MESSAGE, OBSERVATION, REQUEST, readOutput } from './hook-output.js'
-import { type HookInput, runHook } from './hook-protocol.js'
+import { MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
+import { type HookInput, type HookOutcome, runHook } from './hook-protocol.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
 
@@ -42,7 +42,7 @@ export async function overrideRequest(
   const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  if (!hook?.failure) return { value: replacementOf(hook, REQUEST) ?? proposed }
+  if (!hook?.failure) return { value: hook?.replacement ?? proposed }
   if (!state.signal.aborted)
     warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
   return { value: proposed }
@@ -61,10 +61,8 @@ export async function overrideResponse(
   const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  if (hook?.failure?.isReplacement)
-    warn(state, iteration, `The ${hook.failure.message}; the original was used.`)
-  const message = replacementOf(hook, MESSAGE)
-  return { value: message ? withMessage(response, message) : response }
+  if (hook?.isOnlyUnusable) warn(state, iteration, `The ${hook.failure}; the original was used.`)
+  return { value: hook?.replacement ? withMessage(response, hook.replacement) : response }
 }
 
 /** Where the hook took the calls away, the server's reason to stop, which announces them, says nothing of what is left. */
@@ -77,12 +75,6 @@ function withMessage(response: ChatResponse, message: ChatResponse['message']): 
 
 function warn(state: RunState, iteration: number, content: string): void {
   record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
-}
-
-/** What a hook that succeeded wrote instead. */
-function replacementOf<T>(hook: HookOutcome | undefined, expected: Expected<T>): T | undefined {
-  const text = hook && !hook.failure ? readOutput(hook.directory, expected).text : undefined
-  return text === undefined ? undefined : expected.read(text)
 }
 
 type Verdict =
@@ -119,7 +111,7 @@ export async function guardCall(
   if (state.signal.aborted) return { verdict: 'stop', outcome: interrupted(state.signal) }
   return {
     verdict: 'refuse',
-    observation: `The call was not run, because the ${hook.failure.message.replace(/\.$/, '')}.`,
+    observation: `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`,
   }
 }
 

@@ -124,7 +124,9 @@ export function baseEnvironment(
   agentHome: string,
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
-  return commandEnvironment(withoutEvent(host), {
+  const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, variables of these names are the user's own
+  return commandEnvironment(host, {
+    credentials: isOfHook ? [...CREDENTIAL_NAMES, ...OF_EVENT] : CREDENTIAL_NAMES,
     agentHome,
     workDirectory: run.workDirectory,
     runId: run.runId,
@@ -137,15 +139,7 @@ export function baseEnvironment(
   })
 }
 
-/**
- * Leaves out the variables by which a hook learns of its event, if a hook started this engine. `DELTA_HOOK_IO_PATH` stays:
- * it identifies the processes that the hook leaves running.
- */
-function withoutEvent(host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (host.DELTA_HOOK_IO_PATH === undefined) return host // no hook: variables of these names are the user's own
-  return Object.fromEntries(Object.entries(host).filter(([name]) => !OF_EVENT.includes(name)))
-}
-
+/** What a hook learns of its event by. `DELTA_HOOK_IO_PATH` is not here: it identifies the processes that a hook leaves running. */
 const OF_EVENT = ['ITERATION_COUNT', 'TOOL_NAME', 'TOOL_RESULT', 'ERROR_MESSAGE']
 
 /** The run whose tool started this engine, if one did; `isHere` when both belong to the same workspace. */
