@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
+import { approve, type Decision, decisionOn } from './approve.js'
+import { ASK_HUMAN, askHuman } from './ask-human.js'
 import { beyondLimit, cutCall, leaveOut, missingCritical, refuse } from './calls.js'
 import { recordSkipped } from './hook-protocol.js'
 import { guardCall } from './hooks.js'
-import { ASK_HUMAN, approve, askHuman, type Decision, isDecided, resumeApproval } from './human.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
 import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } from './run-state.js'
@@ -102,14 +103,11 @@ function approvalOf(
   state: RunState,
   call: Call,
   prepared: ReadyCall,
-  { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
+  about: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   // the policy may allow the call by now; a person's decision still counts
-  const isOpen = asksPerson(state, prepared) || (waiting !== undefined && isDecided(state, waiting))
-  if (!isOpen) return 'yes'
-  return waiting
-    ? resumeApproval(state, call, prepared, { iteration, request: waiting })
-    : approve(state, call, prepared, iteration)
+  const isDecided = about.waiting !== undefined && decisionOn(state, about.waiting) !== undefined
+  return asksPerson(state, prepared) || isDecided ? approve(state, call, prepared, about) : 'yes'
 }
 
 /** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */

@@ -8,10 +8,11 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal'
+import { isYesOrNo, questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
-import { isYesOrNo, noApproval, questionOf, readResponse } from './human.js'
+import { readResponse } from './interaction.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
@@ -121,10 +122,13 @@ async function goOn(
   run.journal.sync()
   options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
-  const notice = options.decision === undefined ? noApproval(summary, message) : undefined
-  if (notice !== undefined) options.onEvent({ kind: 'notice', message: notice })
+  const approvesNothing = summary.humanRequest?.argv !== undefined && options.decision === undefined
+  if (approvesNothing && message !== undefined) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
   return driveRun(run, { ...options, maxIterations, reply })
 }
+
+const NO_APPROVAL =
+  'A command waits for approval, and a message does not approve it: that takes a decision with its request id.\nThe message is kept as a further instruction, which the agent reads after the decision.'
 
 /** The message answers a run that waits for `ask_human`. A command that waits for approval takes a decision instead. */
 function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import {
@@ -15,7 +15,9 @@ import {
   streamJournal,
   workDirectoryOf,
 } from '@delta/journal'
+import { questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
+import { readResponse } from './interaction.js'
 
 /**
  * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
@@ -131,12 +133,9 @@ async function isMeant(run: RunSummary, query: ResumableQuery): Promise<boolean>
   return isSet && (await isSameAgent(run, query))
 }
 
-/** Anything but a regular file is not read, since it may be a pipe; the engine then says what is wrong with it. */
-function hasResponse(run: RunSummary): boolean {
-  const path = join(run.directory, 'interaction', 'response.txt')
-  const what = statSync(path, { throwIfNoEntry: false })
-  if (what === undefined) return false
-  return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
+function hasResponse({ humanRequest, directory }: RunSummary): boolean {
+  if (humanRequest === undefined) return false
+  return readResponse(join(directory, 'interaction'), questionOf(humanRequest)) !== undefined
 }
 
 async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQuery): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
+import { ASK_HUMAN, eraseSecrets } from './ask-human.js'
 import { recordSkippedOf } from './hook-protocol.js'
 import { notifyHook } from './hooks.js'
-import { ASK_HUMAN, eraseSecrets } from './human.js'
 import {
   type Failure,
   failureBy,

@@ -4,9 +4,9 @@ import type { Hook, HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, createRedactor, type Redactor, redactFile, runCommand } from '@delta/executor'
 import { isKnownEvent, recordName } from '@delta/journal'
+import { secretTokens } from './ask-human.js'
 import { lastIterationOf } from './history.js'
 import { type HookVerdict, type OutputFile, verdictOn } from './hook-output.js'
-import { secretTokens } from './human.js'
 import { type RunState, record, variablesOf } from './run-state.js'
 
 /** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */

@@ -1,4 +1,6 @@
 export type { RunStatus, Usage } from '@delta/journal'
+export { isDecision } from './approve.js'
+export { isYesOrNo } from './ask-human.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export {
@@ -9,7 +11,6 @@ export {
   isTaskOf,
   type ResumableQuery,
 } from './find-run.js'
-export { isDecision, isYesOrNo } from './human.js'
 export { readRecordedRun } from './model.js'
 export {
   type Allowed,

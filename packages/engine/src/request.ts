@@ -6,8 +6,8 @@ import { type BuiltContext, buildContext } from '@delta/context'
 import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
+import { askHumanTool } from './ask-human.js'
 import { historyOf } from './history.js'
-import { askHumanTool, strictAskHumanTool } from './human.js'
 import { baseEnvironment, type Credentials, credentialVariables } from './options.js'
 
 /** The request for these messages, with the agent's parameters and tools. */
@@ -18,10 +18,8 @@ export function requestFor(agent: Agent, messages: ChatRequest['messages']): Cha
 }
 
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
-  return [
-    ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict })),
-    strict ? strictAskHumanTool : askHumanTool,
-  ]
+  const expanded = [...[...tools.values()].map((tool) => tool.expanded), askHumanTool]
+  return expanded.map((tool) => toFunctionTool(tool, { strict }))
 }
 
 /** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */

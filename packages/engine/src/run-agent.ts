@@ -14,9 +14,9 @@ import {
   type RunsPlace,
 } from '@delta/journal'
 import manifest from '../package.json' with { type: 'json' }
+import { secretToken } from './ask-human.js'
 import { finish, releasing } from './finish.js'
 import { type History, historyOf } from './history.js'
-import { secretToken } from './human.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {

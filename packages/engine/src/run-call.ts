@@ -8,9 +8,9 @@ import {
   type ToolResult,
 } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
+import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
-import { secretTokens } from './human.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 

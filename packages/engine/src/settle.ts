@@ -20,19 +20,13 @@ import {
   type StoredEvent,
 } from '@delta/journal'
 import { actOn, prepare } from './act.js'
+import { approve, type Decision } from './approve.js'
+import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
 import { beyondLimit, failedBefore, leaveOut, missingCritical } from './calls.js'
 import { lastEventOf, lastIterationOf } from './history.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
-import {
-  ASK_HUMAN,
-  approve,
-  clearInteraction,
-  type Decision,
-  resumeApproval,
-  resumeAskHuman,
-  secretTokens,
-} from './human.js'
+import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
 import { type RunState, record } from './run-state.js'
@@ -158,10 +152,7 @@ async function askToRunAgain(
   const prepared = prepare(state, call)
   if (prepared.decision === 'refuse') return 'no'
   const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }
-  const { iteration } = call
-  return waiting
-    ? resumeApproval(state, call, asked, { iteration, request: waiting })
-    : approve(state, call, asked, iteration)
+  return approve(state, call, asked, { iteration: call.iteration, waiting })
 }
 
 function reportInterruption(state: RunState, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {

@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readIfThere, replaceFile, syncName } from '@delta/durable'
+import { EngineError } from './errors.js'
+import { interrupted, type Outcome, type Question } from './outcome.js'
+import type { RunState } from './run-state.js'
+
+/**
+ * The answer to a journaled question: the one that is given, or else the person's at the terminal. Without either the question is
+ * left in `interaction/`, and this engine's part ends.
+ */
+export async function answerTo(
+  state: RunState,
+  question: Question,
+  given: string | undefined,
+): Promise<string | Outcome> {
+  const answer = given ?? (await askPerson(state, question))
+  if (answer !== undefined) return answer
+  if (state.signal.aborted) return interrupted(state.signal)
+  leaveQuestion(state.run.paths.interaction, question)
+  const reasonCode = question.command === undefined ? 'question' : 'approval'
+  return { status: 'WAITING_FOR_INPUT', reasonCode, question }
+}
+
+/** The answer from the terminal; undefined when nobody is there, input has ended, or the run is being stopped. */
+async function askPerson(state: RunState, question: Question): Promise<string | undefined> {
+  if (!state.ask || state.signal.aborted) return undefined
+  state.run.journal.sync()
+  const { signal } = state
+  let stop = (): void => undefined
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined)
+  })
+  signal.addEventListener('abort', stop, { once: true }) // before `ask`, which may stop the run itself
+  try {
+    return await Promise.race([state.ask(question), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
+function leaveQuestion(directory: string, question: Question): void {
+  if (isAskedIn(directory, question)) return
+  if (isLink(directory)) rmSync(directory) // a tool made it, to have what is written here go elsewhere
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const request = {
+    request_id: question.requestId,
+    timestamp: new Date().toISOString(),
+    prompt: question.prompt,
+    input_type: question.inputType,
+    sensitive: question.sensitive,
+    command: question.command, // this and the following only for an approval
+    started: question.started,
+    tool_name: question.tool,
+    reasons: question.reasons,
+    effects: question.effects,
+  }
+  replaceFile(join(directory, 'response.txt'), '')
+  replaceFile(join(directory, 'request.json'), `${JSON.stringify(request, null, 2)}\n`)
+  syncName(directory)
+}
+
+/**
+ * The answer in `response.txt`, without one final newline. Undefined when there is none, when it is blank (a blank `-m` is
+ * refused, too), or when it belongs to another question: a crash can leave an old one behind.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not text.
+ */
+export function readResponse(directory: string, question: Question): string | undefined {
+  if (!isAskedIn(directory, question)) return undefined
+  const text = readText(join(directory, 'response.txt'))
+    ?.replace(/^\uFEFF/, '')
+    .replace(/\r?\n$/, '')
+  return text?.trim() === '' ? undefined : text
+}
+
+/** Any program may have written the answer; bytes that are not UTF-8 would reach the model as replacement characters. */
+function readText(path: string): string | undefined {
+  const what = lstatSync(path, { throwIfNoEntry: false })
+  if (what === undefined) return undefined
+  // a link may lead to any file, and reading a pipe would wait for ever
+  if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`)
+  const bytes = readWithoutLink(path)
+  if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
+  return bytes.toString('utf8')
+}
+
+function readWithoutLink(path: string): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+}
+
+function noAnswer(why: string): EngineError {
+  return new EngineError(
+    'ERR_ENGINE_NO_ANSWER',
+    `${why}\nWrite the answer into a file of that name, or give it as a message.`,
+  )
+}
+
+/** Removes question and answer once the answer is in the journal. */
+export function clearInteraction(directory: string): void {
+  rmSync(directory, { recursive: true, force: true })
+}
+
+function isAskedIn(directory: string, question: Question): boolean {
+  if (isLink(directory)) return false
+  const text = readIfThere(join(directory, 'request.json'))?.toString()
+  if (text === undefined) return false
+  try {
+    return (JSON.parse(text) as { request_id?: unknown }).request_id === question.requestId
+  } catch {
+    return false // somebody's edit broke it; the question is written again
+  }
+}
