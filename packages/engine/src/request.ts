@@ -1,9 +1,9 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
-import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
+import { journalPath, type RunSummary, type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
@@ -22,17 +22,8 @@ function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools 
   return expanded.map((tool) => toFunctionTool(tool, { strict }))
 }
 
-/** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
-export interface ExistingRun {
-  /** The name of its directory. */
-  runId: string
-  /** `.delta/<run_id>`. */
-  directory: string
-  /** As `journalPath` of the journal package says it of `directory`. */
-  journalPath: string
-  /** The highest cycle in which the model has answered; 0 when it has in none. */
-  lastIteration: number
-}
+/** The run whose next request is wanted: its id, directory, and the highest cycle in which the model has answered. */
+export type ExistingRun = Pick<RunSummary, 'runId' | 'directory' | 'lastIteration'>
 
 /** Whose next request is wanted. */
 export interface NextRequestOptions extends RunsPlace {
@@ -68,51 +59,42 @@ export interface NextRequest {
  * @throws {ContextError} as `buildContext`.
  */
 export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
-  if (options.run) return build(options, options.run)
+  const said = options.message === undefined ? [] : [userMessage(options.message)]
+  if (options.run) return build(options, options.run, said)
   // generators may look at the journal, or write to ${RUN_DIR}
   const directory = await mkdtemp(join(tmpdir(), 'delta-new-run-'))
   try {
-    const journalPath = join(directory, 'journal.jsonl')
-    await appendFile(
-      journalPath,
-      options.message === undefined ? '' : `${JSON.stringify(said(options.message))}\n`,
-    )
-    return await build(options, { runId: 'new-run', directory, journalPath, lastIteration: 0 })
+    await writeFile(journalPath(directory), said.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    return await build(options, { runId: 'new-run', directory, lastIteration: 0 }, [])
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
 async function build(
-  { agent, workDirectory, message, environment = process.env, ...options }: NextRequestOptions,
-  run: ExistingRun,
+  options: NextRequestOptions,
+  { runId, directory, lastIteration }: ExistingRun,
+  added: readonly StoredEvent[],
 ): Promise<NextRequest> {
-  const { runId, directory } = run
-  const paths = { journal: run.journalPath }
-  const { events } = await readJournal(run.journalPath)
+  const { agent, workDirectory, runsDirectory, environment = process.env } = options
+  const paths = { journal: journalPath(directory) }
+  const events = [...(await readJournal(paths.journal)).events, ...added]
   const history = historyOf(events)
-  const added = options.run && message !== undefined ? [message] : []
+  const run = { runId, directory, workDirectory, runsDirectory, paths }
+  const iteration = lastIteration + 1
   const context = await buildContext(agent.manifest, {
-    journalPath: [...events, ...added.map(said)],
+    journalPath: events,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
-    environment: baseEnvironment(
-      { runId, directory, workDirectory, runsDirectory: options.runsDirectory, paths },
-      agent.home,
-      environment,
-    ),
+    environment: baseEnvironment(run, agent.home, environment),
     credentials: credentialVariables(environment, options.credentials),
-    iteration: run.lastIteration + 1,
-    task: [...history.userMessages, ...added].join('\n'),
+    iteration,
+    task: history.userMessages.join('\n'),
     ...history.lastCount,
     ...(options.signal && { signal: options.signal }),
   })
-  return {
-    request: requestFor(agent, context.messages),
-    context,
-    iteration: run.lastIteration + 1,
-  }
+  return { request: requestFor(agent, context.messages), context, iteration }
 }
 
-function said(content: string): StoredEvent {
+function userMessage(content: string): StoredEvent {
   return { seq: 1, timestamp: new Date(0).toISOString(), type: 'USER_MESSAGE', content }
 }
