@@ -114,10 +114,7 @@ export async function failedBefore(state: RunState, summary: RunSummary): Promis
 export async function missingCritical(state: RunState): Promise<string | undefined> {
   const missing = (await criticalWithoutSuccess(state)).find((result) => !hasFailed(result))
   if (missing === undefined) return undefined
-  const subject = `"${missing.tool_name}", a critical tool,`
-  return missing.status === 'INTERRUPTED'
-    ? `Not run: the outcome of ${subject} is unknown. Find out what it did, then decide how to go on.`
-    : `Not run: ${subject} was not run. Decide again how to go on.`
+  return `Not run: "${missing.tool_name}", a critical tool, was not run, or its outcome is unknown: see its result, then decide how to go on.`
 }
 
 /** True if the command ran and ended. */
@@ -128,7 +125,6 @@ function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
 /** The results so far, other than success, of the critical tools in the last response. */
 async function criticalWithoutSuccess({ run, agent }: RunState): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
-  if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
   const calls = run.summary().lastThought?.tool_calls ?? []
   if (!calls.some(({ name }) => isCritical(name))) return []
   return lastIterationOf(await run.events()).filter(

@@ -22,8 +22,8 @@ import {
   guardCallbacks,
   maxIterationsFor,
 } from './options.js'
-import { type RunResult, reasonCodeOf, retryOf } from './outcome.js'
-import { changedFiles, driveRun, engineStart } from './run-agent.js'
+import { type RunResult, retryOf } from './outcome.js'
+import { changedFiles, changeNotice, driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
 /** Which run goes on, and with what. */
@@ -69,7 +69,8 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const options = { ...given, ...guardCallbacks(given) }
   const { workDirectory } = options
   checkWorkDirectory(workDirectory)
-  const summary = await findRun(workDirectory, options.runId, placeIn(options))
+  const runsDirectory = options.runsDirectory && checkRunsDirectory(workDirectory, options)
+  const summary = await findRun(workDirectory, options.runId, { runsDirectory })
   checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
@@ -78,9 +79,9 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const run = await openRun(summary.directory, {
     workDirectory,
     onWait: (message) => options.onEvent({ kind: 'notice', message }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.force === undefined ? {} : { force: options.force }),
-    ...(options.sync === undefined ? {} : { sync: options.sync }),
+    signal: options.signal,
+    force: options.force,
+    sync: options.sync,
   })
   return releasing(run, async () => {
     checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
@@ -91,62 +92,43 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
 const UNTRUSTED =
   'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
 
-function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlace {
-  return runsDirectory === undefined
-    ? {}
-    : { runsDirectory: checkRunsDirectory(workDirectory, { runsDirectory }) }
+async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+  const { overrides } = summary
+  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
 }
 
 async function goOn(
   run: Run,
   options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {
-  const summary = run.summary()
-  const { agent, message } = options
+  const { metadata, humanRequest: waiting } = run.summary()
+  const { agent, message, decision } = options
   const maxIterations = maxIterationsFor(agent, options)
-  const reply = options.decision ?? answerIn(summary, message)
-  const task = summary.metadata.initial_message ?? ''
+  const isAnswer = waiting !== undefined && waiting.argv === undefined && message !== undefined
+  const reply = decision ?? (isAnswer ? ({ kind: 'answer', text: message } as const) : undefined)
   const changed = changedFiles(run, agent)
-  const start = engineStart({
-    ...options,
-    run,
-    workDirectory: run.workDirectory,
-    task,
-    maxIterations,
-    resumed: true,
-  })
-  const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
-  const instruction = reply?.kind === 'answer' ? undefined : message // also together with a decision
-  if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
+  const { workDirectory } = run
+  const task = metadata.initial_message ?? ''
+  const events: NewEvent[] = [
+    engineStart(run, { ...options, workDirectory, task, maxIterations, changed, resumed: true }),
+  ]
+  // also together with a decision
+  if (message !== undefined && reply?.kind !== 'answer')
+    events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
   options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
-  const approvesNothing = summary.humanRequest?.argv !== undefined && options.decision === undefined
-  if (approvesNothing && message !== undefined) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
-  return driveRun(run, { ...options, maxIterations, reply })
+  const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
+  if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
+  const notices = [changeNotice(changed, agent) ?? []].flat()
+  return driveRun(run, { ...options, maxIterations, reply, notices })
 }
 
 const NO_APPROVAL =
   'A command waits for approval, and a message does not approve it: that takes a decision with its request id.\nThe message is kept as a further instruction, which the agent reads after the decision.'
 
-/** The message answers a run that waits for `ask_human`. A command that waits for approval takes a decision instead. */
-function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {
-  const waits = summary.humanRequest !== undefined && summary.humanRequest.argv === undefined
-  return waits && message !== undefined ? { kind: 'answer', text: message } : undefined
-}
-
-async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  const { overrides } = summary
-  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
-}
-
-/** What `continueRun` was given; see `ContinueRunOptions`. */
-interface Given {
-  message?: string | undefined
-  retry?: boolean | undefined
-  decision?: { requestId: string } | undefined
-}
+type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
 
 /**
  * Refuses what cannot take a run further, before anything is written.
@@ -174,14 +156,12 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
     throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
   const { runId, status, metadata, directory: path } = summary
   if (status === 'RUNNING') return
-  const code = reasonCodeOf(summary)
-  if (status === 'FAILED' && retryOf(code) !== undefined) return
+  const { reason_code: code, error } = metadata
+  if (status === 'FAILED' && retryOf(code ?? undefined) !== undefined) return
   const why =
-    status !== 'FAILED'
-      ? `it is ${status}, not FAILED. Continue it without a retry.`
-      : code === undefined
-        ? 'its journal has no reason_code, because an older version wrote it. Go on with a message.'
-        : `it ended with ${code} (${metadata.error}). Go on with a message.`
+    status === 'FAILED'
+      ? `it ended with ${code ?? 'no reason_code'} (${error}). Go on with a message.`
+      : `it is ${status}, not FAILED. Continue it without a retry.`
   throw new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, {
     path,
     wayOut: status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue',

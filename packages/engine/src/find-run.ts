@@ -149,21 +149,6 @@ async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQue
 }
 
 /**
- * The directory of the agent that a run was started with.
- *
- * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
- */
-export function agentHomeIn(summary: RunSummary): string {
-  const home = summary.metadata.agent_home
-  if (home !== null) return home
-  throw new EngineError(
-    'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran.`,
-    { path: summary.directory, wayOut: 'agent' },
-  )
-}
-
-/**
  * Where the agent of a run is now: the directory it was started with or, if that is gone, the newest existing one that a
  * later engine was told to use. While the first exists, no later one replaces it: a command of the run may have started
  * that engine, and named an agent that a model wrote.
@@ -171,11 +156,15 @@ export function agentHomeIn(summary: RunSummary): string {
  * @returns A directory that may be gone, too, when all of them are.
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
  */
-export async function findAgentHome(summary: RunSummary): Promise<string> {
-  const first = agentHomeIn(summary)
+export async function findAgentHome({ runId, directory, metadata }: RunSummary): Promise<string> {
+  const first = metadata.agent_home
+  if (first === null) {
+    const message = `The journal of run ${runId} does not say which agent it ran.`
+    throw new EngineError('ERR_ENGINE_NO_AGENT', message, { path: directory, wayOut: 'agent' })
+  }
   if (existsSync(first)) return first
   let found = first
-  for await (const event of streamJournal(journalPath(summary.directory))) {
+  for await (const event of streamJournal(journalPath(directory))) {
     if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
     if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
   }

@@ -11,7 +11,6 @@ import {
   type Outcome,
   type RunResult,
   recordedFailure,
-  retryOf,
 } from './outcome.js'
 import { type EngineEvent, type RunState, record } from './run-state.js'
 import { wasTold } from './settle.js'
@@ -45,19 +44,15 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
   state.run.journal.sync() // before anybody hears how it ended
   for (const event of ended) state.emit({ kind: 'journal', event })
   await updateMetadata(state.run, state.emit)
+  // the iteration and the details of a failure are for its ERROR alone
+  const { iteration: _iteration, details: _details, ...told } = { iteration: 0, details: {}, ...outcome }
   return {
-    ...(outcome.status === 'FAILED' ? failed(outcome) : outcome),
+    ...told,
     runId: state.run.runId,
     runDirectory: state.run.directory,
     iterations: summary.lastIteration,
     usage: summary.usage,
   }
-}
-
-/** The rest of a failure is for its `ERROR` alone. */
-function failed({ iteration: _iteration, details: _details, ...outcome }: Failure) {
-  const needsMending = outcome.needsMending ?? retryOf(outcome.reasonCode)?.onceFixed
-  return { ...outcome, ...(needsMending && ({ needsMending } as const)) }
 }
 
 /**

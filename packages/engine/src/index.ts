@@ -3,14 +3,7 @@ export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
-export {
-  agentHomeIn,
-  findAgentHome,
-  findResumable,
-  findRun,
-  isTaskOf,
-  type ResumableQuery,
-} from './find-run.js'
+export { findAgentHome, findResumable, findRun, isTaskOf, type ResumableQuery } from './find-run.js'
 export { readRecordedRun } from './model.js'
 export {
   type Allowed,
@@ -19,7 +12,7 @@ export {
   parentRun,
   type SettingSources,
 } from './options.js'
-export { type Question, type RunResult, reasonCodeOf, retryOf } from './outcome.js'
+export { type Question, type RunResult, retryOf } from './outcome.js'
 export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
 export { agentChanges, type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'

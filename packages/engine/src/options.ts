@@ -89,10 +89,9 @@ export function guardCallbacks({ onEvent, ask, signal }: EngineOptions): Callbac
   function report(name: string, thrown: unknown): undefined {
     if (reported.has(name) || signal?.aborted) return // a stop also ends whoever waits for a person
     reported.add(name)
-    const said = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+    const said = (thrown as Error)?.stack ?? thrown
     process.emitWarning(`The option ${name} threw, and the run goes on: ${said}`, { code: 'DELTA_CALLBACK' })
   }
-
   return {
     onEvent(event) {
       try {

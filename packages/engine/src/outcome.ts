@@ -14,23 +14,28 @@ export interface Failure extends Failed {
 /** An answer that can be a mistake of the model or its server: `accept_empty` of the agent decides. */
 type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
 
-/** Why a run failed, for programs. */
-type FailureCode =
-  | DoubtCode
-  | 'limit_iterations'
-  | 'context_overflow'
-  | 'content_filter'
-  | 'cut_off'
-  | 'model_refused'
-  | 'hook_stopped'
-  | 'critical_tool'
-  | 'provider_unavailable'
-  | 'provider_refused'
-  | 'provider_answer'
-  | 'context_source'
-  | 'replay_mismatch'
-  | 'configuration'
-  | 'internal'
+/** Why a run failed, for programs, and when a retry can succeed. */
+const RETRY = {
+  empty_answer: 'at once',
+  unparsed_tool_call: 'at once',
+  missing_tool_call: 'at once',
+  limit_iterations: 'at once', // with a higher limit
+  context_overflow: 'once fixed',
+  content_filter: 'at once',
+  cut_off: 'at once',
+  model_refused: 'at once',
+  hook_stopped: 'refused',
+  critical_tool: 'refused',
+  provider_unavailable: 'at once',
+  provider_refused: 'once fixed',
+  provider_answer: 'at once',
+  context_source: 'once fixed',
+  replay_mismatch: 'once fixed',
+  configuration: 'once fixed',
+  internal: 'at once',
+} as const
+
+type FailureCode = keyof typeof RETRY
 
 interface Completed {
   status: 'COMPLETED'
@@ -48,11 +53,6 @@ interface Failed {
   reason: string
   /** The text of an answer that was cut off or is not one. */
   partialAnswer?: string
-  /**
-   * A retry fails again until something outside the run is fixed: the key, the address, the request, the sources of the
-   * context; with `limit_iterations`, the journal source that `context.yaml` lacks.
-   */
-  needsMending?: true
   /** How many cycles a message may take; only with `limit_iterations`. */
   maxIterations?: number
 }
@@ -209,27 +209,6 @@ export function failureBy(
   }
 }
 
-/** When a retry can succeed. */
-const RETRY: Readonly<Record<FailureCode, 'at once' | 'once fixed' | 'refused'>> = {
-  empty_answer: 'at once',
-  unparsed_tool_call: 'at once',
-  missing_tool_call: 'at once',
-  limit_iterations: 'at once', // with a higher limit
-  context_overflow: 'once fixed',
-  content_filter: 'at once',
-  cut_off: 'at once',
-  model_refused: 'at once',
-  hook_stopped: 'refused',
-  critical_tool: 'refused',
-  provider_unavailable: 'at once',
-  provider_refused: 'once fixed',
-  provider_answer: 'at once',
-  context_source: 'once fixed',
-  replay_mismatch: 'once fixed',
-  configuration: 'once fixed',
-  internal: 'at once',
-}
-
 /** How a failed run is retried without a message. */
 interface Retry {
   /** The limit that it needs, where that ended the run. */
@@ -254,26 +233,6 @@ export function retryOf(code: string | undefined, maxIterations = 1): Retry | un
 function isFailureCode(code: unknown): code is FailureCode {
   return typeof code === 'string' && Object.hasOwn(RETRY, code)
 }
-
-/** How a run ended. For one of an older version, which journaled no `reason_code`, it is derived where the journal tells. */
-export function reasonCodeOf({
-  metadata,
-  status,
-  errorCode,
-  answer,
-  lastThought,
-}: RunSummary): string | undefined {
-  if (metadata.reason_code !== null || status !== 'FAILED') return metadata.reason_code ?? undefined
-  if (metadata.error === MAX_ITERATIONS) return 'limit_iterations'
-  if (errorCode !== undefined)
-    return failureBy({ message: '', code: errorCode }, { iteration: 0, details: {} }).reasonCode
-  const outcome =
-    answer === undefined || !lastThought ? undefined : conclude(lastThought, { acceptEmpty: true })
-  return outcome?.status === 'FAILED' ? outcome.reasonCode : undefined
-}
-
-/** The `reason` of a run that is out of iterations. */
-export const MAX_ITERATIONS = 'MAX_ITERATIONS'
 
 /** The failure that the last engine journaled, but was killed before it could write the `ENGINE_END`. */
 export function recordedFailure({ failure, answer }: RunSummary): Failure | undefined {

@@ -7,7 +7,6 @@ import { namesIn, readIfThere, replaceFile } from '@delta/durable'
 import {
   createRun,
   type EngineStart,
-  isKnownEvent,
   type NewEventOf,
   type Run,
   type RunSummary,
@@ -16,7 +15,7 @@ import {
 import manifest from '../package.json' with { type: 'json' }
 import { secretToken } from './ask-human.js'
 import { finish, releasing } from './finish.js'
-import { type History, historyOf } from './history.js'
+import { historyOf } from './history.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
@@ -30,7 +29,6 @@ import {
   guardCallbacks,
   maxIterationsFor,
   parentRun,
-  type SettingSources,
 } from './options.js'
 import type { RunResult } from './outcome.js'
 import { removeLeftOutput } from './run-call.js'
@@ -70,13 +68,13 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
 
   const run = await createRun(workDirectory, {
     runsDirectory: options.runsDirectory,
-    ...(options.runId === undefined ? {} : { runId: options.runId }),
-    ...(options.sync === undefined ? {} : { sync: options.sync }),
+    runId: options.runId,
+    sync: options.sync,
     latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` should find the run that called this one
     events: (created) => {
       options.onRun?.(created.directory)
       return [
-        engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
+        engineStart(created, { ...options, task: message, maxIterations, resumed: false }),
         { type: 'USER_MESSAGE', content: message },
       ]
     },
@@ -90,6 +88,8 @@ interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   modelOf: ModelOfRun
   maxIterations: number
   reply: Reply | undefined
+  /** What a person should know first. */
+  notices?: readonly string[]
 }
 
 /** How long a stopped command has before it is killed. A child engine must end before its parent kills it. */
@@ -97,36 +97,24 @@ const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
-  const signal = options.signal ?? new AbortController().signal
-  const { onEvent: emit } = options
+  const { agent, onEvent: emit, environment: host = process.env, notices = [] } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = historyOf(await run.events())
   for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
-  const notices = [...run.notices, ...changeNotices(history, options.agent)]
-  for (const message of notices) emit({ kind: 'notice', message })
-  keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
+  for (const message of [...run.notices, ...notices]) emit({ kind: 'notice', message })
+  keepConfiguration(run, agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
-  const state = await activate(run, history, { ...options, signal })
-  return finish(state, () => runLoop(state))
-}
-
-async function activate(
-  run: Run,
-  history: History,
-  options: DriveOptions & Pick<RunState, 'signal'>,
-): Promise<RunState> {
-  const host = options.environment ?? process.env
-  const environment = baseEnvironment(run, options.agent.home, host)
-  const summary = run.summary()
-  return {
+  const environment = baseEnvironment(run, agent.home, host)
+  const { lastIteration, iterationsSinceMessage } = run.summary()
+  const state: RunState = {
     run,
-    agent: options.agent,
+    agent,
     model: options.modelOf(environment),
     task: history.userMessages.join('\n'),
-    firstIteration: summary.lastIteration + 1,
-    lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
+    firstIteration: lastIteration + 1,
+    lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
     maxIterations: options.maxIterations,
     credentials: credentialVariables(host, options.credentials),
     environment,
@@ -136,38 +124,44 @@ async function activate(
     lastCount: history.lastCount,
     warnings: new Set(),
     conversation: followEvents(run.events),
-    signal: options.signal,
+    signal: options.signal ?? new AbortController().signal,
     reply: options.reply,
     alwaysAllowed: new Set(),
     ask: options.ask,
     stream: options.stream ?? false,
-    emit: options.onEvent,
+    emit,
   }
-}
-
-function changeNotices({ begun: [start] }: History, agent: Agent): string[] {
-  if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START') return []
-  return [changeNotice(start.changed_files ?? [], agent) ?? []].flat()
+  return finish(state, () => runLoop(state))
 }
 
 /** The event with which each engine process begins its part of a run. It holds no secret. */
-export function engineStart(about: {
-  agent: Agent
-  run: { runId: string; directory: string; epoch: number }
-  workDirectory: string
-  task: string
-  maxIterations: number
-  resumed: boolean
-  retry?: boolean | undefined
-  sources?: SettingSources | undefined
-  /** Recorded at the first start and, if it is given, at a later one. */
-  allowed?: Allowed | undefined
-  environment?: NodeJS.ProcessEnv | undefined
-}): NewEventOf<EngineStart> {
-  const { agent, run, workDirectory, environment = process.env } = about
+export function engineStart(
+  run: { runId: string; directory: string; epoch: number },
+  about: Pick<EngineOptions, 'sources' | 'environment'> & {
+    agent: Agent
+    workDirectory: string
+    task: string
+    maxIterations: number
+    resumed: boolean
+    retry?: boolean | undefined
+    /** Recorded at the first start and, if it is given, at a later one. */
+    allowed?: Allowed | undefined
+    /** Names of the agent's files that have changed since the last start. */
+    changed?: string[]
+  },
+): NewEventOf<EngineStart> {
+  const { agent, workDirectory, sources, environment = process.env, changed = [] } = about
   const parent = parentRun(environment, workDirectory)
-  const { overrides } = agent.snapshot
-  const allowed = allowedIn(about)
+  const { overrides, config } = agent.snapshot
+  const { importRoots = [] } = about.allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  const above = dirname(run.directory)
+  // with what a person trusts in the workspace, and where the runs are kept, if that is outside
+  const allowed = {
+    ...(importRoots.length > 0 && { import_roots: [...importRoots] }),
+    ...(digest !== undefined && { workspace_env_digest: digest }),
+    ...(basename(above) !== '.delta' && { runs_dir: above }),
+  }
   const isSaid = about.resumed ? about.allowed !== undefined : Object.keys(allowed).length > 0
   return {
     type: 'ENGINE_START',
@@ -178,7 +172,7 @@ export function engineStart(about: {
     workspace_id: basename(workDirectory),
     task: about.task,
     max_iterations: about.maxIterations,
-    config: { ...agent.snapshot.config, environment: { origins: about.sources?.origins ?? [] } },
+    config: { ...config, environment: { origins: sources?.origins ?? [] } },
     engine: {
       version: manifest.version,
       node: process.version,
@@ -191,18 +185,7 @@ export function engineStart(about: {
     ...(about.retry && { retry: true }),
     ...(parent && { parent_run: parent.runId }),
     ...(isSaid && { allowed }),
-  }
-}
-
-/** With what a person trusts in the workspace, and where the runs are kept, if that is outside. */
-function allowedIn({ allowed, run, sources }: Parameters<typeof engineStart>[0]): object {
-  const { importRoots = [] } = allowed ?? {}
-  const digest = sources?.workspaceEnvDigest
-  const above = dirname(run.directory)
-  return {
-    ...(importRoots.length > 0 && { import_roots: importRoots }),
-    ...(digest !== undefined && { workspace_env_digest: digest }),
-    ...(basename(above) !== '.delta' && { runs_dir: above }),
+    ...(changed.length > 0 && { changed_files: changed }),
   }
 }
 
@@ -220,7 +203,7 @@ export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): 
   return changeNotice(changedFiles(run, agent), agent)
 }
 
-function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
+export function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
   const { hasImports, overrides } = snapshot
   const main = [
     'agent.yaml',

@@ -436,7 +436,7 @@ test('what was to follow a critical tool is not run when that was interrupted: t
       tool_name: 'deploy',
       status: 'BLOCKED',
       observation_content:
-        'Not run: the outcome of "check", a critical tool, is unknown. Find out what it did, then decide how to go on.',
+        'Not run: "check", a critical tool, was not run, or its outcome is unknown: see its result, then decide how to go on.',
     },
   ])
 })
