@@ -1,10 +1,10 @@
 export type { RunStatus, Usage } from '@delta/journal'
+export { openRecordedRequests as readRecordedRun } from '@delta/journal'
 export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export { findAgentHome, findResumable, findRun, isTaskOf, type ResumableQuery } from './find-run.js'
-export { readRecordedRun } from './model.js'
 export {
   type Allowed,
   type Credentials,

@@ -7,12 +7,11 @@ import {
   type ChatResponse,
   ModelError,
   parseCompletion,
-  type Recording,
   replayModel,
   scriptModel,
 } from '@delta/model'
 import { EngineError } from './errors.js'
-import type { Credentials, EngineOptions } from './options.js'
+import type { EngineOptions } from './options.js'
 
 /** Makes the model of one run. A model that is a command gets the environment of the run's other commands. */
 export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
@@ -27,52 +26,37 @@ export async function modelFor(
   { model, credentials = {}, environment = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
   if (model !== undefined) return () => model
-  const { llm } = agent
+  const { llm, home } = agent
   switch (llm.provider) {
-    case 'script':
-      return always(
-        scriptModel(agent.script ?? [], {
-          ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
-        }),
-      )
-    case 'command':
-      return (ofCommands) =>
-        commandModel(commandOf(agent), {
-          cwd: agent.home,
-          environment: { ...ofCommands, ...credentialsOf(environment) }, // it may be a client of the provider
-          timeoutMs: llm.timeoutMs,
-        })
-    case 'replay':
-      return always(replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.'))))
-    case 'openai':
-      return always(await openAi(agent, { credentials, isWithinRun: Boolean(environment.DELTA_PARENT_RUN) }))
+    case 'script': {
+      const path = llm.script && resolve(home, llm.script)
+      const script = scriptModel(agent.script ?? [], { path })
+      return () => script
+    }
+    case 'command': {
+      // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
+      const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
+      const keys = credentialsOf(environment) // it may be a client of the provider
+      return (ofCommands) => commandModel(argv, { agent, environment: { ...ofCommands, ...keys } })
+    }
+    case 'replay': {
+      const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))
+      return () => replay
+    }
+    case 'openai': {
+      const { apiKey, baseUrl = llm.baseUrl } = credentials
+      if (apiKey === undefined && baseUrl === undefined)
+        throw new EngineError(
+          'ERR_ENGINE_NO_CREDENTIALS',
+          environment.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY,
+        )
+      const { openAiModel } = await import('@delta/model/openai')
+      const openAi = openAiModel({ apiKey, baseUrl, timeoutMs: llm.timeoutMs })
+      return () => openAi
+    }
     default:
       return llm.provider satisfies never
   }
-}
-
-function always(model: ChatModel): ModelOfRun {
-  return () => model
-}
-
-/** As in hooks, `${AGENT_HOME}` is replaced by the agent's directory. */
-function commandOf({ llm, home }: Agent): string[] {
-  return (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-}
-
-async function openAi(
-  agent: Agent,
-  { credentials, isWithinRun }: { credentials: Credentials; isWithinRun: boolean },
-): Promise<ChatModel> {
-  const baseUrl = credentials.baseUrl ?? agent.llm.baseUrl
-  if (credentials.apiKey === undefined && baseUrl === undefined)
-    throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', isWithinRun ? NO_KEY_WITHIN_RUN : NO_KEY)
-  const { openAiModel } = await import('@delta/model/openai')
-  return openAiModel({
-    ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(agent.llm.timeoutMs === undefined ? {} : { timeoutMs: agent.llm.timeoutMs }),
-  })
 }
 
 const NO_KEY_WITHIN_RUN = `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
@@ -98,33 +82,27 @@ const WHAT_IT_PRINTS =
  */
 function commandModel(
   argv: readonly string[],
-  {
-    cwd,
-    environment,
-    timeoutMs = 0,
-  }: { cwd: string; environment: NodeJS.ProcessEnv; timeoutMs?: number | undefined },
+  { agent, environment }: { agent: Agent; environment: NodeJS.ProcessEnv },
 ): ChatModel {
+  const { timeoutMs = 0 } = agent.llm
   return {
     async complete(request, { signal } = {}) {
       const outcome = await runCommand(argv, {
-        cwd,
+        cwd: agent.home,
         env: environment,
         stdin: JSON.stringify(request),
         keepBytes: MAX_RESPONSE_BYTES,
         keep: 'head',
         timeoutMs,
-        ...(signal ? { signal } : {}),
+        signal,
       })
       if (outcome.status === 'EXITED' && outcome.exitCode === 0) return parse(argv, outcome.stdout.text)
-      if (outcome.status === 'TIMEOUT') throw tookTooLong(argv, timeoutMs)
-      throw new ModelError('ERR_MODEL_CONNECTION', `The model command ${argv[0]} ${howItEnded(outcome)}`)
+      const isLate = outcome.status === 'TIMEOUT'
+      const why = isLate ? `had no answer within ${timeoutMs} ms (timeout_ms of llm).` : howItEnded(outcome)
+      const code = isLate ? 'ERR_MODEL_TIMEOUT' : 'ERR_MODEL_CONNECTION'
+      throw new ModelError(code, `The model command ${argv[0]} ${why}`)
     },
   }
-}
-
-function tookTooLong(argv: readonly string[], timeoutMs: number): ModelError {
-  const message = `The model command ${argv[0]} had no answer within ${timeoutMs} ms (timeout_ms of llm).`
-  return new ModelError('ERR_MODEL_TIMEOUT', message)
 }
 
 function howItEnded({ startError, exitCode, signal, status, stderr }: CommandOutcome): string {
@@ -140,15 +118,4 @@ function parse(argv: readonly string[], text: string): ChatResponse {
     const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}\n${WHAT_IT_PRINTS}`
     throw new ModelError('ERR_MODEL_RESPONSE', message, { cause })
   }
-}
-
-/**
- * The exchanges of a recorded run, as `replayModel` takes them: oldest first, each read when its turn comes. Requests
- * that got no response are left out.
- *
- * @param runDirectory - The directory of the run to be replayed.
- * @throws {JournalError} `ERR_RUN_NOT_FOUND`, `ERR_REQUEST_CORRUPT`.
- */
-export function readRecordedRun(runDirectory: string): Recording {
-  return openRecordedRequests(runDirectory)
 }
