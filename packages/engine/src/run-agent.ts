@@ -31,7 +31,6 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
-import { removeLeftOutput } from './run-call.js'
 import type { Reply, RunState } from './run-state.js'
 
 /** Which agent runs, where, and on what task. */
@@ -101,7 +100,6 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = historyOf(await run.events())
-  for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
   for (const message of [...run.notices, ...notices]) emit({ kind: 'notice', message })
   keepConfiguration(run, agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })

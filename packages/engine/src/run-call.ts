@@ -1,5 +1,4 @@
 import { relative } from 'node:path'
-import { readIfThere } from '@delta/durable'
 import {
   describeProcess,
   interruptPolicy,
@@ -7,7 +6,7 @@ import {
   runPrepared,
   type ToolResult,
 } from '@delta/executor'
-import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
+import { createRecordFile, type RecordFile } from '@delta/journal'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -56,40 +55,32 @@ async function runRecorded(
   state.run.journal.sync()
 
   const result = await execute(state, call, prepared, file)
-  if (isLeftOpen(prepared, result)) {
+  // with an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
+  if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
-  file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
-  recordResult(state, result, about, executionRef)
-  warnAuthor(state, result.advice)
-  quietly(() => removeInlined(outputPrefixOf(file.path), result)) // only now: after a crash, the next engine must still find the output
-  if (result.status === 'INTERRUPTED') return interrupted(state.signal)
-  const stopped = await reportResult(state, call, result, iteration)
-  return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
-}
-
-function recordResult(
-  state: RunState,
-  result: ToolResult,
-  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'>,
-  executionRef: string,
-): void {
+  const { status, exitCode: exit_code, signal, durationMs: duration_ms, stdout, stderr } = result
+  const { action_id, tool_name } = about
+  const { argv } = prepared
+  const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
+  // replaces the note of who was running; if a crash tears it, the call has no result yet either
+  file.write(`${JSON.stringify(ended, null, 2)}\n`, 0)
   record(state, {
     type: 'ACTION_RESULT',
     ...about,
-    status: result.status,
-    exit_code: result.exitCode,
-    signal: result.signal,
+    status,
+    exit_code,
+    signal,
     observation_content: result.observation,
     execution_ref: executionRef,
-    duration_ms: result.durationMs,
+    duration_ms,
   })
-}
-
-/** With an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks. */
-function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
-  return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
+  warnAuthor(state, result.advice)
+  removeOutput(outputPrefixOf(file.path), result) // only now: after a crash, the next engine must still find the output
+  if (status === 'INTERRUPTED') return interrupted(state.signal)
+  const stopped = await reportResult(state, call, result, iteration)
+  return stopped ?? failedCritically(prepared.tool, { ...about, status })
 }
 
 /** Output that does not fit into a record lies beside it. */
@@ -97,20 +88,11 @@ export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
 
-/** Removes output files whose text the record holds, and which a killed engine did not come to remove. */
-export function removeLeftOutput(recordPath: string): void {
-  quietly(() => {
-    const record = readIfThere(recordPath)?.toString()
-    if (record !== undefined) removeInlined(outputPrefixOf(recordPath), JSON.parse(record))
-  })
-}
-
-/** The record may be torn or, of an old run, a directory, or the command has put something else in their place; the run has its result. */
-function quietly(remove: () => void): void {
+function removeOutput(prefix: string, result: ToolResult): void {
   try {
-    remove()
+    removeInlined(prefix, result)
   } catch {
-    // the files stay
+    // the files stay: the command has put something else in their place, and the run has its result
   }
 }
 
@@ -132,20 +114,4 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, file: RecordF
       file.close() // if the command tampers with its record, the next write must notice
     },
   })
-}
-
-/** The record of a command that has ended, as the text of its file; it replaces the note of who was running. */
-function executionRecord(call: Call, prepared: ReadyCall, result: ToolResult): string {
-  const record = {
-    action_id: call.action_id,
-    tool_name: call.name,
-    argv: prepared.argv,
-    status: result.status,
-    exit_code: result.exitCode,
-    signal: result.signal,
-    duration_ms: result.durationMs,
-    stdout: result.stdout,
-    stderr: result.stderr,
-  }
-  return `${JSON.stringify(record, null, 2)}\n`
 }
