@@ -83,10 +83,10 @@ export async function actOn(
   }
 
   const guarded = await guardCall(state, call, prepared, iteration)
-  if (guarded.verdict === 'stop') return guarded.outcome
-  if (guarded.verdict === 'refuse') {
-    const { observation } = guarded
-    refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+  if (typeof guarded === 'object') return guarded
+  if (guarded !== undefined) {
+    const refusal = { args: prepared.args, status: 'BLOCKED', observation: guarded } as const
+    refuse(state, call, { iteration, attempt, ...refusal })
     return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
@@ -117,7 +117,7 @@ export function prepare(state: RunState, call: Call): PreparedCall {
     workDirectory: state.run.workDirectory,
     runsDirectory: state.run.runsDirectory,
     otherNames: [ASK_HUMAN],
-    ...(state.agent.policy === undefined ? {} : { policy: state.agent.policy }),
+    policy: state.agent.policy,
   })
 }
 

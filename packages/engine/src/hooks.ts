@@ -77,24 +77,21 @@ function warn(state: RunState, iteration: number, content: string): void {
   record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
 }
 
-type Verdict =
-  | { verdict: 'run' }
-  | { verdict: 'refuse'; observation: string }
-  | { verdict: 'stop'; outcome: Outcome }
-
 /** How long the hook may still look at a result when the run is stopped. Milliseconds. */
 const LAST_LOOK_MS = 500
 
 /**
  * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
  * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
+ *
+ * @returns What the model reads instead of a result, or the end of the run; undefined if the call may run.
  */
 export async function guardCall(
   state: RunState,
   call: Call,
   prepared: ReadyCall,
   iteration: number,
-): Promise<Verdict> {
+): Promise<Outcome | string | undefined> {
   const data = () =>
     JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
   const about = { iteration, actionId: call.action_id, toolName: call.name }
@@ -102,17 +99,12 @@ export async function guardCall(
     ...about,
     payload: { file: 'payload.dat', data },
   })
-  if (!hook) return { verdict: 'run' }
-
   const stopped = stopAskedFor(hook)
-  if (stopped) return { verdict: 'stop', outcome: stopped }
-  if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
-  if (!hook.failure) return { verdict: 'run' }
-  if (state.signal.aborted) return { verdict: 'stop', outcome: interrupted(state.signal) }
-  return {
-    verdict: 'refuse',
-    observation: `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`,
-  }
+  if (stopped) return stopped
+  if (hook?.control?.action === 'skip') return hook.control.observation
+  if (!hook?.failure) return undefined
+  if (state.signal.aborted) return interrupted(state.signal)
+  return `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`
 }
 
 /** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */

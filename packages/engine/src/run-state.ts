@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Calibration, Conversation } from '@delta/context'
 import type { PreparedCall } from '@delta/executor'
@@ -48,6 +49,11 @@ export interface RunState {
 /** Values of the variables that templates and `context.yaml` may use. */
 export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
   return { AGENT_HOME: state.agent.home, CWD: state.run.workDirectory, RUN_DIR: state.run.directory }
+}
+
+/** Where it is recorded which command of `context.yaml` is running, a generator or the token counter: no journaled call tells of it. */
+export function generatorNote({ run }: RunState): string {
+  return join(run.directory, 'io', 'generator.json')
 }
 
 /** Tells the author what to change, once for all calls that need it. It is in `ENGINE_END`, too. */

@@ -7,7 +7,6 @@ import {
   interruptPolicy,
   isRunning,
   readProcessRecord,
-  recordProcess,
   removeInlined,
 } from '@delta/executor'
 import {
@@ -29,7 +28,7 @@ import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
 import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
-import { type RunState, record } from './run-state.js'
+import { generatorNote, type RunState, record } from './run-state.js'
 
 /**
  * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls
@@ -43,7 +42,11 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
   if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
   await endOrphanedHooks(state)
   await endOrphanedGenerator(state)
-  const left = await endOrphansOf(state, summary.pendingCalls.filter(mayHaveStarted))
+  // before any is settled, which may take long, or wait for a person; all at once, because each process has its own time to end
+  const ending = summary.pendingCalls
+    .filter(mayHaveStarted)
+    .map(async (call) => [call, await endOrphansOf(state, call)] as const)
+  const left = new Map(await Promise.all(ending))
   const ended =
     recordedFailure(summary) ??
     (await stoppedBefore(state, summary)) ??
@@ -51,12 +54,7 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
     (await failedBefore(state, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
-    const stopped = await settleCall(state, call, {
-      left: left.get(call),
-      waiting: waitingFor(summary, call),
-      userSpokeLast: summary.userSpokeLast,
-      refusal: await whyNotBegin(state, call, summary),
-    })
+    const stopped = await settleCall(state, call, { summary, left: left.get(call) })
     if (stopped) return stopped
   }
   const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(state))
@@ -81,35 +79,24 @@ async function whyNotBegin(
 const SPOKE_FIRST =
   'Not run: the user said something before this call began. Read it, then decide how to go on.'
 
-interface Left {
-  left: LeftCall | undefined
-  waiting: HumanInputRequest | undefined
-  userSpokeLast: boolean
-  /** Why it must not begin any more. */
-  refusal: string | undefined
-}
-
-function settleCall(
+async function settleCall(
   state: RunState,
   call: PendingCall,
-  { left, waiting, userSpokeLast, refusal }: Left,
+  { summary, left }: { summary: RunSummary; left: LeftCall | undefined },
 ): Promise<Outcome | undefined> {
   const { iteration } = call
-  if (refusal !== undefined && !waiting) {
-    return Promise.resolve(leaveOut(state, call, iteration, refusal))
-  }
+  const { humanRequest, userSpokeLast } = summary
+  const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
+  const refusal = await whyNotBegin(state, call, summary)
+  if (refusal !== undefined && !waiting) return leaveOut(state, call, iteration, refusal)
   if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
-  return actOn(state, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
+  return actOn(state, call, { iteration, attempt: 1, waiting })
 }
 
 /** `ask_human` starts no process. */
 function mayHaveStarted({ name, requested }: PendingCall): boolean {
   return requested && name !== ASK_HUMAN
-}
-
-function waitingFor(summary: RunSummary, call: PendingCall): HumanInputRequest | undefined {
-  return summary.humanRequest?.action_id === call.action_id ? summary.humanRequest : undefined
 }
 
 /**
@@ -191,22 +178,10 @@ interface LeftCall {
 }
 
 /**
- * Ends the remaining processes of all calls whose engine died, before any is settled: settling a call may take long, or wait
- * for a person. All at once, because each process has its own time to end.
- */
-async function endOrphansOf(
-  state: RunState,
-  calls: readonly PendingCall[],
-): Promise<Map<PendingCall, LeftCall>> {
-  const ending = calls.map(async (call) => [call, await endOrphansOfCall(state, call)] as const)
-  return new Map(await Promise.all(ending))
-}
-
-/**
- * Finds processes by their record and, on Linux, by their environment, so even if the record was never written. Reports a
+ * Ends the remaining processes of a call. Finds them by their record and, on Linux, by their environment, so even if the record was never written. Reports a
  * notice if any was ended.
  */
-async function endOrphansOfCall(state: RunState, call: PendingCall): Promise<LeftCall> {
+async function endOrphansOf(state: RunState, call: PendingCall): Promise<LeftCall> {
   const request = lastEventOf(await state.run.events(), 'ACTION_REQUEST', call.action_id)
   const reference = request?.execution_ref ?? undefined
   const recordPath = reference === undefined ? undefined : join(state.run.directory, reference)
@@ -310,26 +285,14 @@ function unfinished(directory: string): string[] {
 }
 
 /**
- * Records which command of `context.yaml` is running, a generator or the token counter. Only one runs at a time, and no
- * journaled call tells of it.
- */
-export function noteGenerator(state: RunState, pid: number): void {
-  recordProcess(noteOf(state), pid)
-}
-
-/**
  * Ends the generator that was running when its engine died: the next engine runs it again, and both would write the same
  * file. Background processes of a generator that had ended are left alone.
  */
 async function endOrphanedGenerator(state: RunState): Promise<void> {
-  const recordPath = noteOf(state)
+  const recordPath = generatorNote(state)
   const record = readProcessRecord(recordPath)
   if (!record || !isRunning(record)) return // looking through all processes takes longer than this
   const ended = await endOrphans({ recordPath })
   if (ended.length > 0)
     state.emit({ kind: 'notice', message: 'A generator was still running, and has been ended.' })
-}
-
-function noteOf({ run }: RunState): string {
-  return join(run.directory, 'io', 'generator.json')
 }

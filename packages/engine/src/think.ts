@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
+import { recordProcess } from '@delta/executor'
 import { type InvocationRecord, type NewEventOf, recordInvocation, type Thought } from '@delta/journal'
 import {
   type AssistantMessage,
@@ -13,8 +14,7 @@ import {
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { requestFor } from './request.js'
-import { type Call, type RunState, record, variablesOf } from './run-state.js'
-import { noteGenerator } from './settle.js'
+import { type Call, generatorNote, type RunState, record, variablesOf } from './run-state.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.
@@ -31,7 +31,7 @@ export async function think(state: RunState, iteration: number): Promise<Step<Ne
     iteration,
     task: state.task,
     signal: state.signal,
-    onSpawn: ({ pid }) => noteGenerator(state, pid),
+    onSpawn: ({ pid }) => recordProcess(generatorNote(state), pid),
     ...state.lastCount,
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
