@@ -74,7 +74,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
-  if (options.retry) checkIterationsLeft(summary, maxIterationsFor(agent, options))
+  if (options.retry) requireIterations(summary, maxIterationsFor(agent, options))
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,
@@ -121,7 +121,7 @@ async function goOn(
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
-  const notices = [changeNotice(changed, agent) ?? []].flat()
+  const notices = [changeNotice(changed) ?? []].flat()
   return driveRun(run, { ...options, maxIterations, reply, notices })
 }
 
@@ -154,35 +154,28 @@ function requireMessage({ status, directory: path }: RunSummary, { message }: Gi
 function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (message !== undefined || decision !== undefined)
     throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
-  const { runId, status, metadata, directory: path } = summary
+  const { status, metadata } = summary
   if (status === 'RUNNING') return
-  const { reason_code: code, error } = metadata
-  if (status === 'FAILED' && retryOf(code ?? undefined) !== undefined) return
-  const why =
-    status === 'FAILED'
-      ? `it ended with ${code ?? 'no reason_code'} (${error}). Go on with a message.`
-      : `it is ${status}, not FAILED. Continue it without a retry.`
-  throw new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, {
-    path,
-    wayOut: status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue',
-  })
+  if (status !== 'FAILED') throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`)
+  const code = metadata.reason_code ?? undefined
+  if (retryOf(code) === undefined)
+    throw noRetry(
+      summary,
+      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Go on with a message.`,
+    )
 }
 
-/**
- * A retry has the iterations that are left of those that the last message may take.
- *
- * @throws {EngineError} `ERR_ENGINE_NO_RETRY`: there are none.
- */
-function checkIterationsLeft(
-  { runId, iterationsSinceMessage, directory: path }: RunSummary,
-  maxIterations: number,
-): void {
-  if (iterationsSinceMessage < maxIterations) return
-  throw new EngineError(
-    'ERR_ENGINE_NO_RETRY',
-    `Run ${runId} cannot be retried: it has used ${iterationsSinceMessage} of ${maxIterations} iterations. Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`,
-    { path, wayOut: 'message' },
-  )
+/** A retry has the iterations that are left of those that the last message may take. */
+function requireIterations(summary: RunSummary, maxIterations: number): void {
+  const used = summary.iterationsSinceMessage
+  if (used < maxIterations) return
+  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`
+  throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
+}
+
+function noRetry({ runId, status, directory: path }: RunSummary, why: string): EngineError {
+  const wayOut = status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue'
+  return new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, { path, wayOut })
 }
 
 function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Given): void {

@@ -35,7 +35,7 @@ export async function findRun(
   const id = runId ?? (await latestRunId(workDirectory, { ...place, orEmpty: true }))
   const summary =
     id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
-  if (summary === undefined) throw await notFound(workDirectory, runId, place)
+  if (summary === undefined) throw notFound(workDirectory, runId, place)
   refuseOther(summary, workDirectory)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events
   if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
@@ -52,24 +52,15 @@ function refuseOther({ directory, runId }: RunSummary, workDirectory: string): v
   })
 }
 
-async function notFound(
-  workDirectory: string,
-  runId: string | undefined,
-  place: RunsPlace,
-): Promise<EngineError> {
-  const hasRuns = (await latestRunId(workDirectory, { ...place, orEmpty: true })) !== undefined
+function notFound(workDirectory: string, runId: string | undefined, place: RunsPlace): EngineError {
   const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
-  if (!hasRuns || runId === undefined)
-    return new EngineError(
-      'ERR_ENGINE_RUN_NOT_FOUND',
-      `No existing run found in the work directory: ${workDirectory}${kept}`,
-      { wayOut: 'start' },
-    )
-  return new EngineError(
-    'ERR_ENGINE_RUN_NOT_FOUND',
-    `No run ${runId} in ${workDirectory}${kept}. There are others.`,
-    { path: runDirectory(workDirectory, runId, place), wayOut: 'list' },
-  )
+  const code = 'ERR_ENGINE_RUN_NOT_FOUND'
+  if (runId === undefined) {
+    const message = `No existing run found in the work directory: ${workDirectory}${kept}`
+    return new EngineError(code, message, { wayOut: 'start' })
+  }
+  const path = runDirectory(workDirectory, runId, place)
+  return new EngineError(code, `No run ${runId} in ${workDirectory}${kept}.`, { path, wayOut: 'list' })
 }
 
 function missing(error: unknown): undefined {

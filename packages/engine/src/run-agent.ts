@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
@@ -196,19 +196,16 @@ export function changedFiles({ directory }: { directory: string }, agent: Agent)
   return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
 }
 
+/** What is kept under this name is the agent as it was loaded. */
+const AGENT_YAML = 'agent.yaml, what it imports, or what is set for the run'
+
 /** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
 export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
-  return changeNotice(changedFiles(run, agent), agent)
+  return changeNotice(changedFiles(run, agent))
 }
 
-export function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
-  const { hasImports, overrides } = snapshot
-  const main = [
-    'agent.yaml',
-    ...(hasImports ? ['what it imports'] : []),
-    ...(overrides.length > 0 ? ['what is set for the run'] : []),
-  ].join(' or ')
-  const names = changed.map((name) => (name === 'agent.yaml' ? main : name))
+export function changeNotice(changed: readonly string[]): string | undefined {
+  const names = changed.map((name) => (name === 'agent.yaml' ? AGENT_YAML : name))
   return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
 }
 
@@ -225,18 +222,14 @@ function keepConfiguration(
   if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
-  for (const path of [unfinished, kept]) removeLeftover(path)
+  // from an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired
+  for (const path of [unfinished, kept]) rmSync(path, { recursive: true, force: true })
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     replaceFile(path, text, { sync })
   }
   renameSync(unfinished, kept)
-}
-
-/** From an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired. */
-function removeLeftover(path: string): void {
-  if (existsSync(path)) rmSync(path, { recursive: true }) // checked first: recursive removal loads more of Node.js
 }
 
 function lastKept(directory: string): string | undefined {

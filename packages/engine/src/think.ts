@@ -114,7 +114,7 @@ async function askModel(
   })
   const { retry, maxAttempts } = state.agent.llm
   const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
-  let firstFailure: bigint | undefined
+  let firstFailure: number | undefined
   for (let attempt = 1; ; attempt++) {
     state.run.journal.sync()
     try {
@@ -124,8 +124,8 @@ async function askModel(
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       if (!isModelError(error)) throw error
 
-      firstFailure ??= process.hrtime.bigint()
-      const waitedMs = millisecondsSince(firstFailure)
+      firstFailure ??= performance.now()
+      const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
       const details = { code: error.code, status: error.status, attempt }
@@ -144,19 +144,15 @@ async function complete(
   invocation: InvocationRecord,
   iteration: number,
 ): Promise<ChatResponse> {
-  const started = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
+  const started = performance.now()
   const response = await state.model.complete(request, {
     signal: state.signal,
     body: invocation.body,
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
-  const durationMs = millisecondsSince(started)
+  const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
-}
-
-function millisecondsSince(start: bigint): number {
-  return Math.round(Number(process.hrtime.bigint() - start) / 1e6)
 }
 
 function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {

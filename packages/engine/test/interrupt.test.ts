@@ -276,7 +276,9 @@ test('where the agent has imports, continue does not claim that agent.yaml itsel
   await agentFiles.write('tools.yaml', tools('Still works.'))
   const notices: string[] = []
   await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
-  expect(notices).toContain('Changed since this run was last started: agent.yaml or what it imports')
+  expect(notices).toContain(
+    'Changed since this run was last started: agent.yaml, what it imports, or what is set for the run',
+  )
 })
 
 test('whatever one of several interrupted calls waits for, nothing of the others is left running', async () => {
