@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { replaceFile, syncName } from '@delta/durable'
 import { isTooDeep } from '@delta/executor'
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
-import type { ExpandedTool } from '@delta/tool-expander'
+import type { FunctionTool } from '@delta/model'
 import { cutCall, refuse } from './calls.js'
 import { lastEventOf } from './history.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
@@ -15,35 +15,36 @@ export const ASK_HUMAN = 'ask_human'
 
 const INPUT_TYPES = ['text', 'password', 'confirmation'] as const
 
-/** The one tool that is not a command. Every agent has it. */
-export const askHumanTool: ExpandedTool = {
-  name: ASK_HUMAN,
-  description: 'Request input from human user. Execution pauses until response received.',
-  command: [],
-  parameters: [
-    {
-      name: 'prompt',
-      type: 'string',
-      inject_as: 'json',
-      required: true,
-      description: 'Question or instruction to display to user',
+const PROMPT = { type: 'string', description: 'Question or instruction to display to user' }
+const INPUT_TYPE = {
+  type: 'string',
+  enum: INPUT_TYPES,
+  description: 'Input type: text | password | confirmation',
+}
+const SENSITIVE = {
+  type: 'boolean',
+  description: 'Whether input is sensitive (should hide input characters)',
+}
+
+/** The one tool that is not a command. Every agent has it. In strict mode every parameter is required, and null stands for what is left out. */
+export function askHumanTool(strict: boolean): FunctionTool {
+  const properties = {
+    prompt: PROMPT,
+    input_type: strict
+      ? { ...INPUT_TYPE, type: ['string', 'null'], enum: [...INPUT_TYPES, null] }
+      : INPUT_TYPE,
+    sensitive: strict ? { ...SENSITIVE, type: ['boolean', 'null'] } : SENSITIVE,
+  }
+  const required = strict ? Object.keys(properties) : ['prompt']
+  return {
+    type: 'function',
+    function: {
+      name: ASK_HUMAN,
+      description: 'Request input from human user. Execution pauses until response received.',
+      parameters: { type: 'object', properties, required, additionalProperties: false },
+      ...(strict && { strict }),
     },
-    {
-      name: 'input_type',
-      type: 'string',
-      inject_as: 'json',
-      required: false,
-      description: 'Input type: text | password | confirmation',
-      enum: [...INPUT_TYPES],
-    },
-    {
-      name: 'sensitive',
-      type: 'boolean',
-      inject_as: 'json',
-      required: false,
-      description: 'Whether input is sensitive (should hide input characters)',
-    },
-  ],
+  }
 }
 
 /** Asks a person: at the terminal when there is one, otherwise by leaving the question in `interaction/` and stopping. */

@@ -18,8 +18,8 @@ export function requestFor(agent: Agent, messages: ChatRequest['messages']): Cha
 }
 
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
-  const expanded = [...[...tools.values()].map((tool) => tool.expanded), askHumanTool]
-  return expanded.map((tool) => toFunctionTool(tool, { strict }))
+  const own = [...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict }))
+  return [...own, askHumanTool(strict)]
 }
 
 /** The run whose next request is wanted: its id, directory, and the highest cycle in which the model has answered. */
