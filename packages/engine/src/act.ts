@@ -3,7 +3,7 @@ import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
-import { beyondLimit, cutCall, leaveOut, missingCritical, refuse } from './calls.js'
+import { beyondLimit, cutCall, missingCritical, refuse } from './calls.js'
 import { recordSkipped } from './hook-protocol.js'
 import { guardCall } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
@@ -31,8 +31,8 @@ export function act(
     concurrency,
     isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
-      const refusal = beyondLimit(state, calls, call) ?? (await missingCritical(state))
-      if (refusal !== undefined) return leaveOut(state, call, iteration, refusal)
+      const observation = beyondLimit(state, calls, call) ?? (await missingCritical(state))
+      if (observation !== undefined) return refuse(state, call, { iteration, observation })
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
@@ -72,21 +72,18 @@ export async function actOn(
   if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
   const cut = cutCall(state, call)
-  if (cut !== undefined) {
-    const refusal = { status: 'ERROR', args: call.arguments, observation: cut } as const
-    return refuse(state, call, { iteration, attempt, ...refusal })
-  }
+  if (cut !== undefined) return refuse(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
   const prepared = prepare(state, call)
   if (prepared.decision === 'refuse') {
     warnAuthor(state, prepared.advice)
     return refuse(state, call, { iteration, attempt, ...prepared })
   }
 
+  const { args } = prepared
   const guarded = await guardCall(state, call, prepared, iteration)
   if (typeof guarded === 'object') return guarded
   if (guarded !== undefined) {
-    const refusal = { args: prepared.args, status: 'BLOCKED', observation: guarded } as const
-    refuse(state, call, { iteration, attempt, ...refusal })
+    refuse(state, call, { iteration, attempt, args, observation: guarded })
     return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
@@ -94,7 +91,7 @@ export async function actOn(
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'
-    return refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+    return refuse(state, call, { iteration, attempt, args, observation })
   }
   return runCall(state, call, prepared, { iteration, attempt })
 }

@@ -56,8 +56,7 @@ export async function askHuman(
   const question = parseQuestion(call.arguments)
   if (typeof question === 'string') {
     const observation = cutCall(state, call) ?? question
-    const refusal = { status: 'ERROR', args: call.arguments, observation } as const
-    return refuse(state, call, { iteration, attempt: 1, ...refusal })
+    return refuse(state, call, { iteration, status: 'ERROR', observation })
   }
   if (!call.requested)
     record(state, {

@@ -18,13 +18,16 @@ export function refuse(
   call: Call,
   refusal: {
     iteration: number
-    attempt: number
-    args: unknown
-    status: 'ERROR' | 'BLOCKED'
+    /** Default 1: it has not begun. */
+    attempt?: number
+    /** Default: as the model wrote them, of a call that is not examined. */
+    args?: unknown
+    /** Default `BLOCKED`: it was not to run, whatever it is. */
+    status?: 'ERROR' | 'BLOCKED'
     observation: string
   },
 ): undefined {
-  const { iteration, attempt, args } = refusal
+  const { iteration, attempt = 1, args = call.arguments, status = 'BLOCKED' } = refusal
   const hasBegun = attempt > 1
   const observation = hasBegun ? `${refusal.observation}\n${BEGUN_BEFORE}` : refusal.observation
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
@@ -41,7 +44,7 @@ export function refuse(
     {
       type: 'ACTION_RESULT',
       ...about,
-      status: hasBegun ? 'INTERRUPTED' : refusal.status,
+      status: hasBegun ? 'INTERRUPTED' : status,
       exit_code: null,
       signal: null,
       observation_content: withoutHalves(observation),
@@ -49,11 +52,6 @@ export function refuse(
       duration_ms: 0,
     },
   )
-}
-
-/** Answers a call that must not begin because of what came before it; the call itself is not examined. */
-export function leaveOut(state: RunState, call: Call, iteration: number, why: string): undefined {
-  refuse(state, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
 }
 
 /** Why a call must not begin that comes after the last one a response may run; undefined for the others. */

@@ -13,6 +13,6 @@ export {
   type SettingSources,
 } from './options.js'
 export { type Question, type RunResult, retryOf } from './outcome.js'
-export { type ExistingRun, type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
+export { type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
 export { agentChanges, type RunAgentOptions, runAgent } from './run-agent.js'
 export type { EngineEvent, Reply } from './run-state.js'

@@ -8,7 +8,7 @@ import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } f
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { historyOf } from './history.js'
-import { baseEnvironment, type Credentials, credentialVariables } from './options.js'
+import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
 
 /** The request for these messages, with the agent's parameters and tools. */
 export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {
@@ -23,10 +23,15 @@ function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools 
 }
 
 /** The run whose next request is wanted: its id, directory, and the highest cycle in which the model has answered. */
-export type ExistingRun = Pick<RunSummary, 'runId' | 'directory' | 'lastIteration'>
+type ExistingRun = Pick<RunSummary, 'runId' | 'directory' | 'lastIteration'>
 
-/** Whose next request is wanted. */
-export interface NextRequestOptions extends RunsPlace {
+/**
+ * Whose next request is wanted. Generators find the `environment` without credentials, and the `credentials` that they ask for. The
+ * `signal` is as for `buildContext`.
+ */
+export interface NextRequestOptions
+  extends RunsPlace,
+    Pick<EngineOptions, 'environment' | 'credentials' | 'signal'> {
   agent: Agent
   /** Absolute path of the workspace. */
   workDirectory: string
@@ -34,12 +39,6 @@ export interface NextRequestOptions extends RunsPlace {
   run?: ExistingRun | undefined
   /** As if the user said this now. */
   message?: string | undefined
-  /** As for a run; generators find it without credentials. Default: `process.env`. */
-  environment?: NodeJS.ProcessEnv | undefined
-  /** Key and base URL that are not in the environment, for generators that ask for them. */
-  credentials?: Credentials | undefined
-  /** As for `buildContext`. */
-  signal?: AbortSignal | undefined
 }
 
 /** A request that was built, and not sent. */

@@ -21,7 +21,7 @@ import {
 import { actOn, prepare } from './act.js'
 import { approve, type Decision } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
-import { beyondLimit, failedBefore, leaveOut, missingCritical } from './calls.js'
+import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
 import { lastEventOf, lastIterationOf } from './history.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
@@ -87,8 +87,8 @@ async function settleCall(
   const { iteration } = call
   const { humanRequest, userSpokeLast } = summary
   const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
-  const refusal = await whyNotBegin(state, call, summary)
-  if (refusal !== undefined && !waiting) return leaveOut(state, call, iteration, refusal)
+  const observation = await whyNotBegin(state, call, summary)
+  if (observation !== undefined && !waiting) return refuse(state, call, { iteration, observation })
   if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
   return actOn(state, call, { iteration, attempt: 1, waiting })

@@ -61,7 +61,9 @@ function wayToRetry({ reasonCode, maxIterations }: Stopped, goOn: string): strin
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${goOn} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
-  const way = retry.onceFixed ? `Once that is fixed, ${verb}` : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
+  const way = retry.onceFixed
+    ? `Once that is fixed, ${verb}`
+    : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
   const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
   return `${way} with: ${goOn} --retry${limit}`
 }
