@@ -32,10 +32,11 @@ export async function findRun(
   runId?: string,
   place: RunsPlace = {},
 ): Promise<RunSummary> {
-  const id = runId ?? (await latestRunId(workDirectory, { ...place, orEmpty: true }))
+  const latest = () => latestRunId(workDirectory, { ...place, orEmpty: true })
+  const id = runId ?? (await latest())
   const summary =
     id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
-  if (summary === undefined) throw notFound(workDirectory, runId, place)
+  if (summary === undefined) throw notFound(workDirectory, (await latest()) && runId, place)
   refuseOther(summary, workDirectory)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events
   if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
@@ -52,15 +53,19 @@ function refuseOther({ directory, runId }: RunSummary, workDirectory: string): v
   })
 }
 
-function notFound(workDirectory: string, runId: string | undefined, place: RunsPlace): EngineError {
+/** @param id - Of a run that is not there, beside others; undefined where there is none. */
+function notFound(workDirectory: string, id: string | undefined, place: RunsPlace): EngineError {
   const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
   const code = 'ERR_ENGINE_RUN_NOT_FOUND'
-  if (runId === undefined) {
+  if (id === undefined) {
     const message = `No existing run found in the work directory: ${workDirectory}${kept}`
     return new EngineError(code, message, { wayOut: 'start' })
   }
-  const path = runDirectory(workDirectory, runId, place)
-  return new EngineError(code, `No run ${runId} in ${workDirectory}${kept}.`, { path, wayOut: 'list' })
+  const path = runDirectory(workDirectory, id, place)
+  return new EngineError(code, `No run ${id} in ${workDirectory}${kept}. There are others.`, {
+    path,
+    wayOut: 'list',
+  })
 }
 
 function missing(error: unknown): undefined {
@@ -119,9 +124,9 @@ async function isMeant(run: RunSummary, query: ResumableQuery): Promise<boolean>
   const { agent, message } = query
   const waits = run.status === 'WAITING_FOR_INPUT'
   if (!waits && run.status !== 'INTERRUPTED') return false
-  if (!isTaskOf(run, message) && !(waits && hasResponse(run))) return false
   const isSet = agent.snapshot.overrides.every((text) => run.overrides.includes(text))
-  return isSet && (await isSameAgent(run, query))
+  if (!isSet || !(await isSameAgent(run, query))) return false
+  return isTaskOf(run, message) || (waits && hasResponse(run))
 }
 
 function hasResponse({ humanRequest, directory }: RunSummary): boolean {

@@ -52,8 +52,10 @@ export const OBSERVATION: OutputFile<string> = {
   parse: (text) => text,
 }
 
-/** How a hook that has ended is judged. */
-export interface HookVerdict<Value> {
+/** A hook that has ended, and how it is judged. */
+export interface HookOutcome<Value = unknown> {
+  name: HookName
+  iteration: number
   /** Why it failed, for people; undefined when it succeeded. */
   failure: string | undefined
   /** Nothing failed but what it wrote instead of its payload. */
@@ -68,18 +70,21 @@ export function verdictOn<Value>(
   name: HookName,
   ended: {
     hook: Hook
+    iteration: number
     directory: string
     replacement: OutputFile<Value> | undefined
     result: CommandOutcome
   },
-): HookVerdict<Value> {
-  const { directory } = ended
+): HookOutcome<Value> {
+  const { directory, iteration } = ended
   const failed = howItFailed(ended)
   const control = failed === undefined ? readControl(directory, name) : { problem: failed }
   const read: Read<Value> =
     control.problem === undefined && ended.replacement ? readOutput(directory, ended.replacement) : {}
   const problem = control.problem ?? read.problem
   return {
+    name,
+    iteration,
     failure: problem === undefined ? undefined : `${name} hook ${problem}`,
     isOnlyUnusable: read.problem !== undefined,
     control: control.value,

@@ -6,7 +6,7 @@ import { type CommandOutcome, createRedactor, type Redactor, redactFile, runComm
 import { isKnownEvent, recordName } from '@delta/journal'
 import { secretTokens } from './ask-human.js'
 import { lastIterationOf } from './history.js'
-import { type HookVerdict, type OutputFile, verdictOn } from './hook-output.js'
+import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
 import { type RunState, record, variablesOf } from './run-state.js'
 
 /** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
@@ -45,15 +45,10 @@ export async function runHook<Value = never>(
     ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
   redactOutput(directory, known)
-  const verdict = verdictOn(name, { hook, directory, replacement: input.replacement, result })
-  const outcome = { name, iteration: input.iteration, ...verdict }
-  recordHook(state, outcome, { argv, result, directory, actionId: input.actionId })
+  const { iteration, actionId, replacement } = input
+  const outcome = verdictOn(name, { hook, iteration, directory, replacement, result })
+  recordHook(state, outcome, { argv, result, directory, actionId })
   return outcome
-}
-
-export interface HookOutcome<Value = unknown> extends HookVerdict<Value> {
-  name: HookName
-  iteration: number
 }
 
 /** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */

@@ -1,8 +1,8 @@
 import type { HookName } from '@delta/config-loader'
 import type { ToolResult } from '@delta/executor'
 import type { ChatRequest, ChatResponse } from '@delta/model'
-import { MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
-import { type HookInput, type HookOutcome, runHook } from './hook-protocol.js'
+import { type HookOutcome, MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
+import { type HookInput, runHook } from './hook-protocol.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
 
