@@ -312,10 +312,10 @@ test('where the recipe has no journal, a run without an answer is told to add it
     '1',
   ])
   const goOn = `delta continue -w ${workspace.path} --run-id one --retry --max-iterations 2`
-  expect(stderr.split('\n').slice(-4)).toEqual([
+  expect(stderr).toContain('there is no journal source; the model sees neither the task nor what it did')
+  expect(stderr.split('\n').slice(-3)).toEqual([
     'Error: the run failed: MAX_ITERATIONS (no answer after 1 iteration)',
-    'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal',
-    `Once that is fixed, go on with: ${goOn}`,
+    `Go on with: ${goOn}`,
     '',
   ])
 })

@@ -113,24 +113,6 @@ test('neither a message, nor response.txt, nor another id approves a command', a
   expect(workspace.has('old.txt')).toBe(true)
 })
 
-test('of a yes in response.txt for a command that waits it is said that it approves nothing', async () => {
-  await using agent = await careful()
-  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
-  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const note = `.delta/one/interaction/response.txt does not approve it: that takes a decision with its request id.\n`
-  await delta(['run', ...args, '--run-id', 'one'])
-  const goOn = ['continue', '-w', workspace.path]
-  expect((await delta(goOn)).stderr).not.toContain('approves nothing')
-  await workspace.write('.delta/one/interaction/response.txt', 'yes\n')
-  for (const again of [goOn, ['run', ...args]]) {
-    const { exitCode, stderr } = await delta(again)
-    expect(exitCode).toBe(101)
-    expect(stderr).toContain(`note: A command waits for approval, and ${workspace.path}/${note}`)
-  }
-  const denied = await delta([...goOn, '--deny', await requestId(workspace)])
-  expect(denied.stderr).not.toContain('approves nothing')
-})
-
 test('a decision on another command is a mistake of the command line, and names the one that waits', async () => {
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })

@@ -1,19 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal/runs'
-import type { Call, ReadyCall } from './calls/call.js'
-import { missingCritical } from './calls/critical.js'
-import { cutCall } from './calls/cut-call.js'
-import { inOrder } from './calls/in-order.js'
-import { beyondLimit, leaveOut, refuse } from './calls/refuse.js'
-import { recordSkipped } from './hooks/skipped.js'
-import { guardCall } from './hooks/tool-hooks.js'
-import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
-import { askHuman } from './human/ask-human.js'
-import { ASK_HUMAN } from './human/question.js'
+import { approve, type Decision, decisionOn } from './approve.js'
+import { ASK_HUMAN, askHuman } from './ask-human.js'
+import { beyondLimit, cutCall, missingCritical, refuse } from './calls.js'
+import { recordSkipped } from './hook-protocol.js'
+import { guardCall } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
-import { type RunState, variablesOf, warnAuthor } from './run-state.js'
+import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } from './run-state.js'
 
 /**
  * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or belongs to a critical
@@ -36,8 +31,8 @@ export function act(
     concurrency,
     isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
-      const refusal = beyondLimit(state, calls, call) ?? (await missingCritical(state))
-      if (refusal !== undefined) return leaveOut(state, call, iteration, refusal)
+      const observation = beyondLimit(state, calls, call) ?? (await missingCritical(state))
+      if (observation !== undefined) return refuse(state, call, { iteration, observation })
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
@@ -77,21 +72,18 @@ export async function actOn(
   if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
   const cut = cutCall(state, call)
-  if (cut !== undefined) {
-    const refusal = { status: 'ERROR', args: call.arguments, observation: cut } as const
-    return refuse(state, call, { iteration, attempt, ...refusal })
-  }
+  if (cut !== undefined) return refuse(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
   const prepared = prepare(state, call)
   if (prepared.decision === 'refuse') {
     warnAuthor(state, prepared.advice)
     return refuse(state, call, { iteration, attempt, ...prepared })
   }
 
+  const { args } = prepared
   const guarded = await guardCall(state, call, prepared, iteration)
-  if (guarded.verdict === 'stop') return guarded.outcome
-  if (guarded.verdict === 'refuse') {
-    const { observation } = guarded
-    refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+  if (typeof guarded === 'object') return guarded
+  if (guarded !== undefined) {
+    refuse(state, call, { iteration, attempt, args, observation: guarded })
     return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
@@ -99,7 +91,7 @@ export async function actOn(
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'
-    return refuse(state, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+    return refuse(state, call, { iteration, attempt, args, observation })
   }
   return runCall(state, call, prepared, { iteration, attempt })
 }
@@ -108,14 +100,11 @@ function approvalOf(
   state: RunState,
   call: Call,
   prepared: ReadyCall,
-  { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
+  about: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   // the policy may allow the call by now; a person's decision still counts
-  const isOpen = asksPerson(state, prepared) || (waiting !== undefined && isDecided(state, waiting))
-  if (!isOpen) return 'yes'
-  return waiting
-    ? resumeApproval(state, call, prepared, { iteration, request: waiting })
-    : approve(state, call, prepared, iteration)
+  const isDecided = about.waiting !== undefined && decisionOn(state, about.waiting) !== undefined
+  return asksPerson(state, prepared) || isDecided ? approve(state, call, prepared, about) : 'yes'
 }
 
 /** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */
@@ -125,6 +114,48 @@ export function prepare(state: RunState, call: Call): PreparedCall {
     workDirectory: state.run.workDirectory,
     runsDirectory: state.run.runsDirectory,
     otherNames: [ASK_HUMAN],
-    ...(state.agent.policy === undefined ? {} : { policy: state.agent.policy }),
+    policy: state.agent.policy,
   })
+}
+
+/**
+ * Runs `each` over the items, at most `concurrency` at once, starting them in order. A barrier waits for everything
+ * before it and holds back everything after it. The first defined result stops the starting of further items and is
+ * returned once those already started have ended.
+ */
+export async function inOrder<Item, Stop>(
+  items: readonly Item[],
+  options: {
+    concurrency: number
+    isBarrier(item: Item): boolean
+    each(item: Item): Promise<Stop | undefined>
+    /** Called when one has failed, while others may run. */
+    onFailure?(): void
+  },
+): Promise<Stop | undefined> {
+  const running = new Set<Promise<void>>()
+  let stop: Stop | undefined
+  let failure: { error: unknown } | undefined
+  const fail = (error: unknown) => {
+    failure ??= { error }
+    options.onFailure?.()
+  }
+
+  for (const item of items) {
+    const alone = options.concurrency <= 1 || options.isBarrier(item)
+    while (running.size > 0 && (alone || running.size >= options.concurrency)) await Promise.race(running)
+    if (stop !== undefined || failure) break
+    const task: Promise<void> = options
+      .each(item)
+      .then((result) => {
+        stop ??= result
+      }, fail)
+      .finally(() => running.delete(task))
+    running.add(task)
+    if (alone) await task
+    if (stop !== undefined || failure) break
+  }
+  await Promise.all(running)
+  if (failure) throw failure.error
+  return stop
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Agent, loadAgent } from '@delta/config-loader'
 import {
   checkRunsDirectory,
@@ -7,21 +8,23 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal/runs'
-import { type Callbacks, guardCallbacks } from './callbacks.js'
-import { driveRun } from './drive-run.js'
-import { releasing } from './end/releasing.js'
-import { updateMetadata } from './end/update-metadata.js'
+import { isYesOrNo, questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
-import { noApproval } from './human/no-approval.js'
-import type { RunResult } from './outcome.js'
-import type { Reply } from './reply.js'
-import { findAgentHome } from './start/agent-home.js'
-import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
-import { changedFiles } from './start/configuration.js'
-import { type ModelOfRun, modelFor } from './start/create-model.js'
-import { engineStart } from './start/engine-start.js'
-import { findRun } from './start/find-run.js'
-import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
+import { findAgentHome, findRun } from './find-run.js'
+import { releasing, updateMetadata } from './finish.js'
+import { readResponse } from './interaction.js'
+import { type ModelOfRun, modelFor } from './model.js'
+import {
+  type Allowed,
+  type Callbacks,
+  checkWorkDirectory,
+  type EngineOptions,
+  guardCallbacks,
+  maxIterationsFor,
+} from './options.js'
+import { type RunResult, retryOf } from './outcome.js'
+import { changedFiles, changeNotice, driveRun, engineStart } from './run-agent.js'
+import type { Reply } from './run-state.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {
@@ -66,18 +69,19 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const options = { ...given, ...guardCallbacks(given) }
   const { workDirectory } = options
   checkWorkDirectory(workDirectory)
-  const summary = await findRun(workDirectory, options.runId, placeIn(options))
+  const runsDirectory = options.runsDirectory && checkRunsDirectory(workDirectory, options)
+  const summary = await findRun(workDirectory, options.runId, { runsDirectory })
   checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
-  if (options.retry) checkIterationsLeft(summary, maxIterationsFor(agent, options))
+  if (options.retry) requireIterations(summary, maxIterationsFor(agent, options))
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,
     onWait: (message) => options.onEvent({ kind: 'notice', message }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.force === undefined ? {} : { force: options.force }),
-    ...(options.sync === undefined ? {} : { sync: options.sync }),
+    signal: options.signal,
+    force: options.force,
+    sync: options.sync,
   })
   return releasing(run, async () => {
     checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
@@ -88,49 +92,118 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
 const UNTRUSTED =
   'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
 
-function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlace {
-  return runsDirectory === undefined
-    ? {}
-    : { runsDirectory: checkRunsDirectory(workDirectory, { runsDirectory }) }
+async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+  const { overrides } = summary
+  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
 }
 
 async function goOn(
   run: Run,
   options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {
-  const summary = run.summary()
-  const { agent, message } = options
+  const { metadata, humanRequest: waiting } = run.summary()
+  const { agent, message, decision } = options
   const maxIterations = maxIterationsFor(agent, options)
-  const reply = options.decision ?? answerIn(summary, message)
-  const task = summary.metadata.initial_message ?? ''
+  const isAnswer = waiting !== undefined && waiting.argv === undefined && message !== undefined
+  const reply = decision ?? (isAnswer ? ({ kind: 'answer', text: message } as const) : undefined)
   const changed = changedFiles(run, agent)
-  const start = engineStart({
-    ...options,
-    run,
-    workDirectory: run.workDirectory,
-    task,
-    maxIterations,
-    resumed: true,
-  })
-  const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
-  const instruction = reply?.kind === 'answer' ? undefined : message // also together with a decision
-  if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
+  const { workDirectory } = run
+  const task = metadata.initial_message ?? ''
+  const events: NewEvent[] = [
+    engineStart(run, { ...options, workDirectory, task, maxIterations, changed, resumed: true }),
+  ]
+  // also together with a decision
+  if (message !== undefined && reply?.kind !== 'answer')
+    events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
   options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
-  const notice = options.decision === undefined ? noApproval(summary, message) : undefined
-  if (notice !== undefined) options.onEvent({ kind: 'notice', message: notice })
-  return driveRun(run, { ...options, maxIterations, reply })
+  const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
+  if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
+  const notices = [changeNotice(changed) ?? []].flat()
+  return driveRun(run, { ...options, maxIterations, reply, notices })
 }
 
-/** The message answers a run that waits for `ask_human`. A command that waits for approval takes a decision instead. */
-function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {
-  const waits = summary.humanRequest !== undefined && summary.humanRequest.argv === undefined
-  return waits && message !== undefined ? { kind: 'answer', text: message } : undefined
+const NO_APPROVAL =
+  'A command waits for approval, and a message does not approve it: that takes a decision with its request id.\nThe message is kept as a further instruction, which the agent reads after the decision.'
+
+type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
+
+/**
+ * Refuses what cannot take a run further, before anything is written.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
+ */
+function checkContinuable(summary: RunSummary, given: Given): void {
+  requireWaiting(summary, given)
+  if (given.retry) requireRetry(summary, given)
+  else requireMessage(summary, given)
+  requireAnswer(summary, given)
 }
 
-async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  const { overrides } = summary
-  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
+function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || message !== undefined) return
+  throw new EngineError('ERR_ENGINE_MESSAGE_REQUIRED', `Run is ${status}. To continue, provide a message`, {
+    path,
+    wayOut: 'message',
+  })
+}
+
+/** A run that is being written is refused by whoever takes it. */
+function requireRetry(summary: RunSummary, { message, decision }: Given): void {
+  if (message !== undefined || decision !== undefined)
+    throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
+  const { status, metadata } = summary
+  if (status === 'RUNNING') return
+  if (status !== 'FAILED') throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`)
+  const code = metadata.reason_code ?? undefined
+  if (retryOf(code) === undefined)
+    throw noRetry(
+      summary,
+      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Go on with a message.`,
+    )
+}
+
+/** A retry has the iterations that are left of those that the last message may take. */
+function requireIterations(summary: RunSummary, maxIterations: number): void {
+  const used = summary.iterationsSinceMessage
+  if (used < maxIterations) return
+  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`
+  throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
+}
+
+function noRetry({ runId, status, directory: path }: RunSummary, why: string): EngineError {
+  const wayOut = status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue'
+  return new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, { path, wayOut })
+}
+
+function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Given): void {
+  const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
+  if (decision === undefined || decision.requestId === waiting) return
+  const known =
+    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
+  throw new EngineError(
+    'ERR_ENGINE_NOT_WAITING',
+    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
+  )
+}
+
+/**
+ * The answer must be readable, and to a confirmation it must be yes or no: the model would interpret anything else, and may
+ * take it for a yes.
+ */
+function requireAnswer(summary: RunSummary, { message }: Given): void {
+  const { humanRequest: request, directory } = summary
+  if (request === undefined || request.argv !== undefined) return
+  const interaction = join(directory, 'interaction')
+  const answer = message ?? readResponse(interaction, questionOf(request))
+  if (request.input_type !== 'confirmation' || answer === undefined || isYesOrNo(answer)) return
+  const said = request.sensitive ? 'the answer' : JSON.stringify(answer)
+  const what =
+    message === undefined ? `${join(interaction, 'response.txt')}: ${said}` : `The message: ${said}`
+  throw new EngineError(
+    'ERR_ENGINE_NO_ANSWER',
+    `${what} is neither yes nor no, and the agent asks for one of them: ${request.prompt}\nAnswer with yes or no (or y, n); more may follow: "yes, but …".`,
+  )
 }

@@ -32,9 +32,9 @@ export class EngineError extends Error {
   constructor(
     code: EngineErrorCode,
     message: string,
-    { path, wayOut, cause }: { path?: string; wayOut?: EngineWayOut; cause?: unknown } = {},
+    { path, wayOut }: { path?: string; wayOut?: EngineWayOut } = {},
   ) {
-    super(message, cause === undefined ? undefined : { cause })
+    super(message)
     this.code = code
     this.path = path
     this.wayOut = wayOut

@@ -1,23 +1,18 @@
 export type { RunStatus, Usage } from '@delta/journal/runs'
+export { openRecordedRequests as readRecordedRun } from '@delta/journal/runs'
+export { isDecision } from './approve.js'
+export { isYesOrNo } from './ask-human.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
-export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
-export { reasonCodeOf, retryOf } from './failure.js'
-export { isDecision } from './human/approve.js'
-export { isYesOrNo } from './human/question.js'
+export { findAgentHome, findResumable, findRun, isTaskOf, type ResumableQuery } from './find-run.js'
 export {
-  type ExistingRun,
-  type NextRequest,
-  type NextRequestOptions,
-  nextRequest,
-} from './next-request.js'
-export type { Question, RunResult } from './outcome.js'
-export type { Reply } from './reply.js'
-export { type RunAgentOptions, runAgent } from './run-agent.js'
-export { agentHomeIn, findAgentHome } from './start/agent-home.js'
-export { agentChanges } from './start/configuration.js'
-export { parentRun } from './start/environment.js'
-export { findResumable, isTaskOf, type ResumableQuery } from './start/find-resumable.js'
-export { findRun } from './start/find-run.js'
-export type { Allowed, Credentials, EngineOptions, SettingSources } from './start/options.js'
-export { readRecordedRun } from './start/recorded-run.js'
+  type Allowed,
+  type Credentials,
+  type EngineOptions,
+  parentRun,
+  type SettingSources,
+} from './options.js'
+export { type Question, type RunResult, retryOf } from './outcome.js'
+export { type NextRequest, type NextRequestOptions, nextRequest } from './request.js'
+export { agentChanges, type RunAgentOptions, runAgent } from './run-agent.js'
+export type { EngineEvent, Reply } from './run-state.js'

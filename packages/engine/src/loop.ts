@@ -1,8 +1,6 @@
 import { act } from './act.js'
-import { conclude } from './conclude.js'
-import { MAX_ITERATIONS } from './failure.js'
-import { notifyHook } from './hooks/notify.js'
-import { interrupted, type Outcome } from './outcome.js'
+import { notifyHook } from './hooks.js'
+import { conclude, interrupted, type Outcome } from './outcome.js'
 import type { RunState } from './run-state.js'
 import { settle } from './settle.js'
 import { think } from './think.js'
@@ -34,18 +32,11 @@ export async function runLoop(state: RunState): Promise<Outcome> {
     if (calls.length === 0) return conclude(thought.value, state.agent)
     if (halted) return halted
   }
-  return outOfIterations(state)
-}
-
-/** Without a journal source the model would not see a further message either, so the run first needs one. */
-function outOfIterations({ agent, run, maxIterations }: RunState): Outcome {
-  const seesJournal = agent.manifest.sources.some(({ type }) => type === 'journal')
   return {
     status: 'FAILED',
     reasonCode: 'limit_iterations',
-    reason: MAX_ITERATIONS,
-    iteration: run.summary().lastIteration,
-    maxIterations,
-    ...(seesJournal ? {} : { needsMending: true }),
+    reason: 'MAX_ITERATIONS',
+    iteration: state.run.summary().lastIteration,
+    maxIterations: state.maxIterations,
   }
 }

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { Usage } from '@delta/journal/runs'
+import type { RunSummary, Thought, Usage } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
@@ -12,25 +12,30 @@ export interface Failure extends Failed {
 }
 
 /** An answer that can be a mistake of the model or its server: `accept_empty` of the agent decides. */
-export type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
+type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
 
-/** Why a run failed, for programs. */
-export type FailureCode =
-  | DoubtCode
-  | 'limit_iterations'
-  | 'context_overflow'
-  | 'content_filter'
-  | 'cut_off'
-  | 'model_refused'
-  | 'hook_stopped'
-  | 'critical_tool'
-  | 'provider_unavailable'
-  | 'provider_refused'
-  | 'provider_answer'
-  | 'context_source'
-  | 'replay_mismatch'
-  | 'configuration'
-  | 'internal'
+/** Why a run failed, for programs, and when a retry can succeed. */
+const RETRY = {
+  empty_answer: 'at once',
+  unparsed_tool_call: 'at once',
+  missing_tool_call: 'at once',
+  limit_iterations: 'at once', // with a higher limit
+  context_overflow: 'once fixed',
+  content_filter: 'at once',
+  cut_off: 'at once',
+  model_refused: 'at once',
+  hook_stopped: 'refused',
+  critical_tool: 'refused',
+  provider_unavailable: 'at once',
+  provider_refused: 'once fixed',
+  provider_answer: 'at once',
+  context_source: 'once fixed',
+  replay_mismatch: 'once fixed',
+  configuration: 'once fixed',
+  internal: 'at once',
+} as const
+
+type FailureCode = keyof typeof RETRY
 
 interface Completed {
   status: 'COMPLETED'
@@ -48,11 +53,6 @@ interface Failed {
   reason: string
   /** The text of an answer that was cut off or is not one. */
   partialAnswer?: string
-  /**
-   * A retry fails again until something outside the run is fixed: the key, the address, the request, the sources of the
-   * context; with `limit_iterations`, the journal source that `context.yaml` lacks.
-   */
-  needsMending?: true
   /** How many cycles a message may take; only with `limit_iterations`. */
   maxIterations?: number
 }
@@ -115,4 +115,129 @@ type AllKeys<
 /** The outcome of a run that was told to stop; the reason is the signal's, usually its name. */
 export function interrupted(signal: AbortSignal): Outcome {
   return { status: 'INTERRUPTED', reasonCode: 'signal', reason: String(signal.reason ?? 'aborted') }
+}
+
+/** What is wrong with an answer: its code, and the reason in words. */
+type Fault<Code extends FailureCode = FailureCode> = [code: Code, reason: string]
+
+/** Why an answer is incomplete, by the provider's `finish_reason`. */
+const CUT_SHORT: Readonly<Record<string, Fault>> = {
+  length: [
+    'cut_off',
+    "the answer was cut off at the model's token limit; raise llm.max_tokens, or ask for the rest with a message",
+  ],
+  content_filter: ['content_filter', "the provider's filter held the answer back"],
+}
+
+const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
+const HINT = '. If that is right for this agent, set accept_empty: true in agent.yaml'
+
+/** How models begin a call in text when the server does not parse it. Not `\s*`, which is slow over many empty lines. */
+const WRITTEN_CALL =
+  /^[ \t]*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
+
+const CALL_AS_TEXT =
+  'the answer contains a tool call written as text, which was not run: the server did not recognise it. Its parser for tool calls may be switched off, or made for another model'
+
+const CALL_MISSING = 'the server announced a tool call along with this text, but sent none'
+
+/**
+ * What a thought without calls means for the run: it is the answer, unless it is incomplete or refused, or, without
+ * `acceptEmpty`, is empty or has lost its tool call.
+ */
+export function conclude(thought: ConcludingThought, { acceptEmpty }: { acceptEmpty: boolean }): Outcome {
+  const { content, iteration } = thought
+  const doubt = doubtAbout(thought)
+  const [reasonCode, reason] = incompleteness(thought) ?? (acceptEmpty ? undefined : doubt) ?? []
+  if (reasonCode !== undefined && reason !== undefined) {
+    const hint = reasonCode === 'empty_answer' ? HINT : ''
+    const partial = content.trim() === '' ? {} : { partialAnswer: content }
+    return { status: 'FAILED', reasonCode, reason: `${reason}${hint}`, iteration, ...partial }
+  }
+  if (doubt === undefined) return { status: 'COMPLETED', reasonCode: 'answered', answer: content }
+  return { status: 'COMPLETED', reasonCode: doubt[0], answer: content, reason: doubt[1] }
+}
+
+function incompleteness({ content, finish_reason: reason, message }: ConcludingThought): Fault | undefined {
+  const [code, why] = CUT_SHORT[reason ?? ''] ?? []
+  if (code !== undefined) return [code, `${why} (finish_reason: ${reason})`]
+  const { refusal } = Object(message) as { refusal?: unknown }
+  const isRefused = content === '' && typeof refusal === 'string'
+  return isRefused ? ['model_refused', `the model refused: ${refusal}`] : undefined
+}
+
+function doubtAbout({ content, finish_reason: reason }: ConcludingThought): Fault<DoubtCode> | undefined {
+  if (content.trim() === '') return ['empty_answer', EMPTY]
+  if (WRITTEN_CALL.test(content)) return ['unparsed_tool_call', CALL_AS_TEXT]
+  const isAnnounced = /call|tool/i.test(reason ?? '')
+  return isAnnounced ? ['missing_tool_call', `${CALL_MISSING} (finish_reason: ${reason})`] : undefined
+}
+
+type ConcludingThought = Pick<Thought, 'content' | 'iteration' | 'finish_reason' | 'message'>
+
+/** What an error means for the run; every other one is `internal`. */
+const OF_ERROR: ReadonlyMap<unknown, FailureCode> = new Map([
+  ['ERR_MODEL_CONNECTION', 'provider_unavailable'],
+  ['ERR_MODEL_TIMEOUT', 'provider_unavailable'],
+  ['ERR_MODEL_RATE_LIMIT', 'provider_unavailable'],
+  ['ERR_MODEL_SERVER', 'provider_unavailable'],
+  ['ERR_MODEL_QUOTA', 'provider_refused'],
+  ['ERR_MODEL_ACCESS', 'provider_refused'],
+  ['ERR_MODEL_NOT_FOUND', 'provider_refused'],
+  ['ERR_MODEL_REQUEST', 'provider_refused'],
+  ['ERR_MODEL_TOO_LONG', 'context_overflow'],
+  ['ERR_MODEL_RESPONSE', 'provider_answer'],
+  ['ERR_MODEL_SETTINGS', 'configuration'],
+  ['ERR_MODEL_SCRIPT_END', 'configuration'],
+  ['ERR_MODEL_REPLAY_DIFFERS', 'replay_mismatch'],
+  ['ERR_CONTEXT_SOURCE', 'context_source'],
+  ['ERR_CONTEXT_GENERATOR', 'context_source'],
+  ['ERR_CONTEXT_COUNTER', 'context_source'],
+  ['ERR_CONTEXT_BUDGET', 'context_overflow'],
+])
+
+/** The failure of a run that an error ended. */
+export function failureBy(
+  error: { message: string; code?: unknown },
+  about: { iteration: number; details: object },
+): Failure {
+  return {
+    status: 'FAILED',
+    reason: error.message,
+    reasonCode: OF_ERROR.get(error.code) ?? 'internal',
+    ...about,
+  }
+}
+
+/** How a failed run is retried without a message. */
+interface Retry {
+  /** The limit that it needs, where that ended the run. */
+  maxIterations?: number
+  /** True when it fails again until something outside of the run is changed. */
+  onceFixed: boolean
+}
+
+/**
+ * How a run that ended with this code is retried. Undefined when that is refused: the code is missing, unknown to this
+ * version, or of an end that was decided on.
+ *
+ * @param maxIterations - How many cycles the last message could take; counts after `limit_iterations`.
+ */
+export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
+  const how = isFailureCode(code) ? RETRY[code] : 'refused'
+  if (how === 'refused') return undefined
+  const onceFixed = how === 'once fixed'
+  return code === 'limit_iterations' ? { maxIterations: 2 * maxIterations, onceFixed } : { onceFixed }
+}
+
+function isFailureCode(code: unknown): code is FailureCode {
+  return typeof code === 'string' && Object.hasOwn(RETRY, code)
+}
+
+/** The failure that the last engine journaled, but was killed before it could write the `ENGINE_END`. */
+export function recordedFailure({ failure, answer }: RunSummary): Failure | undefined {
+  const { reason_code: reasonCode } = Object(failure?.error_details) as { reason_code?: unknown }
+  if (!failure || !isFailureCode(reasonCode)) return undefined
+  const { error_message: reason, iteration = 0 } = failure
+  return { status: 'FAILED', reason, reasonCode, iteration, ...(answer?.trim() && { partialAnswer: answer }) }
 }

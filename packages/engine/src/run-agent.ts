@@ -1,13 +1,31 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { createRun, type RunsPlace } from '@delta/journal/runs'
-import { guardCallbacks } from './callbacks.js'
-import { driveRun } from './drive-run.js'
-import { releasing } from './end/releasing.js'
+import { followEvents } from '@delta/context'
+import { namesIn, readIfThere, replaceFile } from '@delta/durable'
+import type { NewEventOf } from '@delta/journal'
+import { createRun, type EngineStart, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
+import manifest from '../package.json' with { type: 'json' }
+import { secretToken } from './ask-human.js'
+import { finish, releasing } from './finish.js'
+import { historyOf } from './history.js'
+import { runLoop } from './loop.js'
+import { type ModelOfRun, modelFor } from './model.js'
+import {
+  type Allowed,
+  baseEnvironment,
+  type Callbacks,
+  checkDepth,
+  checkWorkDirectory,
+  credentialVariables,
+  type EngineOptions,
+  guardCallbacks,
+  maxIterationsFor,
+  parentRun,
+} from './options.js'
 import type { RunResult } from './outcome.js'
-import { modelFor } from './start/create-model.js'
-import { engineStart } from './start/engine-start.js'
-import { checkDepth, parentRun } from './start/environment.js'
-import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
+import type { Reply, RunState } from './run-state.js'
 
 /** Which agent runs, where, and on what task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -43,17 +61,176 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
 
   const run = await createRun(workDirectory, {
     runsDirectory: options.runsDirectory,
-    ...(options.runId === undefined ? {} : { runId: options.runId }),
-    ...(options.sync === undefined ? {} : { sync: options.sync }),
+    runId: options.runId,
+    sync: options.sync,
     latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` should find the run that called this one
     events: (created) => {
       options.onRun?.(created.directory)
       return [
-        engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
+        engineStart(created, { ...options, task: message, maxIterations, resumed: false }),
         { type: 'USER_MESSAGE', content: message },
       ]
     },
   })
   const drive = { ...options, ...guardCallbacks(options), modelOf, maxIterations, reply: undefined }
   return releasing(run, () => driveRun(run, drive))
+}
+
+interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
+  agent: Agent
+  modelOf: ModelOfRun
+  maxIterations: number
+  reply: Reply | undefined
+  /** What a person should know first. */
+  notices?: readonly string[]
+}
+
+/** How long a stopped command has before it is killed. A child engine must end before its parent kills it. */
+const GRACE_MS = { own: 2000, child: 1000 }
+
+/** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
+export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
+  const { agent, onEvent: emit, environment: host = process.env, notices = [] } = options
+  for (const directory of [run.paths.toolExecutions, run.paths.hooks])
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const history = historyOf(await run.events())
+  for (const event of history.begun) emit({ kind: 'journal', event })
+  for (const message of [...run.notices, ...notices]) emit({ kind: 'notice', message })
+  keepConfiguration(run, agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
+
+  const environment = baseEnvironment(run, agent.home, host)
+  const { lastIteration, iterationsSinceMessage } = run.summary()
+  const state: RunState = {
+    run,
+    agent,
+    model: options.modelOf(environment),
+    task: history.userMessages.join('\n'),
+    firstIteration: lastIteration + 1,
+    lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
+    maxIterations: options.maxIterations,
+    credentials: credentialVariables(host, options.credentials),
+    environment,
+    graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
+    usedActionIds: history.usedActionIds,
+    earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
+    lastCount: history.lastCount,
+    warnings: new Set(),
+    conversation: followEvents(run.events),
+    signal: options.signal ?? new AbortController().signal,
+    reply: options.reply,
+    alwaysAllowed: new Set(),
+    ask: options.ask,
+    stream: options.stream ?? false,
+    emit,
+  }
+  return finish(state, () => runLoop(state))
+}
+
+/** The event with which each engine process begins its part of a run. It holds no secret. */
+export function engineStart(
+  run: { runId: string; directory: string; epoch: number },
+  about: Pick<EngineOptions, 'sources' | 'environment'> & {
+    agent: Agent
+    workDirectory: string
+    task: string
+    maxIterations: number
+    resumed: boolean
+    retry?: boolean | undefined
+    /** Recorded at the first start and, if it is given, at a later one. */
+    allowed?: Allowed | undefined
+    /** Names of the agent's files that have changed since the last start. */
+    changed?: string[]
+  },
+): NewEventOf<EngineStart> {
+  const { agent, workDirectory, sources, environment = process.env, changed = [] } = about
+  const parent = parentRun(environment, workDirectory)
+  const { overrides, config } = agent.snapshot
+  const { importRoots = [] } = about.allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  const above = dirname(run.directory)
+  // with what a person trusts in the workspace, and where the runs are kept, if that is outside
+  const allowed = {
+    ...(importRoots.length > 0 && { import_roots: [...importRoots] }),
+    ...(digest !== undefined && { workspace_env_digest: digest }),
+    ...(basename(above) !== '.delta' && { runs_dir: above }),
+  }
+  const isSaid = about.resumed ? about.allowed !== undefined : Object.keys(allowed).length > 0
+  return {
+    type: 'ENGINE_START',
+    run_id: run.runId,
+    agent_name: agent.name,
+    agent_home: agent.home,
+    work_dir: workDirectory,
+    workspace_id: basename(workDirectory),
+    task: about.task,
+    max_iterations: about.maxIterations,
+    config: { ...config, environment: { origins: sources?.origins ?? [] } },
+    engine: {
+      version: manifest.version,
+      node: process.version,
+      pid: process.pid,
+      hostname: hostname(),
+      epoch: run.epoch,
+    },
+    resumed: about.resumed,
+    ...(overrides.length > 0 && { overrides }),
+    ...(about.retry && { retry: true }),
+    ...(parent && { parent_run: parent.runId }),
+    ...(isSaid && { allowed }),
+    ...(changed.length > 0 && { changed_files: changed }),
+  }
+}
+
+/** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
+export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
+  const before = lastKept(join(directory, 'configuration'))
+  if (before === undefined) return []
+  const { files } = agent.snapshot
+  const names = new Set([...Object.keys(files), ...namesIn(before)])
+  return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
+}
+
+/** What is kept under this name is the agent as it was loaded. */
+const AGENT_YAML = 'agent.yaml, what it imports, or what is set for the run'
+
+/** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
+export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
+  return changeNotice(changedFiles(run, agent))
+}
+
+export function changeNotice(changed: readonly string[]): string | undefined {
+  const names = changed.map((name) => (name === 'agent.yaml' ? AGENT_YAML : name))
+  return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
+}
+
+/**
+ * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
+ * differ from the last ones kept. A record for people: it is never executed. The directory gets its number only once it is complete
+ * and on disk: otherwise the files missing from it, after a crash or on a full disk, would seem to have changed.
+ */
+function keepConfiguration(
+  run: Run,
+  agent: Agent,
+  { seq, sync }: { seq: number; sync: boolean | undefined },
+): void {
+  if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
+  const unfinished = join(run.paths.configuration, 'unfinished')
+  const kept = join(run.paths.configuration, String(seq))
+  // from an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired
+  for (const path of [unfinished, kept]) rmSync(path, { recursive: true, force: true })
+  for (const [name, text] of Object.entries(agent.snapshot.files)) {
+    const path = join(unfinished, name)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    replaceFile(path, text, { sync })
+  }
+  renameSync(unfinished, kept)
+}
+
+function lastKept(directory: string): string | undefined {
+  const newest = namesIn(directory)
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((a, b) => a - b)
+    .at(-1)
+  return newest === undefined ? undefined : join(directory, String(newest))
 }

@@ -1,5 +1,4 @@
 import { relative } from 'node:path'
-import { readIfThere } from '@delta/durable'
 import {
   describeProcess,
   interruptPolicy,
@@ -7,14 +6,12 @@ import {
   runPrepared,
   type ToolResult,
 } from '@delta/executor'
-import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal/runs'
-import type { Call, ReadyCall } from './calls/call.js'
-import { failedCritically } from './calls/critical.js'
-import { executionRecord } from './calls/execution-record.js'
-import { reportResult } from './hooks/tool-hooks.js'
-import { secretTokens } from './human/secrets.js'
+import { createRecordFile, type RecordFile } from '@delta/journal/runs'
+import { secretTokens } from './ask-human.js'
+import { failedCritically } from './calls.js'
+import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { type RunState, record, warnAuthor } from './run-state.js'
+import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 
 /** Space reserved for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
@@ -58,40 +55,32 @@ async function runRecorded(
   state.run.journal.sync()
 
   const result = await execute(state, call, prepared, file)
-  if (isLeftOpen(prepared, result)) {
+  // with an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
+  if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
-  file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
-  recordResult(state, result, about, executionRef)
-  warnAuthor(state, result.advice)
-  quietly(() => removeInlined(outputPrefixOf(file.path), result)) // only now: after a crash, the next engine must still find the output
-  if (result.status === 'INTERRUPTED') return interrupted(state.signal)
-  const stopped = await reportResult(state, call, result, iteration)
-  return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
-}
-
-function recordResult(
-  state: RunState,
-  result: ToolResult,
-  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'>,
-  executionRef: string,
-): void {
+  const { status, exitCode: exit_code, signal, durationMs: duration_ms, stdout, stderr } = result
+  const { action_id, tool_name } = about
+  const { argv } = prepared
+  const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
+  // replaces the note of who was running; if a crash tears it, the call has no result yet either
+  file.write(`${JSON.stringify(ended, null, 2)}\n`, 0)
   record(state, {
     type: 'ACTION_RESULT',
     ...about,
-    status: result.status,
-    exit_code: result.exitCode,
-    signal: result.signal,
+    status,
+    exit_code,
+    signal,
     observation_content: result.observation,
     execution_ref: executionRef,
-    duration_ms: result.durationMs,
+    duration_ms,
   })
-}
-
-/** With an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks. */
-function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
-  return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
+  warnAuthor(state, result.advice)
+  removeOutput(outputPrefixOf(file.path), result) // only now: after a crash, the next engine must still find the output
+  if (status === 'INTERRUPTED') return interrupted(state.signal)
+  const stopped = await reportResult(state, call, result, iteration)
+  return stopped ?? failedCritically(prepared.tool, { ...about, status })
 }
 
 /** Output that does not fit into a record lies beside it. */
@@ -99,20 +88,11 @@ export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
 
-/** Removes output files whose text the record holds, and which a killed engine did not come to remove. */
-export function removeLeftOutput(recordPath: string): void {
-  quietly(() => {
-    const record = readIfThere(recordPath)?.toString()
-    if (record !== undefined) removeInlined(outputPrefixOf(recordPath), JSON.parse(record))
-  })
-}
-
-/** The record may be torn or, of an old run, a directory, or the command has put something else in their place; the run has its result. */
-function quietly(remove: () => void): void {
+function removeOutput(prefix: string, result: ToolResult): void {
   try {
-    remove()
+    removeInlined(prefix, result)
   } catch {
-    // the files stay
+    // the files stay: the command has put something else in their place, and the run has its result
   }
 }
 

@@ -1,10 +1,17 @@
+import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Calibration, Conversation } from '@delta/context'
-import type { JournalEvent, NewEvent, Run } from '@delta/journal/runs'
+import type { PreparedCall } from '@delta/executor'
+import type {
+  ActionRequest,
+  HumanInputRequest,
+  JournalEvent,
+  NewEvent,
+  Run,
+  Thought,
+} from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
-import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
-import type { Reply } from './reply.js'
 
 /** Everything one engine process needs to move one run; all of it comes from files and options. */
 export interface RunState {
@@ -51,6 +58,11 @@ export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string;
   return { AGENT_HOME: state.agent.home, CWD: state.run.workDirectory, RUN_DIR: state.run.directory }
 }
 
+/** Where it is recorded which command of `context.yaml` is running, a generator or the token counter: no journaled call tells of it. */
+export function generatorNote({ run }: RunState): string {
+  return join(run.directory, 'io', 'generator.json')
+}
+
 /** Tells the author what to change, once for all calls that need it. It is in `ENGINE_END`, too. */
 export function warnAuthor({ warnings, emit }: RunState, message: string | undefined): void {
   if (message === undefined || warnings.has(message)) return
@@ -67,3 +79,25 @@ export function record(state: RunState, ...events: NewEvent[]): JournalEvent[] {
   for (const event of stored) state.emit({ kind: 'journal', event })
   return stored
 }
+
+/** What the engine reports during a run. It prints nothing itself. */
+export type EngineEvent =
+  /** A line was appended to the journal; its `type` tells which fields it has. */
+  | { kind: 'journal'; event: JournalEvent }
+  /** What an earlier engine left open, and is settled next: a call that had begun, or a question whose answer has come. */
+  | { kind: 'open'; event: ActionRequest | HumanInputRequest }
+  /** A piece of the model's answer, as it streams; the whole follows as a `THOUGHT`. */
+  | { kind: 'delta'; iteration: number; content: string }
+  /** A piece of the model's reasoning, as it streams. It may come between pieces of the answer. */
+  | { kind: 'reasoning'; iteration: number; content: string }
+  /** Something a person should know that is not part of the agent's memory. */
+  | { kind: 'notice'; message: string }
+
+/** What a person tells a waiting run: an answer to `ask_human`, or a decision on the command with this request id. */
+export type Reply = { kind: 'answer'; text: string } | { kind: 'approve' | 'deny'; requestId: string }
+
+/** One call of a thought, with the id under which the journal knows it. */
+export type Call = Thought['tool_calls'][number]
+
+/** A call whose command has passed lookup, validation and policy. */
+export type ReadyCall = Exclude<PreparedCall, { decision: 'refuse' }>

@@ -1,21 +1,34 @@
-import { existsSync } from 'node:fs'
-import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal/runs'
-import { actOn } from './act.js'
-import { failedBefore, missingCritical } from './calls/critical.js'
-import { endOrphansOf, type LeftCall } from './calls/orphan.js'
-import { beyondLimit, leaveOut } from './calls/refuse.js'
-import { conclude } from './conclude.js'
-import { recordedFailure } from './failure.js'
-import { endOrphanedHooks } from './hooks/end-orphaned.js'
-import { missedIterationEnd, reportMissedResults, stoppedBefore } from './hooks/missed.js'
-import { notifyHook } from './hooks/notify.js'
-import { resumeAskHuman } from './human/ask-human.js'
-import { clearInteraction } from './human/interaction.js'
-import { ASK_HUMAN } from './human/question.js'
-import { endOrphanedGenerator } from './orphaned-generator.js'
-import type { Outcome } from './outcome.js'
-import type { RunState } from './run-state.js'
-import { settleStarted } from './settle-started.js'
+import { existsSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { HookName } from '@delta/config-loader'
+import {
+  endOrphans,
+  interruptedResult,
+  interruptPolicy,
+  isRunning,
+  readProcessRecord,
+  removeInlined,
+} from '@delta/executor'
+import {
+  type ActionRequest,
+  type ErrorEvent,
+  type HumanInputRequest,
+  isKnownEvent,
+  type PendingCall,
+  type RunSummary,
+  type StoredEvent,
+} from '@delta/journal/runs'
+import { actOn, prepare } from './act.js'
+import { approve, type Decision } from './approve.js'
+import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
+import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
+import { lastEventOf, lastIterationOf } from './history.js'
+import { readControl } from './hook-output.js'
+import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
+import { clearInteraction } from './interaction.js'
+import { conclude, type Outcome, recordedFailure } from './outcome.js'
+import { outputPrefixOf } from './run-call.js'
+import { generatorNote, type RunState, record } from './run-state.js'
 
 /**
  * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls
@@ -29,7 +42,11 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
   if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
   await endOrphanedHooks(state)
   await endOrphanedGenerator(state)
-  const left = await endOrphansOf(state, summary.pendingCalls.filter(mayHaveStarted))
+  // before any is settled, which may take long, or wait for a person; all at once, because each process has its own time to end
+  const ending = summary.pendingCalls
+    .filter(mayHaveStarted)
+    .map(async (call) => [call, await endOrphansOf(state, call)] as const)
+  const left = new Map(await Promise.all(ending))
   const ended =
     recordedFailure(summary) ??
     (await stoppedBefore(state, summary)) ??
@@ -37,12 +54,7 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
     (await failedBefore(state, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
-    const stopped = await settleCall(state, call, {
-      left: left.get(call),
-      waiting: waitingFor(summary, call),
-      userSpokeLast: summary.userSpokeLast,
-      refusal: await whyNotBegin(state, call, summary),
-    })
+    const stopped = await settleCall(state, call, { summary, left: left.get(call) })
     if (stopped) return stopped
   }
   const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(state))
@@ -67,26 +79,19 @@ async function whyNotBegin(
 const SPOKE_FIRST =
   'Not run: the user said something before this call began. Read it, then decide how to go on.'
 
-interface Left {
-  left: LeftCall | undefined
-  waiting: HumanInputRequest | undefined
-  userSpokeLast: boolean
-  /** Why it must not begin any more. */
-  refusal: string | undefined
-}
-
-function settleCall(
+async function settleCall(
   state: RunState,
   call: PendingCall,
-  { left, waiting, userSpokeLast, refusal }: Left,
+  { summary, left }: { summary: RunSummary; left: LeftCall | undefined },
 ): Promise<Outcome | undefined> {
   const { iteration } = call
-  if (refusal !== undefined && !waiting) {
-    return Promise.resolve(leaveOut(state, call, iteration, refusal))
-  }
+  const { humanRequest, userSpokeLast } = summary
+  const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
+  const observation = await whyNotBegin(state, call, summary)
+  if (observation !== undefined && !waiting) return refuse(state, call, { iteration, observation })
   if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
-  return actOn(state, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
+  return actOn(state, call, { iteration, attempt: 1, waiting })
 }
 
 /** `ask_human` starts no process. */
@@ -94,6 +99,200 @@ function mayHaveStarted({ name, requested }: PendingCall): boolean {
   return requested && name !== ASK_HUMAN
 }
 
-function waitingFor(summary: RunSummary, call: PendingCall): HumanInputRequest | undefined {
-  return summary.humanRequest?.action_id === call.action_id ? summary.humanRequest : undefined
+/**
+ * Settles a call that may have started before the last engine died; what was left of its process has been ended. The
+ * tool's `on_interrupt` decides:
+ *
+ * - `report`, the default, and always when the user has said something since: the model is told that the outcome is unknown;
+ * - `rerun`: the call is made again, and its `ACTION_REQUEST` says so;
+ * - `ask`: a person chooses.
+ */
+async function settleStarted(
+  state: RunState,
+  call: PendingCall,
+  {
+    left,
+    waiting,
+    userSpokeLast,
+  }: { left: LeftCall; waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
+): Promise<Outcome | undefined> {
+  if (left.request) state.emit({ kind: 'open', event: left.request })
+  const tool = state.agent.tools.get(call.name)
+  const corrected = userSpokeLast && !waiting // a user who corrects a run does not want the old plan's commands again
+  const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
+  const again = { iteration: call.iteration, attempt: call.attempts + 1 }
+  if (policy === 'rerun') return actOn(state, call, { ...again, waiting })
+
+  const decision = policy === 'ask' ? await askToRunAgain(state, call, waiting) : 'no'
+  if (typeof decision === 'object') return decision
+  // this approval covers the policy's question too: it showed the same command
+  if (decision === 'yes') return actOn(state, call, { ...again, approved: true })
+  reportInterruption(state, call, left)
+  return undefined
+}
+
+async function askToRunAgain(
+  state: RunState,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Decision> {
+  const prepared = prepare(state, call)
+  if (prepared.decision === 'refuse') return 'no'
+  const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }
+  return approve(state, call, asked, { iteration: call.iteration, waiting })
+}
+
+function reportInterruption(state: RunState, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {
+  const outputPrefix = outputPrefixOf(recordPath ?? join(state.run.paths.toolExecutions, call.action_id))
+  const result = interruptedResult(state.agent.tools.get(call.name), {
+    workDirectory: state.run.workDirectory,
+    policy: state.agent.policy,
+    credentials: state.credentials,
+    secretTokens: secretTokens(state.run.paths.secrets),
+    outputPrefix,
+    wasRunning,
+  })
+  record(state, {
+    type: 'ACTION_RESULT',
+    iteration: call.iteration,
+    action_id: call.action_id,
+    tool_name: call.name,
+    status: result.status,
+    exit_code: null,
+    signal: null,
+    observation_content: result.observation,
+    execution_ref: recordPath === undefined ? null : relative(state.run.directory, recordPath),
+    duration_ms: null,
+  })
+  removeInlined(outputPrefix, result)
+}
+
+/** A call that may have started before its engine died, as that engine left it. */
+interface LeftCall {
+  /** Its last request. */
+  request: ActionRequest | undefined
+  /** Absolute path of its execution record; undefined if its request does not name one. */
+  recordPath: string | undefined
+  /** Something of it was still running. */
+  wasRunning: boolean
+}
+
+/**
+ * Ends the remaining processes of a call. Finds them by their record and, on Linux, by their environment, so even if the record was never written. Reports a
+ * notice if any was ended.
+ */
+async function endOrphansOf(state: RunState, call: PendingCall): Promise<LeftCall> {
+  const request = lastEventOf(await state.run.events(), 'ACTION_REQUEST', call.action_id)
+  const reference = request?.execution_ref ?? undefined
+  const recordPath = reference === undefined ? undefined : join(state.run.directory, reference)
+  const ended = await endOrphans({
+    actionId: call.action_id,
+    runDirectory: state.run.directory,
+    ...(recordPath === undefined ? {} : { recordPath }),
+  })
+  const wasRunning = ended.length > 0
+  if (wasRunning)
+    state.emit({
+      kind: 'notice',
+      message: `The command of "${call.name}" was still running, and has been ended.`,
+    })
+  return { request, recordPath, wasRunning }
+}
+
+/**
+ * Runs `post_tool_execution` for each result that the last engine journaled, but was killed before showing to the hook: the
+ * hook may change what the model reads, so it must not be skipped.
+ */
+async function reportMissedResults(state: RunState): Promise<Outcome | undefined> {
+  if (!state.agent.hooks.post_tool_execution) return undefined
+  const events = await leftBehind(state)
+  const isSeen = (id: string) =>
+    events.some((event) => isAudit(event, 'post_tool_execution') && event.action_id === id)
+  for (const event of events) {
+    if (!isKnownEvent(event) || event.type !== 'ACTION_RESULT') continue
+    const { action_id, tool_name, iteration, observation_content: observation } = event
+    const ended = event.execution_ref !== null && event.status !== 'INTERRUPTED'
+    if (!ended || isSeen(action_id)) continue
+    const stopped = await reportResult(state, { action_id, name: tool_name }, { observation }, iteration)
+    if (stopped) return stopped
+  }
+  return undefined
+}
+
+/**
+ * The end of the run, if a hook asked for it and the last engine was killed before recording it. A message since then means
+ * that a person wants the run to go on; and an answer stands, even if `on_iteration_end` asked to stop.
+ */
+async function stoppedBefore(state: RunState, summary: RunSummary): Promise<Outcome | undefined> {
+  if (summary.answer !== undefined) return undefined
+  if (Object.keys(state.agent.hooks).length === 0) return undefined
+  const events = await leftBehind(state)
+  for (const event of events.slice(events.findLastIndex(({ type }) => type === 'USER_MESSAGE') + 1)) {
+    if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') continue
+    if (event.status !== 'SUCCESS' || !event.io_path_ref) continue
+    const name = event.hook_name as HookName
+    const { value: control } = readControl(join(state.run.directory, event.io_path_ref), name)
+    const stopped = stopAskedFor({ name, control, iteration: event.iteration ?? summary.lastIteration })
+    if (stopped) return stopped
+  }
+  return undefined
+}
+
+/** True when the last engine died between the last step of its cycle and the end of `on_iteration_end`. */
+async function missedIterationEnd(state: RunState): Promise<boolean> {
+  if (!state.agent.hooks.on_iteration_end) return false
+  const events = await leftBehind(state)
+  const began = events.some(({ type }) => type === 'THOUGHT' || type === 'ACTION_RESULT')
+  return began && !events.some((event) => isAudit(event, 'on_iteration_end'))
+}
+
+/** True when `on_error` ran for the failure that the last engine recorded. */
+export async function wasTold(state: RunState, { seq }: ErrorEvent): Promise<boolean> {
+  const events = await leftBehind(state)
+  return events.some((event) => event.seq > seq && isAudit(event, 'on_error'))
+}
+
+/** What the last engine journaled in the last cycle; nothing if it wrote its `ENGINE_END`, for then it left nothing undone. */
+async function leftBehind({ run }: RunState): Promise<StoredEvent[]> {
+  const events = lastIterationOf(await run.events())
+  return events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_END') + 1)
+}
+
+function isAudit(event: StoredEvent, hook: string): event is StoredEvent & { action_id?: string } {
+  if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') return false
+  return event.hook_name === hook && event.status !== 'SKIPPED'
+}
+
+/**
+ * Ends the hooks that were running when their engine died: the next engine may run them again, and no hook may run beside
+ * its own second attempt. On Linux only, where they are found by their environment. Background processes of a hook that had
+ * ended are left alone.
+ */
+async function endOrphanedHooks(state: RunState): Promise<void> {
+  const hookDirectories = unfinished(state.run.paths.hooks)
+  if (hookDirectories.length === 0) return
+  const ended = await endOrphans({ hookDirectories })
+  if (ended.length > 0)
+    state.emit({ kind: 'notice', message: 'A hook was still running, and has been ended.' })
+}
+
+/** A hook's record is written beside its directory as soon as it has ended. */
+function unfinished(directory: string): string[] {
+  const names = new Set(readdirSync(directory))
+  return [...names]
+    .filter((name) => !name.endsWith('.json') && !names.has(`${name}.json`))
+    .map((name) => join(directory, name))
+}
+
+/**
+ * Ends the generator that was running when its engine died: the next engine runs it again, and both would write the same
+ * file. Background processes of a generator that had ended are left alone.
+ */
+async function endOrphanedGenerator(state: RunState): Promise<void> {
+  const recordPath = generatorNote(state)
+  const record = readProcessRecord(recordPath)
+  if (!record || !isRunning(record)) return // looking through all processes takes longer than this
+  const ended = await endOrphans({ recordPath })
+  if (ended.length > 0)
+    state.emit({ kind: 'notice', message: 'A generator was still running, and has been ended.' })
 }

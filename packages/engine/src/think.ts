@@ -1,15 +1,21 @@
-import { buildContext } from '@delta/context'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type BuiltContext, buildContext } from '@delta/context'
+import { recordProcess } from '@delta/executor'
 import type { NewEventOf } from '@delta/journal'
-import type { Thought } from '@delta/journal/runs'
-import type { AssistantMessage } from '@delta/model'
-import { askModel, type Exchange } from './ask-model.js'
-import { actionIdFor } from './calls/action-id.js'
-import type { Call } from './calls/call.js'
-import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
-import { noteGenerator } from './orphaned-generator.js'
-import { interrupted, type Step } from './outcome.js'
+import { type InvocationRecord, recordInvocation, type Thought } from '@delta/journal/runs'
+import {
+  type AssistantMessage,
+  type ChatRequest,
+  type ChatResponse,
+  isModelError,
+  LLM_DEFAULTS,
+  type ModelDelta,
+  retryDelayMs,
+} from '@delta/model'
+import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
+import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { requestFor } from './request.js'
-import { type RunState, record, variablesOf } from './run-state.js'
+import { type Call, generatorNote, type RunState, record, variablesOf } from './run-state.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.
@@ -26,7 +32,7 @@ export async function think(state: RunState, iteration: number): Promise<Step<Ne
     iteration,
     task: state.task,
     signal: state.signal,
-    onSpawn: ({ pid }) => noteGenerator(state, pid),
+    onSpawn: ({ pid }) => recordProcess(generatorNote(state), pid),
     ...state.lastCount,
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
@@ -80,4 +86,111 @@ function holdsMore({ role: _role, content: _content, tool_calls: calls = [], ...
     Object.values(more),
   )
   return [...Object.values(fields), ...onCalls].some((value) => value !== null && value !== undefined)
+}
+
+/** The model's answer, and the request that it answers. */
+interface Exchange {
+  response: ChatResponse
+  /** The invocation record, relative to the run's directory. */
+  ref: string
+  /** Length of the request's body. */
+  requestBytes: number
+}
+
+/**
+ * Asks the model, and asks again after a failure that may pass. The request is on disk before it is sent. Each failed attempt is an
+ * `ERROR` event with its number, the status and the delay, so that a slow run explains itself; the last one ends the run.
+ */
+async function askModel(
+  state: RunState,
+  request: ChatRequest,
+  { iteration, context }: { iteration: number; context: BuiltContext },
+): Promise<Step<Exchange>> {
+  const isBuilt = request.messages === context.messages // not replaced by a hook
+  const invocation = recordInvocation(state.run, {
+    iteration,
+    request,
+    blocks: context.blocks,
+    ...(isBuilt && { texts: context.texts }),
+  })
+  const { retry, maxAttempts } = state.agent.llm
+  const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
+  let firstFailure: number | undefined
+  for (let attempt = 1; ; attempt++) {
+    state.run.journal.sync()
+    try {
+      const response = await complete(state, request, invocation, iteration)
+      return { value: { response, ref: invocation.ref, requestBytes: invocation.body.length } }
+    } catch (error) {
+      if (state.signal.aborted) return { stopped: interrupted(state.signal) }
+      if (!isModelError(error)) throw error
+
+      firstFailure ??= performance.now()
+      const waitedMs = Math.round(performance.now() - firstFailure)
+      const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
+      invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
+      const details = { code: error.code, status: error.status, attempt }
+      if (delayMs === undefined) return { stopped: failureBy(error, { iteration, details }) }
+      const stopped = await reportRetry(state, error.message, { iteration, details, delayMs })
+      if (stopped) return { stopped }
+      await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is seen below
+      if (state.signal.aborted) return { stopped: interrupted(state.signal) }
+    }
+  }
+}
+
+async function complete(
+  state: RunState,
+  request: ChatRequest,
+  invocation: InvocationRecord,
+  iteration: number,
+): Promise<ChatResponse> {
+  const started = performance.now()
+  const response = await state.model.complete(request, {
+    signal: state.signal,
+    body: invocation.body,
+    ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
+  })
+  const durationMs = Math.round(performance.now() - started)
+  invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
+  return response
+}
+
+function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {
+  if (reasoning) state.emit({ kind: 'reasoning', iteration, content: reasoning })
+  if (content) state.emit({ kind: 'delta', iteration, content })
+}
+
+/** Resolves to an outcome when the `on_error` hook asked for the run to stop. */
+async function reportRetry(
+  state: RunState,
+  message: string,
+  { iteration, details, delayMs }: { iteration: number; details: object; delayMs: number },
+): Promise<Outcome | undefined> {
+  const isUndecided = state.agent.hooks.on_error !== undefined
+  record(state, {
+    type: 'ERROR',
+    iteration,
+    error_message: message,
+    error_details: { ...details, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
+    recoverable: true,
+  })
+  return notifyHook(state, 'on_error', { iteration, errorMessage: message })
+}
+
+/** Kimi's ids are `functions.<name>:<count>`. Given other ids, it stops writing calls that its server can parse. */
+const SAFE_ID = /^(?!\.)[A-Za-z0-9_.:-]{1,64}$/
+
+/**
+ * The id under which a call is journaled: the model's own if it is unused in this run and safe as a
+ * name, otherwise `<iteration>-<index>`. Some servers restart their ids with every turn.
+ */
+export function actionIdFor(
+  id: string,
+  { iteration, index, used }: { iteration: number; index: number; used: Set<string> },
+): string {
+  let chosen = SAFE_ID.test(id) && !used.has(id) ? id : `${iteration}-${index}`
+  while (used.has(chosen)) chosen += '-'
+  used.add(chosen)
+  return chosen
 }

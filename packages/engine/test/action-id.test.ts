@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionIdFor } from '../src/calls/action-id.js'
+import { actionIdFor } from '../src/think.js'
 
 test.each(['call_1', 'functions.write_file:0'])("the model's id %s is kept, being safe and unused", (id) => {
   expect(actionIdFor(id, { iteration: 3, index: 0, used: new Set() })).toBe(id)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conclude } from '../src/conclude.js'
+import { conclude } from '../src/outcome.js'
 
 /** Milliseconds, the least of three. */
 function time(content: string): number {

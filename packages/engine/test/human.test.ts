@@ -45,7 +45,7 @@ test('a link in the place of response.txt or of its directory is not followed', 
   await symlink(join(workspace.path, 'outside/secret'), response)
   await expect(resume()).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_ANSWER',
-    message: `${response} is a link, and may lead to any file.\nWrite the answer into a file of that name, or give it as a message.`,
+    message: `${response} is not a regular file.\nWrite the answer into a file of that name, or give it as a message.`,
   })
   await rename(join(runDirectory, 'interaction'), join(workspace.path, 'outside/interaction'))
   await symlink(join(workspace.path, 'outside/interaction'), join(runDirectory, 'interaction'))
@@ -168,7 +168,7 @@ test('a broken question is an observation, not a crash', async () => {
       { content: '{{last_observation}}' },
     ],
   })
-  expect((await run()).answer).toContain('ask_human needs a JSON object')
+  expect((await run()).answer).toContain('ask_human needs a "prompt"')
 })
 
 test('a run that is stopped while a person is asked is INTERRUPTED, and asks again when it goes on', async () => {

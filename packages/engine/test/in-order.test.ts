@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inOrder } from '../src/calls/in-order.js'
+import { inOrder } from '../src/act.js'
 
 /** Items that end only when told to, so that a test decides the order. */
 function controlled(concurrency: number, options: { barriers?: string[]; stopAt?: string } = {}) {

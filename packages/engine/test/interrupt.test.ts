@@ -276,7 +276,9 @@ test('where the agent has imports, continue does not claim that agent.yaml itsel
   await agentFiles.write('tools.yaml', tools('Still works.'))
   const notices: string[] = []
   await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
-  expect(notices).toContain('Changed since this run was last started: agent.yaml or what it imports')
+  expect(notices).toContain(
+    'Changed since this run was last started: agent.yaml, what it imports, or what is set for the run',
+  )
 })
 
 test('whatever one of several interrupted calls waits for, nothing of the others is left running', async () => {
@@ -436,7 +438,7 @@ test('what was to follow a critical tool is not run when that was interrupted: t
       tool_name: 'deploy',
       status: 'BLOCKED',
       observation_content:
-        'Not run: the outcome of "check", a critical tool, is unknown. Find out what it did, then decide how to go on.',
+        'Not run: "check", a critical tool, was not run, or its outcome is unknown: see its result, then decide how to go on.',
     },
   ])
 })

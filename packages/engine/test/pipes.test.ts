@@ -45,12 +45,16 @@ test.each(WAYS)(
     const failed = (await readFile(journal, 'utf8')).match(
       /"hook_name":"\w+","status":"FAILED".*?"error_message":"[^"]+/g,
     )
-    expect(failed?.map((line) => line.replace(/^"hook_name":"(\w+)".*"error_message":"/, '$1: '))).toEqual(
+    expect(
+      failed?.map((line) =>
+        line.replace(/^"hook_name":"(\w+)".*"error_message":"(.*?): .* only a file is read.*/, '$1: $2'),
+      ),
+    ).toEqual(
       expect.arrayContaining([
-        'on_iteration_start: on_iteration_start hook wrote an output/control.json that is not a regular file',
-        'pre_llm_request: pre_llm_request hook wrote an output/final_payload.json that is not a regular file',
-        'post_llm_response: post_llm_response hook wrote an output/payload_override.dat that is not a regular file',
-        'post_tool_execution: post_tool_execution hook wrote an output/payload_override.dat that is not a regular file',
+        'on_iteration_start: on_iteration_start hook wrote an output/control.json that cannot be read',
+        'pre_llm_request: pre_llm_request hook wrote an output/final_payload.json that cannot be read',
+        'post_llm_response: post_llm_response hook wrote an output/payload_override.dat that cannot be read',
+        'post_tool_execution: post_tool_execution hook wrote an output/payload_override.dat that cannot be read',
       ]),
     )
   },

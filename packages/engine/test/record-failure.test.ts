@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isJournalError } from '@delta/journal'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { asRecordFailure } from '../src/end/record-failure.js'
+import { asRecordFailure } from '../src/finish.js'
 
 function failureOf(open: () => unknown): unknown {
   try {

@@ -1,4 +1,4 @@
-import { type Question, type RunResult, reasonCodeOf, retryOf } from '@delta/engine'
+import { type Question, type RunResult, retryOf } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, placeOfRun } from '../place.js'
 import { EXIT } from '../terminal/terminal.js'
@@ -12,8 +12,6 @@ interface Stopped {
   reasonCode?: string | undefined
   /** How many iterations the last message could take. */
   maxIterations?: number | undefined
-  /** It fails again until something outside of the run is changed. */
-  needsMending?: boolean | undefined
   question?: AskedFor | undefined
 }
 
@@ -59,12 +57,13 @@ function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, go
 }
 
 /** With `--retry` or, where that is refused, with a message. */
-function wayToRetry({ reasonCode, maxIterations, needsMending }: Stopped, goOn: string): string {
+function wayToRetry({ reasonCode, maxIterations }: Stopped, goOn: string): string {
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${goOn} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
-  const isOnceFixed = needsMending ?? retry.onceFixed
-  const way = isOnceFixed ? `Once that is fixed, ${verb}` : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
+  const way = retry.onceFixed
+    ? `Once that is fixed, ${verb}`
+    : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
   const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
   return `${way} with: ${goOn} --retry${limit}`
 }
@@ -76,7 +75,7 @@ export function nextCommandOf(run: RunSummary): string[] {
   const stopped = {
     ...run,
     runDirectory: run.directory,
-    reasonCode: reasonCodeOf(run),
+    reasonCode: metadata.reason_code ?? undefined,
     maxIterations: metadata.max_iterations ?? run.iterationsSinceMessage,
     question: request && {
       requestId: request.request_id ?? '',
@@ -100,10 +99,6 @@ export function endOf(result: RunResult, quiet: boolean): string[] {
   return [...interrupted, ...whyItEnded(result), ...nextCommand(result)]
 }
 
-/** What must be fixed if a run without a journal source ran out of iterations. */
-const NO_JOURNAL =
-  'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
-
 function whyItEnded(result: RunResult): string[] {
   switch (result.status) {
     case 'COMPLETED':
@@ -117,7 +112,6 @@ function whyItEnded(result: RunResult): string[] {
       const explained = isLimit ? ` (no answer after ${counted(result.iterations, 'iteration')})` : ''
       return [
         `Error: the run failed: ${printable(result.reason)}${explained}`,
-        ...(isLimit && result.needsMending ? [NO_JOURNAL] : []),
         ...(result.partialAnswer === undefined
           ? []
           : [`See what there is of it: ${showCommand(result, '--step', String(result.iterations))}`]),

@@ -1,12 +1,47 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere, replaceFile, syncName } from '@delta/durable'
-import { EngineError } from '../errors.js'
-import type { Question } from '../outcome.js'
+import { EngineError } from './errors.js'
+import { interrupted, type Outcome, type Question } from './outcome.js'
+import type { RunState } from './run-state.js'
+
+/**
+ * The answer to a journaled question: the one that is given, or else the person's at the terminal. Without either the question is
+ * left in `interaction/`, and this engine's part ends.
+ */
+export async function answerTo(
+  state: RunState,
+  question: Question,
+  given: string | undefined,
+): Promise<string | Outcome> {
+  const answer = given ?? (await askPerson(state, question))
+  if (answer !== undefined) return answer
+  if (state.signal.aborted) return interrupted(state.signal)
+  leaveQuestion(state.run.paths.interaction, question)
+  const reasonCode = question.command === undefined ? 'question' : 'approval'
+  return { status: 'WAITING_FOR_INPUT', reasonCode, question }
+}
+
+/** The answer from the terminal; undefined when nobody is there, input has ended, or the run is being stopped. */
+async function askPerson(state: RunState, question: Question): Promise<string | undefined> {
+  if (!state.ask || state.signal.aborted) return undefined
+  state.run.journal.sync()
+  const { signal } = state
+  let stop = (): void => undefined
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined)
+  })
+  signal.addEventListener('abort', stop, { once: true }) // before `ask`, which may stop the run itself
+  try {
+    return await Promise.race([state.ask(question), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
 
 /** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
-export function leaveQuestion(directory: string, question: Question): void {
+function leaveQuestion(directory: string, question: Question): void {
   if (isAskedIn(directory, question)) return
   if (isLink(directory)) rmSync(directory) // a tool made it, to have what is written here go elsewhere
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -41,19 +76,12 @@ export function readResponse(directory: string, question: Question): string | un
   return text?.trim() === '' ? undefined : text
 }
 
-/** The path of `response.txt` if somebody has written to it, whichever question it answers. */
-export function responseLyingIn(directory: string): string | undefined {
-  const path = join(directory, 'response.txt')
-  const what = statSync(path, { throwIfNoEntry: false })
-  return what === undefined || what.size === 0 ? undefined : path
-}
-
 /** Any program may have written the answer; bytes that are not UTF-8 would reach the model as replacement characters. */
 function readText(path: string): string | undefined {
   const what = lstatSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
-  if (what.isSymbolicLink()) throw noAnswer(`${path} is a link, and may lead to any file.`)
-  if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`) // reading a pipe would wait for ever
+  // a link may lead to any file, and reading a pipe would wait for ever
+  if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`)
   const bytes = readWithoutLink(path)
   if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
   return bytes.toString('utf8')

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { quoteForPerson } from '@delta/executor'
+import type { HumanInputRequest } from '@delta/journal/runs'
+import { answerTo, clearInteraction } from './interaction.js'
+import type { Outcome, Question } from './outcome.js'
+import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
+
+/** The person's decision, or the end of this engine's part because nobody has decided yet. */
+export type Decision = 'yes' | 'no' | Outcome
+
+/**
+ * Asks a person whether one exact command may run. At the terminal the answer comes at once; otherwise the run waits,
+ * and only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
+ *
+ * A question that `waiting` says an earlier engine left open is taken up. A no refuses the call, whatever its command is now; a yes
+ * holds for one exact command, so if that has changed since, the question is asked again under a new id.
+ */
+export async function approve(
+  state: RunState,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
+): Promise<Decision> {
+  const decision = waiting && decisionOn(state, waiting)
+  const isOpen = waiting && (decision === 'no' || isUnchanged(call, prepared, waiting))
+  if (decision === 'yes' && !isOpen) state.emit({ kind: 'notice', message: CHANGED })
+  const question = questionAbout(call, prepared, (isOpen && waiting.request_id) || randomUUID())
+  const about = { iteration, action_id: call.action_id, request_id: question.requestId }
+  if (question.requestId !== waiting?.request_id)
+    record(state, {
+      type: 'HUMAN_INPUT_REQUEST',
+      ...about,
+      prompt: question.prompt,
+      input_type: question.inputType,
+      sensitive: question.sensitive,
+      argv: prepared.argv,
+      effects: question.effects,
+      reasons: prepared.reasons,
+    })
+
+  const answer = await answerTo(state, question, isOpen ? decision : undefined)
+  if (typeof answer !== 'string') return answer
+  const isAlways = ALWAYS.test(answer)
+  const response = isAlways || YES.test(answer) ? 'yes' : 'no'
+  record(state, {
+    type: 'HUMAN_INPUT_RECEIVED',
+    ...about,
+    response,
+    ...(isAlways && { remember: 'process' }),
+  })
+  if (isAlways) state.alwaysAllowed.add(call.name)
+  state.run.journal.sync()
+  clearInteraction(state.run.paths.interaction)
+  return response
+}
+
+/** Only a plain yes, or always, is a yes. */
+const YES = /^\s*y(es)?\s*$/i
+const NO = /^\s*no?\s*$/i
+const ALWAYS = /^\s*always\s*$/i
+
+/** Whether a text decides on a command: a plain yes, no (or `y`, `n`) or always, and nothing besides. */
+export function isDecision(answer: string): boolean {
+  return [YES, NO, ALWAYS].some((word) => word.test(answer))
+}
+
+/** With what this engine was started to decide on this very question. */
+export function decisionOn(
+  { reply }: RunState,
+  { request_id: requestId }: HumanInputRequest,
+): 'yes' | 'no' | undefined {
+  if (!reply || reply.kind === 'answer' || reply.requestId !== requestId) return undefined
+  return reply.kind === 'approve' ? 'yes' : 'no'
+}
+
+/** The prompt also covers what argv does not: stdin, and the reasons. Reasons may have gone since, but none may be new. */
+function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
+  if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
+  return prepared.decision === 'allow'
+    ? prompt.endsWith(`\n${commandLines(prepared)}`)
+    : prompt === promptFor(call, prepared)
+}
+
+const CHANGED = 'The command has changed since it was approved, so it was not run, and needs approval again.'
+
+function questionAbout(call: Call, prepared: ReadyCall, requestId: string): Question {
+  const { effects } = prepared.tool.settings
+  return {
+    requestId,
+    prompt: promptFor(call, prepared),
+    inputType: 'confirmation',
+    sensitive: false,
+    command: commandOf(prepared),
+    started: startedAs(prepared),
+    tool: call.name,
+    reasons: prepared.reasons,
+    ...(effects && { effects }),
+  }
+}
+
+function promptFor(call: Call, prepared: ReadyCall): string {
+  const why = prepared.reasons.length > 0 ? ` (${prepared.reasons.join(', ')})` : ''
+  return `May "${call.name}" run this command?${why}\n${commandLines(prepared)}`
+}
+
+/** What a person judges: the tool's own command, where and with what it runs, and what a sandbox makes of it. */
+function commandLines(prepared: ReadyCall): string {
+  const { cwd, env = {}, passEnv } = prepared.tool.settings
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  const started = startedAs(prepared)
+  return [
+    `  ${commandOf(prepared)}`,
+    ...(cwd === undefined ? [] : [`In the directory ${quoteForPerson([cwd])}`]),
+    ...(variables.length === 0 ? [] : [`With ${quoteForPerson(variables)}`]),
+    ...(passEnv.length === 0 ? [] : [`With the engine's ${passEnv.join(', ')}`]),
+    ...(started === undefined ? [] : ['Started in a sandbox, as:', `  ${started}`]),
+  ].join('\n')
+}
+
+/** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
+function commandOf({ argv, stdin, tool, sandbox = [] }: ReadyCall): string {
+  const { settings, expanded } = tool
+  // the author's own script keeps its lines; an imported description is somebody else's
+  const known = settings.trust === undefined ? expanded.command : []
+  const command = quoteForPerson(argv.slice(sandbox.length), known)
+  return stdin === undefined ? command : `${quoteForPerson(['printf', '%s', stdin])} | ${command}`
+}
+
+function startedAs({ argv, sandbox }: ReadyCall): string | undefined {
+  return sandbox && quoteForPerson(argv)
+}

@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile, syncName } from '@delta/durable'
+import { isTooDeep } from '@delta/executor'
+import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
+import type { FunctionTool } from '@delta/model'
+import { cutCall, refuse } from './calls.js'
+import { lastEventOf } from './history.js'
+import { answerTo, clearInteraction, readResponse } from './interaction.js'
+import type { Outcome, Question } from './outcome.js'
+import { type Call, type RunState, record } from './run-state.js'
+
+export const ASK_HUMAN = 'ask_human'
+
+const INPUT_TYPES = ['text', 'password', 'confirmation'] as const
+
+const PROMPT = { type: 'string', description: 'Question or instruction to display to user' }
+const INPUT_TYPE = {
+  type: 'string',
+  enum: INPUT_TYPES,
+  description: 'Input type: text | password | confirmation',
+}
+const SENSITIVE = {
+  type: 'boolean',
+  description: 'Whether input is sensitive (should hide input characters)',
+}
+
+/** The one tool that is not a command. Every agent has it. In strict mode every parameter is required, and null stands for what is left out. */
+export function askHumanTool(strict: boolean): FunctionTool {
+  const properties = {
+    prompt: PROMPT,
+    input_type: strict
+      ? { ...INPUT_TYPE, type: ['string', 'null'], enum: [...INPUT_TYPES, null] }
+      : INPUT_TYPE,
+    sensitive: strict ? { ...SENSITIVE, type: ['boolean', 'null'] } : SENSITIVE,
+  }
+  const required = strict ? Object.keys(properties) : ['prompt']
+  return {
+    type: 'function',
+    function: {
+      name: ASK_HUMAN,
+      description: 'Request input from human user. Execution pauses until response received.',
+      parameters: { type: 'object', properties, required, additionalProperties: false },
+      ...(strict && { strict }),
+    },
+  }
+}
+
+/** Asks a person: at the terminal when there is one, otherwise by leaving the question in `interaction/` and stopping. */
+export async function askHuman(
+  state: RunState,
+  call: Call & { requested?: boolean },
+  iteration: number,
+): Promise<Outcome | undefined> {
+  const question = parseQuestion(call.arguments)
+  if (typeof question === 'string') {
+    const observation = cutCall(state, call) ?? question
+    return refuse(state, call, { iteration, status: 'ERROR', observation })
+  }
+  if (!call.requested)
+    record(state, {
+      type: 'ACTION_REQUEST',
+      iteration,
+      action_id: call.action_id,
+      attempt: 1,
+      tool_name: ASK_HUMAN,
+      tool_args: JSON.parse(call.arguments),
+      resolved_command: null,
+      argv: null,
+    })
+  record(state, {
+    type: 'HUMAN_INPUT_REQUEST',
+    iteration,
+    action_id: call.action_id,
+    request_id: question.requestId,
+    prompt: question.prompt,
+    input_type: question.inputType,
+    sensitive: question.sensitive,
+  })
+  return awaitAnswer(state, call, question, { iteration, given: undefined })
+}
+
+/**
+ * Takes up a question that an earlier engine left open: the answer may be journaled already, lie in `response.txt` or
+ * have come with `continue -m`; otherwise the person is asked again.
+ */
+export async function resumeAskHuman(
+  state: RunState,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Outcome | undefined> {
+  const { iteration } = call
+  if (waiting) {
+    const question = questionOf(waiting)
+    const given =
+      state.reply?.kind === 'answer' ? state.reply.text : readResponse(state.run.paths.interaction, question)
+    if (given !== undefined) state.emit({ kind: 'open', event: waiting })
+    return awaitAnswer(state, call, question, { iteration, given })
+  }
+  const received = lastEventOf(await state.run.events(), 'HUMAN_INPUT_RECEIVED', call.action_id)
+  if (!received) return askHuman(state, call, iteration)
+  return recordAnswer(state, call, { iteration, shown: received.response })
+}
+
+async function awaitAnswer(
+  state: RunState,
+  call: Call,
+  question: Question,
+  { iteration, given }: { iteration: number; given: string | undefined },
+): Promise<Outcome | undefined> {
+  const answer = await answerTo(state, question, given)
+  if (typeof answer !== 'string') return answer
+  if (question.sensitive) keepSecret(state.run.paths.secrets, call.action_id, answer)
+  const shown = question.sensitive ? secretToken(call.action_id) : answer
+  record(state, {
+    type: 'HUMAN_INPUT_RECEIVED',
+    iteration,
+    action_id: call.action_id,
+    request_id: question.requestId,
+    response: shown,
+  })
+  recordAnswer(state, call, { iteration, shown })
+  state.run.journal.sync()
+  clearInteraction(state.run.paths.interaction)
+  return undefined
+}
+
+function recordAnswer(
+  state: RunState,
+  call: Call,
+  { iteration, shown }: { iteration: number; shown: string },
+): undefined {
+  const isSecret = shown === secretToken(call.action_id)
+  record(state, {
+    type: 'ACTION_RESULT',
+    iteration,
+    action_id: call.action_id,
+    tool_name: ASK_HUMAN,
+    status: 'SUCCESS',
+    exit_code: 0,
+    signal: null,
+    observation_content: isSecret ? secretObservation(shown) : shown,
+    execution_ref: null,
+    duration_ms: 0,
+  })
+}
+
+function secretObservation(token: string): string {
+  return `The person answered. The answer is kept from you; write ${token} where a tool needs it, and the tool gets the value.`
+}
+
+/** Parses the model's arguments: the question, or a text that tells the model what is wrong with them. */
+function parseQuestion(text: string): Question | string {
+  const { prompt, input_type, sensitive } = parseObject(text)
+  const inputType = input_type ?? 'text' // strict mode says null for what is left out
+  if (typeof prompt !== 'string' || prompt === '')
+    return 'ask_human needs a "prompt", the question to show to the person: a JSON object such as {"prompt":"Which file?"}.'
+  if (!isInputType(inputType)) return `ask_human: "input_type" must be one of ${INPUT_TYPES.join(', ')}.`
+  const isSaid = (value: boolean) => sensitive === value || sensitive === String(value)
+  const isSecret = isSaid(true) || (inputType === 'password' && !isSaid(false))
+  return { requestId: randomUUID(), prompt, inputType, sensitive: isSecret }
+}
+
+/** Whether a text answers a confirmation: it begins with yes or no, `y` or `n`; more may follow ("yes, proceed"). */
+export function isYesOrNo(answer: string): boolean {
+  return /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
+}
+
+/** A journaled question as it was asked. */
+export function questionOf(request: HumanInputRequest): Question {
+  return {
+    requestId: request.request_id ?? randomUUID(),
+    prompt: request.prompt,
+    inputType: isInputType(request.input_type) ? request.input_type : 'text',
+    sensitive: request.sensitive ?? false,
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isTooDeep(value) ? {} : Object(value)
+  } catch {
+    return {} // the caller tells the model what is wanted
+  }
+}
+
+function isInputType(value: unknown): value is Question['inputType'] {
+  return INPUT_TYPES.some((type) => type === value)
+}
+
+/**
+ * Sensitive answers live in `secrets/<action_id>` (0600) while their run does. Model, journal and records see a token;
+ * the value replaces it in argv and stdin when a process is started, and nowhere else.
+ */
+function keepSecret(directory: string, actionId: string, value: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  replaceFile(join(directory, actionId), value)
+  syncName(directory)
+}
+
+/** Values by the token that stands for them; empty when the run holds none. */
+export function secretTokens(directory: string): Record<string, string> {
+  if (!existsSync(directory)) return {} // asked before every command: an exception costs more than the rest of it
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile()) // a pipe would be waited for
+  return Object.fromEntries(
+    files.map(({ name }) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
+  )
+}
+
+/** Erases the answers; called before the run's final `ENGINE_END`. */
+export function eraseSecrets(directory: string): void {
+  if (!existsSync(directory)) return // most runs have none
+  rmSync(directory, { recursive: true, force: true })
+  syncName(directory)
+}
+
+export function secretToken(actionId: string): string {
+  return `«secret:${actionId}»`
+}

@@ -1,0 +1,168 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { streamJournal } from '@delta/journal'
+import {
+  isKnownEvent,
+  isRunOf,
+  journalPath,
+  latestRunId,
+  listRuns,
+  neverBegan,
+  type RunSummary,
+  type RunsPlace,
+  readRun,
+  runDirectory,
+  workDirectoryOf,
+} from '@delta/journal/runs'
+import { questionOf } from './ask-human.js'
+import { EngineError } from './errors.js'
+import { readResponse } from './interaction.js'
+
+/**
+ * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
+ * workspace may have been moved.
+ *
+ * @param place.runsDirectory - Where its runs are kept, if that is outside the workspace.
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_OTHER_WORKSPACE`.
+ *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+ */
+export async function findRun(
+  workDirectory: string,
+  runId?: string,
+  place: RunsPlace = {},
+): Promise<RunSummary> {
+  const latest = () => latestRunId(workDirectory, { ...place, orEmpty: true })
+  const id = runId ?? (await latest())
+  const summary =
+    id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
+  if (summary === undefined) throw notFound(workDirectory, (await latest()) && runId, place)
+  refuseOther(summary, workDirectory)
+  const begins = summary.owner?.alive ?? false // another process may be about to write its first events
+  if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
+  return summary
+}
+
+/** Several workspaces may keep their runs in one directory. */
+function refuseOther({ directory, runId }: RunSummary, workDirectory: string): void {
+  const own = workDirectoryOf(directory)
+  if (own === undefined || isRunOf(workDirectory, directory) || !existsSync(own)) return
+  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} is of another workspace, ${own}.`, {
+    path: directory,
+    wayOut: 'continue',
+  })
+}
+
+/** @param id - Of a run that is not there, beside others; undefined where there is none. */
+function notFound(workDirectory: string, id: string | undefined, place: RunsPlace): EngineError {
+  const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
+  const code = 'ERR_ENGINE_RUN_NOT_FOUND'
+  if (id === undefined) {
+    const message = `No existing run found in the work directory: ${workDirectory}${kept}`
+    return new EngineError(code, message, { wayOut: 'start' })
+  }
+  const path = runDirectory(workDirectory, id, place)
+  return new EngineError(code, `No run ${id} in ${workDirectory}${kept}. There are others.`, {
+    path,
+    wayOut: 'list',
+  })
+}
+
+function missing(error: unknown): undefined {
+  if ((error as { code?: unknown }).code === 'ERR_RUN_NOT_FOUND') return undefined
+  throw error
+}
+
+/** A task, and what the runs of a workspace must be like to be taken up for it. */
+export interface ResumableQuery extends RunsPlace {
+  workDirectory: string
+  agent: Agent
+  message: string
+  /** The id of the run whose tool asks: only runs that it started count. */
+  parentRun?: string | undefined
+  /** False of a run that this user neither started nor trusts: its journal may say anything. */
+  isTrusted: (run: RunSummary) => boolean
+  /** The directory of the agent of a run. */
+  agentHomeOf: (run: RunSummary) => Promise<string>
+  /** Ids of runs that are not looked at. */
+  except?: readonly string[]
+}
+
+/**
+ * The run that a repeated command would take up instead of starting another one: the workspace's latest, if it is the same
+ * agent's, nothing is set in the agent that was not set for the run, and it was interrupted with the same message, or waits
+ * with the same message or with an answer in `response.txt`. With another message the person wants a new run.
+ *
+ * @returns Undefined if there is none. A damaged run has `problem`, and cannot be taken up.
+ */
+export async function findResumable(query: ResumableQuery): Promise<RunSummary | undefined> {
+  for (const run of await candidates(query)) {
+    if (query.except?.includes(run.runId)) continue
+    if (run.problem !== undefined || (await isMeant(run, query))) return run
+  }
+  return undefined
+}
+
+/** True if the run was started with that message. */
+export function isTaskOf({ metadata }: RunSummary, message: string): boolean {
+  return metadata.initial_message === message
+}
+
+/** A run may have called several agents, with several tasks, some at the same time. */
+async function candidates(query: ResumableQuery): Promise<RunSummary[]> {
+  const { workDirectory, runsDirectory, parentRun, isTrusted } = query
+  if (parentRun !== undefined) {
+    const called = await listRuns(workDirectory, { runsDirectory, calledBy: parentRun })
+    return called.filter((run) => run.problem === undefined && isTrusted(run)).reverse()
+  }
+  const latest = await latestRunId(workDirectory, { runsDirectory })
+  if (latest === undefined) return []
+  return [await readRun(runDirectory(workDirectory, latest, { runsDirectory }), { tolerant: true })]
+}
+
+async function isMeant(run: RunSummary, query: ResumableQuery): Promise<boolean> {
+  const { agent, message } = query
+  const waits = run.status === 'WAITING_FOR_INPUT'
+  if (!waits && run.status !== 'INTERRUPTED') return false
+  const isSet = agent.snapshot.overrides.every((text) => run.overrides.includes(text))
+  if (!isSet || !(await isSameAgent(run, query))) return false
+  return isTaskOf(run, message) || (waits && hasResponse(run))
+}
+
+function hasResponse({ humanRequest, directory }: RunSummary): boolean {
+  if (humanRequest === undefined) return false
+  return readResponse(join(directory, 'interaction'), questionOf(humanRequest)) !== undefined
+}
+
+async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQuery): Promise<boolean> {
+  if (run.metadata.agent_home === null) return false
+  try {
+    return realpathSync(await agentHomeOf(run)) === agent.home
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+/**
+ * Where the agent of a run is now: the directory it was started with or, if that is gone, the newest existing one that a
+ * later engine was told to use. While the first exists, no later one replaces it: a command of the run may have started
+ * that engine, and named an agent that a model wrote.
+ *
+ * @returns A directory that may be gone, too, when all of them are.
+ * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
+ */
+export async function findAgentHome({ runId, directory, metadata }: RunSummary): Promise<string> {
+  const first = metadata.agent_home
+  if (first === null) {
+    const message = `The journal of run ${runId} does not say which agent it ran.`
+    throw new EngineError('ERR_ENGINE_NO_AGENT', message, { path: directory, wayOut: 'agent' })
+  }
+  if (existsSync(first)) return first
+  let found = first
+  for await (const event of streamJournal(journalPath(directory), { schema: runEventSchema })) {
+    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
+    if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
+  }
+  return found
+}

@@ -1,0 +1,236 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Hook, HookName } from '@delta/config-loader'
+import { replaceFile } from '@delta/durable'
+import { type CommandOutcome, createRedactor, type Redactor, redactFile, runCommand } from '@delta/executor'
+import { isKnownEvent, recordName } from '@delta/journal/runs'
+import { secretTokens } from './ask-human.js'
+import { lastIterationOf } from './history.js'
+import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
+import { type RunState, record, variablesOf } from './run-state.js'
+
+/** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
+const STOPPING_GRACE_MS = 200
+
+/**
+ * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
+ * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or when it is
+ * skipped, because the run is being stopped and this hook may not linger.
+ *
+ * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
+ * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
+ */
+export async function runHook<Value = never>(
+  state: RunState,
+  name: HookName,
+  input: HookInput<Value>,
+): Promise<HookOutcome<Value> | undefined> {
+  const hook = state.agent.hooks[name]
+  const stopping = state.signal.aborted
+  if (!hook) return undefined
+  if (stopping && !input.lingerMs) return recordSkipped(state, name, input)
+
+  const directory = newDirectory(state.run.paths.hooks, name)
+  writeInput(state, name, { directory, input })
+  state.run.journal.sync()
+  const known = knownSecrets(state)
+  const argv = commandOf(state, hook)
+  const lingering = abortLater(state.signal, input.lingerMs ?? 0)
+  const result = await runCommand(argv, {
+    cwd: state.run.workDirectory,
+    env: hookEnvironment(state, hook, { directory, input }),
+    graceMs: stopping ? STOPPING_GRACE_MS : state.graceMs,
+    timeoutMs: hook.timeoutMs,
+    signal: lingering.signal,
+    ...(known.active && { filter: () => known.filter() }),
+  }).finally(lingering.clear)
+  redactOutput(directory, known)
+  const { iteration, actionId, replacement } = input
+  const outcome = verdictOn(name, { hook, iteration, directory, replacement, result })
+  recordHook(state, outcome, { argv, result, directory, actionId })
+  return outcome
+}
+
+/** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */
+function recordHook(
+  state: RunState,
+  { name, iteration, failure, isOnlyUnusable, replacement }: HookOutcome,
+  about: { argv: string[]; result: CommandOutcome; directory: string; actionId: string | undefined },
+): void {
+  const { argv, result, directory, actionId } = about
+  const ended = failure
+    ? ({ status: 'FAILED', error_message: failure } as const)
+    : ({ status: 'SUCCESS' } as const)
+  const ofProcess = {
+    exit_code: result.exitCode,
+    signal: result.signal,
+    duration_ms: result.durationMs,
+    stdout: result.stdout.text,
+    stderr: result.stderr.text,
+  }
+  const text = JSON.stringify({ hook_name: name, argv, ...ended, ...ofProcess }, null, 2)
+  replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
+  record(state, {
+    type: 'HOOK_EXECUTION_AUDIT',
+    iteration,
+    hook_name: name,
+    ...ended,
+    io_path_ref: relative(state.run.directory, directory),
+    duration_ms: result.durationMs,
+    ...(actionId === undefined ? {} : { action_id: actionId }),
+    // what the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is
+    ...(typeof replacement === 'string' && { observation_override: replacement }),
+  })
+  const isToldToModel = isOnlyUnusable && name === 'post_llm_response'
+  if (failure && !isToldToModel) state.emit({ kind: 'notice', message: failure })
+}
+
+/** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */
+function newDirectory(parent: string, name: HookName): string {
+  for (;;) {
+    const path = join(parent, recordName(new Date(), name, { labelFirst: true }))
+    if (!existsSync(path) && !existsSync(`${path}.json`)) return path
+  }
+}
+
+/** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
+function commandOf(state: RunState, hook: Hook): string[] {
+  const variables: Record<string, string> = variablesOf(state)
+  return hook.command.map((word) =>
+    word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text),
+  )
+}
+
+/** What the engine tells a hook: as files in `input/`, short values also as environment variables. */
+export interface HookInput<Value = never> {
+  iteration: number
+  actionId?: string
+  toolName?: string
+  toolResult?: string
+  errorMessage?: string
+  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
+  payload?: { file: string; data: () => string }
+  /** What the hook may write instead of the payload. */
+  replacement?: OutputFile<Value>
+  /** Milliseconds that it has left when the run is stopped. Without it the hook ends at once, or does not begin. */
+  lingerMs?: number
+}
+
+/** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */
+function writeInput(
+  state: RunState,
+  name: HookName,
+  { directory, input }: { directory: string; input: HookInput<unknown> },
+): void {
+  mkdirSync(join(directory, 'input'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(directory, 'output'), { mode: 0o700 })
+  const context = {
+    hook: name,
+    run_id: state.run.runId,
+    iteration: input.iteration,
+    action_id: input.actionId,
+    tool_name: input.toolName,
+    error_message: input.errorMessage,
+    agent_home: state.agent.home,
+    work_dir: state.run.workDirectory,
+  }
+  const write = (file: string, data: string): void =>
+    replaceFile(join(directory, 'input', file), data, { sync: false })
+  write('context.json', JSON.stringify(context, null, 2))
+  if (input.payload) write(input.payload.file, input.payload.data())
+}
+
+/** Where `TOOL_RESULT` and `ERROR_MESSAGE` are cut; the whole is in `input/`. One variable may hold 128 KB on Linux. */
+const LONGEST_VARIABLE_BYTES = 32 * 1024
+
+/** A hook's environment: the base set of every command, then what this event is about. */
+function hookEnvironment(
+  state: RunState,
+  hook: Hook,
+  { directory, input }: { directory: string; input: HookInput<unknown> },
+): NodeJS.ProcessEnv {
+  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, state.credentials[name]]))
+  return {
+    ...state.environment,
+    ...passed,
+    DELTA_HOOK_IO_PATH: directory,
+    ITERATION_COUNT: String(input.iteration),
+    ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
+    ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
+    ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
+    ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: cut(input.errorMessage) }),
+  }
+}
+
+/** A value that a process can be started with: no NUL, not too long, and no half of a character at its end. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text.replaceAll('\0', '\\0')).subarray(0, LONGEST_VARIABLE_BYTES)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
+}
+
+/** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */
+function knownSecrets(state: RunState): Redactor {
+  // the base URL is passed like a key, but is not secret
+  const keys = Object.entries(state.credentials).filter(([name]) => !name.endsWith('_URL'))
+  return createRedactor([
+    ...keys.map(([, key]) => key),
+    ...Object.values(secretTokens(state.run.paths.secrets)),
+  ])
+}
+
+/** Redacts the files in a hook's `output/`, before anything reads them. */
+function redactOutput(directory: string, known: Redactor): void {
+  const output = join(directory, 'output')
+  if (!known.active || !statSync(output, { throwIfNoEntry: false })?.isDirectory()) return
+  for (const name of readdirSync(output)) {
+    const path = join(output, name)
+    if (lstatSync(path).isFile()) redactFile(path, known)
+  }
+}
+
+/** A signal that is aborted `ms` after another; `clear` forgets both. */
+function abortLater(signal: AbortSignal, ms: number): { signal: AbortSignal; clear: () => void } {
+  const later = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const begin = (): void => {
+    timer = setTimeout(() => later.abort(signal.reason), ms)
+  }
+  if (signal.aborted) begin()
+  else signal.addEventListener('abort', begin, { once: true })
+  const clear = (): void => {
+    signal.removeEventListener('abort', begin)
+    clearTimeout(timer)
+  }
+  return { signal: later.signal, clear }
+}
+
+/** Journals that a hook of the agent was not run, so that an audit knows of every hook that was due. */
+export function recordSkipped(
+  state: RunState,
+  name: HookName,
+  { iteration, actionId }: { iteration: number; actionId?: string | undefined },
+): undefined {
+  if (!state.agent.hooks[name]) return
+  record(state, {
+    type: 'HOOK_EXECUTION_AUDIT',
+    iteration,
+    hook_name: name,
+    status: 'SKIPPED',
+    ...(actionId === undefined ? {} : { action_id: actionId }),
+  })
+}
+
+/** What runs once in every cycle that comes to its end, in this order. */
+const OF_EACH_CYCLE = ['pre_llm_request', 'post_llm_response', 'on_iteration_end'] as const
+
+/** Does so for the hooks that a cycle did not come to, because the run failed in it. */
+export async function recordSkippedOf(state: RunState, iteration: number): Promise<void> {
+  const due = OF_EACH_CYCLE.filter((name) => state.agent.hooks[name])
+  if (due.length === 0) return
+  const seen = lastIterationOf(await state.run.events()).map((event) =>
+    isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.iteration === iteration
+      ? event.hook_name
+      : undefined,
+  )
+  for (const name of due) if (!seen.includes(name)) recordSkipped(state, name, { iteration })
+}

@@ -1,0 +1,127 @@
+import type { HookName } from '@delta/config-loader'
+import type { ToolResult } from '@delta/executor'
+import type { ChatRequest, ChatResponse } from '@delta/model'
+import { type HookOutcome, MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
+import { type HookInput, runHook } from './hook-protocol.js'
+import { interrupted, type Outcome, type Step } from './outcome.js'
+import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
+
+/** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
+export async function notifyHook(
+  state: RunState,
+  name: HookName,
+  input: HookInput,
+): Promise<Outcome | undefined> {
+  return stopAskedFor(await runHook(state, name, input))
+}
+
+/** The end of the run, if the hook's `control.json` asked for it. */
+export function stopAskedFor(
+  hook: Pick<HookOutcome, 'name' | 'control' | 'iteration'> | undefined,
+): Outcome | undefined {
+  if (hook?.control?.action !== 'stop') return undefined
+  const { name, control, iteration } = hook
+  return {
+    status: 'FAILED',
+    reasonCode: 'hook_stopped',
+    reason: `${name} hook: ${control.reason}`,
+    iteration,
+  }
+}
+
+/**
+ * `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json` or, by the name that all hooks
+ * share, `payload_override.dat`: the request that is sent. If it fails, the agent is told.
+ */
+export async function overrideRequest(
+  state: RunState,
+  proposed: ChatRequest,
+  iteration: number,
+): Promise<Step<ChatRequest>> {
+  const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
+  const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { stopped }
+  if (!hook?.failure) return { value: hook?.replacement ?? proposed }
+  if (!state.signal.aborted)
+    warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
+  return { value: proposed }
+}
+
+/**
+ * `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. If that is
+ * unusable, the agent is told, and the original is used.
+ */
+export async function overrideResponse(
+  state: RunState,
+  response: ChatResponse,
+  iteration: number,
+): Promise<Step<ChatResponse>> {
+  const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
+  const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { stopped }
+  if (hook?.isOnlyUnusable) warn(state, iteration, `The ${hook.failure}; the original was used.`)
+  return { value: hook?.replacement ? withMessage(response, hook.replacement) : response }
+}
+
+/** Where the hook took the calls away, the server's reason to stop, which announces them, says nothing of what is left. */
+function withMessage(response: ChatResponse, message: ChatResponse['message']): ChatResponse {
+  const { finishReason: _, ...withoutReason } = response
+  const had = response.message.tool_calls?.length ?? 0
+  const isWithoutCalls = had > 0 && !message.tool_calls?.length
+  return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
+}
+
+function warn(state: RunState, iteration: number, content: string): void {
+  record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
+}
+
+/** How long the hook may still look at a result when the run is stopped. Milliseconds. */
+const LAST_LOOK_MS = 500
+
+/**
+ * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
+ * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
+ *
+ * @returns What the model reads instead of a result, or the end of the run; undefined if the call may run.
+ */
+export async function guardCall(
+  state: RunState,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Outcome | string | undefined> {
+  const data = () =>
+    JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
+  const about = { iteration, actionId: call.action_id, toolName: call.name }
+  const hook = await runHook(state, 'pre_tool_execution', {
+    ...about,
+    payload: { file: 'payload.dat', data },
+  })
+  const stopped = stopAskedFor(hook)
+  if (stopped) return stopped
+  if (hook?.control?.action === 'skip') return hook.control.observation
+  if (!hook?.failure) return undefined
+  if (state.signal.aborted) return interrupted(state.signal)
+  return `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`
+}
+
+/** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
+export async function reportResult(
+  state: RunState,
+  call: Pick<Call, 'action_id' | 'name'>,
+  result: Pick<ToolResult, 'observation'>,
+  iteration: number,
+): Promise<Outcome | undefined> {
+  const hook = await runHook(state, 'post_tool_execution', {
+    iteration,
+    actionId: call.action_id,
+    toolName: call.name,
+    toolResult: result.observation,
+    lingerMs: LAST_LOOK_MS,
+    payload: { file: 'payload.dat', data: () => result.observation },
+    replacement: OBSERVATION,
+  })
+  return stopAskedFor(hook)
+}
