@@ -40,8 +40,6 @@ export interface ContextBlock {
 export interface BuiltContext {
   /** As they are sent. */
   messages: ChatMessage[]
-  /** Each message as JSON. */
-  texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
   /** For people, one sentence each: what was left out, or did not work and need not. */
@@ -68,7 +66,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   }
   const meter = createMeter(manifest, options)
   await meter.count(messagesOf(parts.flatMap(({ turns }) => turns)))
-  const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
+  const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
   for (const part of await fitIntoBudget(parts, manifest, meter)) {
     add(context, part, { merge: manifest.merge === true, meter })
     if (part.warning !== undefined) context.warnings.push(part.warning)
@@ -106,10 +104,7 @@ function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boole
 
 /** @returns The byte of its first message with which the source begins, and how many bytes of JSON are its own. */
 function addTo(context: BuiltContext, own: readonly SizedMessage[]): { from: number; bytes: number } {
-  for (const { message, json } of own) {
-    context.messages.push(message)
-    context.texts.push(json)
-  }
+  for (const { message } of own) context.messages.push(message)
   return { from: 0, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
@@ -130,10 +125,9 @@ function joinTo(neighbour: ContextBlock, context: BuiltContext, added: SizedMess
   const text = textOf(before?.content ?? null)
   const blank = '\n\n'.slice(/\n{0,2}$/.exec(text)?.[0].length)
   const content = `${text}${blank}${textOf(added?.message.content ?? null)}`
-  const bytesBefore = Buffer.byteLength(context.texts.pop() ?? '') - CLOSING.length
-  const { message, json, bytes } = sizeMessage({ ...before, content } as ChatMessage)
+  const bytesBefore = Buffer.byteLength(JSON.stringify(before)) - CLOSING.length
+  const { message, bytes } = sizeMessage({ ...before, content } as ChatMessage)
   context.messages.push(message)
-  context.texts.push(json)
   neighbour.bytes -= CLOSING.length
   return { from: Buffer.byteLength(text) + blank.length, bytes: bytes - bytesBefore }
 }

@@ -85,7 +85,6 @@ test('merge: true sends neighbouring sources of one role as one message, with on
     'user: Go.',
     'system: # Context Block: last\n\nBe "brief".',
   ])
-  expect(context.texts).toEqual(context.messages.map((message) => JSON.stringify(message)))
   expect(rangesOf(context)).toEqual([
     ['# Context Block: prompt\n\n', 'You count.\n'],
     [],

@@ -6,10 +6,9 @@ import { isTooDeep } from '@delta/executor'
 import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
 import { cutCall, refuse } from './calls.js'
-import { lastEventOf } from './history.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
-import { type Call, type RunState, record } from './run-state.js'
+import { type Call, lastEventOf, type RunState, record } from './run-state.js'
 
 export const ASK_HUMAN = 'ask_human'
 

@@ -2,9 +2,8 @@ import { AGENT_DEFAULTS } from '@delta/config-loader'
 import type { Tool } from '@delta/executor'
 import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal/runs'
 import { withoutHalves } from '@delta/model'
-import { lastIterationOf } from './history.js'
 import type { Outcome } from './outcome.js'
-import { type Call, type RunState, record } from './run-state.js'
+import { type Call, lastIterationOf, type RunState, record } from './run-state.js'
 
 const BEGUN_BEFORE =
   'It had begun before, and was interrupted: the outcome of that is unknown; it may have done all, part or none of its work.'
@@ -123,8 +122,7 @@ function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
 /** The results so far, other than success, of the critical tools in the last response. */
 async function criticalWithoutSuccess({ run, agent }: RunState): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
-  const calls = run.summary().lastThought?.tool_calls ?? []
-  if (!calls.some(({ name }) => isCritical(name))) return []
+  if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
   return lastIterationOf(await run.events()).filter(
     (event): event is StoredEvent & ActionResult =>
       isKnownEvent(event) &&

@@ -37,6 +37,8 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   trusted: true
   /** Default: the workspace's latest run. */
   runId?: string | undefined
+  /** The run as `findRun` has given it, in place of `runId`: its journal is then not read once more. */
+  run?: RunSummary | undefined
   /** The answer, if the run waits for one; otherwise, or together with a decision, a further instruction. */
   message?: string | undefined
   /**
@@ -70,7 +72,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const { workDirectory } = options
   checkWorkDirectory(workDirectory)
   const runsDirectory = options.runsDirectory && checkRunsDirectory(workDirectory, options)
-  const summary = await findRun(workDirectory, options.runId, { runsDirectory })
+  const summary = options.run ?? (await findRun(workDirectory, options.runId, { runsDirectory }))
   checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))

@@ -13,6 +13,7 @@ import {
   type RunsPlace,
   readRun,
   runDirectory,
+  runEventSchema,
   workDirectoryOf,
 } from '@delta/journal/runs'
 import { questionOf } from './ask-human.js'

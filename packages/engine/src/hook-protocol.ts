@@ -5,9 +5,8 @@ import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, createRedactor, type Redactor, redactFile, runCommand } from '@delta/executor'
 import { isKnownEvent, recordName } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
-import { lastIterationOf } from './history.js'
 import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
-import { type RunState, record, variablesOf } from './run-state.js'
+import { lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
 
 /** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
 const STOPPING_GRACE_MS = 200

@@ -4,11 +4,17 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal } from '@delta/journal'
-import { journalPath, type RunSummary, type RunsPlace, type StoredEvent } from '@delta/journal/runs'
+import {
+  foldRun,
+  journalPath,
+  type RunSummary,
+  type RunsPlace,
+  runEventSchema,
+  type StoredEvent,
+} from '@delta/journal/runs'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
-import { historyOf } from './history.js'
 import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
 
 /** The request for these messages, with the agent's parameters and tools. */
@@ -79,7 +85,8 @@ async function build(
   const { agent, workDirectory, runsDirectory, environment = process.env } = options
   const paths = { journal: journalPath(directory) }
   const events = [...(await readJournal(paths.journal, { schema: runEventSchema })).events, ...added]
-  const history = historyOf(events)
+  const fold = foldRun()
+  for (const event of events) fold.add(event)
   const run = { runId, directory, workDirectory, runsDirectory, paths }
   const iteration = lastIteration + 1
   const context = await buildContext(agent.manifest, {
@@ -88,8 +95,8 @@ async function build(
     environment: baseEnvironment(run, agent.home, environment),
     credentials: credentialVariables(environment, options.credentials),
     iteration,
-    task: history.userMessages.join('\n'),
-    ...history.lastCount,
+    task: fold.history.userMessages.join('\n'),
+    calibration: fold.history.lastCount,
     ...(options.signal && { signal: options.signal }),
   })
   return { request: requestFor(agent, context.messages), context, iteration }

@@ -5,11 +5,17 @@ import type { Agent } from '@delta/config-loader'
 import { followEvents } from '@delta/context'
 import { namesIn, readIfThere, replaceFile } from '@delta/durable'
 import type { NewEventOf } from '@delta/journal'
-import { createRun, type EngineStart, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
+import {
+  createRun,
+  type EngineStart,
+  isKnownEvent,
+  type Run,
+  type RunSummary,
+  type RunsPlace,
+} from '@delta/journal/runs'
 import manifest from '../package.json' with { type: 'json' }
 import { secretToken } from './ask-human.js'
 import { finish, releasing } from './finish.js'
-import { historyOf } from './history.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
@@ -93,10 +99,12 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   const { agent, onEvent: emit, environment: host = process.env, notices = [] } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const history = historyOf(await run.events())
-  for (const event of history.begun) emit({ kind: 'journal', event })
+  const { history } = run
+  const events = await run.events()
+  const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
+  for (const event of begun) emit({ kind: 'journal', event })
   for (const message of [...run.notices, ...notices]) emit({ kind: 'notice', message })
-  keepConfiguration(run, agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
+  keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, sync: options.sync })
 
   const environment = baseEnvironment(run, agent.home, host)
   const { lastIteration, iterationsSinceMessage } = run.summary()
@@ -111,9 +119,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     credentials: credentialVariables(host, options.credentials),
     environment,
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
-    usedActionIds: history.usedActionIds,
     earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
-    lastCount: history.lastCount,
     warnings: new Set(),
     conversation: followEvents(run.events),
     signal: options.signal ?? new AbortController().signal,

@@ -1,12 +1,7 @@
 import { relative } from 'node:path'
-import {
-  describeProcess,
-  interruptPolicy,
-  removeInlined,
-  runPrepared,
-  type ToolResult,
-} from '@delta/executor'
-import { createRecordFile, type RecordFile } from '@delta/journal/runs'
+import { replaceFile } from '@delta/durable'
+import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
+import { createRecordFile } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -27,22 +22,9 @@ export async function runCall(
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
   if (state.signal.aborted) return interrupted(state.signal) // while a hook or a person decided
-  const file = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
-  try {
-    return await runRecorded(state, call, prepared, { iteration, attempt, file })
-  } finally {
-    file.close()
-  }
-}
-
-async function runRecorded(
-  state: RunState,
-  call: Call,
-  prepared: ReadyCall,
-  { iteration, attempt, file }: { iteration: number; attempt: number; file: RecordFile },
-): Promise<Outcome | undefined> {
+  const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const executionRef = relative(state.run.directory, file.path)
+  const executionRef = relative(state.run.directory, recordPath)
   record(state, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -54,7 +36,7 @@ async function runRecorded(
   })
   state.run.journal.sync()
 
-  const result = await execute(state, call, prepared, file)
+  const result = await execute(state, call, prepared, recordPath)
   // with an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
   if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
@@ -64,8 +46,7 @@ async function runRecorded(
   const { action_id, tool_name } = about
   const { argv } = prepared
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  // replaces the note of who was running; if a crash tears it, the call has no result yet either
-  file.write(`${JSON.stringify(ended, null, 2)}\n`, 0)
+  replaceFile(recordPath, `${JSON.stringify(ended, null, 2)}\n`, { sync: false }) // instead of the note of who was running
   record(state, {
     type: 'ACTION_RESULT',
     ...about,
@@ -77,7 +58,7 @@ async function runRecorded(
     duration_ms,
   })
   warnAuthor(state, result.advice)
-  removeOutput(outputPrefixOf(file.path), result) // only now: after a crash, the next engine must still find the output
+  removeOutput(outputPrefixOf(recordPath), result) // only now: after a crash, the next engine must still find the output
   if (status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status })
@@ -96,22 +77,19 @@ function removeOutput(prefix: string, result: ToolResult): void {
   }
 }
 
-function execute(state: RunState, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
+function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
   return runPrepared(prepared, {
     workDirectory: state.run.workDirectory,
     environment: state.environment,
     credentials: state.credentials,
     policy: state.agent.policy,
     actionId: call.action_id,
-    outputPrefix: outputPrefixOf(file.path),
+    outputPrefix: outputPrefixOf(recordPath),
     keepOutput: true,
     signal: state.signal,
     graceMs: state.graceMs,
     secretTokens: secretTokens(state.run.paths.secrets),
     erasedTokens: state.earlierSecretTokens,
-    onSpawn({ pid }) {
-      file.write(describeProcess(pid), 0)
-      file.close() // if the command tampers with its record, the next write must notice
-    },
+    onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
 }

@@ -1,14 +1,16 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import type { Calibration, Conversation } from '@delta/context'
+import type { Conversation } from '@delta/context'
 import type { PreparedCall } from '@delta/executor'
-import type {
-  ActionRequest,
-  HumanInputRequest,
-  JournalEvent,
-  NewEvent,
-  Run,
-  Thought,
+import {
+  type ActionRequest,
+  type HumanInputRequest,
+  isKnownEvent,
+  type JournalEvent,
+  type NewEvent,
+  type Run,
+  type StoredEvent,
+  type Thought,
 } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
 import type { Question } from './outcome.js'
@@ -31,14 +33,10 @@ export interface RunState {
   readonly environment: NodeJS.ProcessEnv
   /** How long a stopped command has before it is killed. Milliseconds. */
   readonly graceMs: number
-  /** Call ids that this run has used; a cache of the journal. */
-  readonly usedActionIds: Set<string>
   /** Stand for what was asked of a person before this engine began. A value that is not in `secrets/` any more was erased. */
   readonly earlierSecretTokens: ReadonlySet<string>
   /** The run's events as the context reads them; looks only at what is new. */
   readonly conversation: Conversation
-  /** What the provider last counted, for estimating the next request; a cache of the journal. */
-  readonly lastCount: { calibration?: Calibration }
   /** What this engine has told the author, once each. */
   readonly warnings: Set<string>
   readonly signal: AbortSignal
@@ -78,6 +76,35 @@ export function record(state: RunState, ...events: NewEvent[]): JournalEvent[] {
   const stored = state.run.journal.append(...events)
   for (const event of stored) state.emit({ kind: 'journal', event })
   return stored
+}
+
+/** The last event of a type that belongs to a call. */
+export function lastEventOf<Type extends 'ACTION_REQUEST' | 'HUMAN_INPUT_RECEIVED'>(
+  events: readonly StoredEvent[],
+  type: Type,
+  actionId: string,
+): Extract<JournalEvent, { type: Type }> | undefined {
+  return events.findLast(
+    (event): event is Extract<JournalEvent, { type: Type }> =>
+      isKnownEvent(event) && event.type === type && 'action_id' in event && event.action_id === actionId,
+  )
+}
+
+/** From the first event of the last iteration that has a thought on; all events where none has. */
+export function lastIterationOf(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const thought = events.findLastIndex(({ type }) => type === 'THOUGHT')
+  let first = Math.max(thought, 0)
+  for (let index = first; index >= 0; index--) {
+    const iteration = iterationOf(events[index])
+    if (iteration === undefined) continue
+    if (iteration !== iterationOf(events[thought])) break
+    first = index
+  }
+  return thought === -1 ? events : events.slice(first)
+}
+
+function iterationOf(event: (StoredEvent & { iteration?: unknown }) | undefined): unknown {
+  return event?.iteration
 }
 
 /** What the engine reports during a run. It prints nothing itself. */

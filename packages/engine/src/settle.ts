@@ -22,13 +22,12 @@ import { actOn, prepare } from './act.js'
 import { approve, type Decision } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
 import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
-import { lastEventOf, lastIterationOf } from './history.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
 import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
-import { generatorNote, type RunState, record } from './run-state.js'
+import { generatorNote, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
 
 /**
  * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls

@@ -33,7 +33,7 @@ export async function think(state: RunState, iteration: number): Promise<Step<Ne
     task: state.task,
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorNote(state), pid),
-    ...state.lastCount,
+    calibration: state.run.history.lastCount,
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
@@ -67,17 +67,18 @@ function journalThought(
     ...(holdsMore(message) ? { message } : {}),
   }
   record(state, thought)
-  if (usage) state.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: requestBytes }
   return thought
 }
 
 function callsOf(state: RunState, message: AssistantMessage, iteration: number): Call[] {
-  return (message.tool_calls ?? []).map((call, index) => ({
-    id: call.id,
-    action_id: actionIdFor(call.id, { iteration, index, used: state.usedActionIds }),
-    name: call.function.name,
-    arguments: call.function.arguments,
-  }))
+  const { actionIds } = state.run.history
+  const taken = new Set<string>()
+  return (message.tool_calls ?? []).map((call, index) => {
+    const isUsed = (id: string) => taken.has(id) || actionIds.has(id)
+    const action_id = actionIdFor(call.id, { iteration, index, isUsed })
+    taken.add(action_id)
+    return { id: call.id, action_id, name: call.function.name, arguments: call.function.arguments }
+  })
 }
 
 /** Reasoning, the signature on a call and other provider fields must go back exactly as they came. */
@@ -106,12 +107,10 @@ async function askModel(
   request: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
 ): Promise<Step<Exchange>> {
-  const isBuilt = request.messages === context.messages // not replaced by a hook
   const invocation = recordInvocation(state.run, {
     iteration,
     request,
     blocks: context.blocks,
-    ...(isBuilt && { texts: context.texts }),
   })
   const { retry, maxAttempts } = state.agent.llm
   const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
@@ -187,10 +186,9 @@ const SAFE_ID = /^(?!\.)[A-Za-z0-9_.:-]{1,64}$/
  */
 export function actionIdFor(
   id: string,
-  { iteration, index, used }: { iteration: number; index: number; used: Set<string> },
+  { iteration, index, isUsed }: { iteration: number; index: number; isUsed(id: string): boolean },
 ): string {
-  let chosen = SAFE_ID.test(id) && !used.has(id) ? id : `${iteration}-${index}`
-  while (used.has(chosen)) chosen += '-'
-  used.add(chosen)
+  let chosen = SAFE_ID.test(id) && !isUsed(id) ? id : `${iteration}-${index}`
+  while (isUsed(chosen)) chosen += '-'
   return chosen
 }

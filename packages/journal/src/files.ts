@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fstatSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, fstatSync, readFileSync, readSync } from 'node:fs'
 import {
   appendWhole,
   openAtOnce,
@@ -101,12 +101,6 @@ export function replaceFile(path: string, data: string | Uint8Array, options: Wr
 /** @throws {JournalError} `ERR_JOURNAL_WRITE`: there is no such directory, or the disk failed. */
 export function syncName(path: string): void {
   inWords(path, () => syncNameDurably(path))
-}
-
-/** Writes all bytes over those from `position` on. */
-export function writeAt(descriptor: number, bytes: Uint8Array, position: number): void {
-  for (let written = 0; written < bytes.length; )
-    written += writeSync(descriptor, bytes, written, bytes.length - written, position + written)
 }
 
 /**

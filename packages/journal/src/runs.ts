@@ -25,7 +25,16 @@ export {
   type UnknownEvent,
   type UserMessage,
 } from './runs/events.js'
-export type { Owner, PendingCall, RunHistory, RunMetadata, RunSummary, Usage } from './runs/fold.js'
+export {
+  foldRun,
+  type Owner,
+  type PendingCall,
+  type RunFold,
+  type RunHistory,
+  type RunMetadata,
+  type RunSummary,
+  type Usage,
+} from './runs/fold.js'
 export { latestRunId, listRuns, type RunsOfPlace } from './runs/list-runs.js'
 export { migratedDirectory } from './runs/migrate.js'
 export { type OpenRunOptions, openRun } from './runs/open-run.js'
@@ -41,7 +50,7 @@ export {
 } from './runs/paths.js'
 export { openRecordedRequests, type RecordedRequests, readRequest } from './runs/read-requests.js'
 export { neverBegan, readRun } from './runs/read-run.js'
-export { createRecordFile, type RecordFile } from './runs/record-file.js'
+export { createRecordFile } from './runs/record-file.js'
 export {
   type Invocation,
   type InvocationRecord,

@@ -1,32 +1,13 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
 import { createRecordFile, createRun, recordInvocation } from './of-runs.js'
 
-test('a text written over a record is all there is from its place on, and a record is its owner’s only', () => {
-  const directory = temporaryDirectory()
-  const record = createRecordFile(directory, 'echo', 'room for what comes')
-  afterTest(record.close)
-  expect(record.path).toMatch(/\d{8}T\d{9}_echo\.json$/)
-  expect([readText(record.path), statSync(record.path).mode & 0o777]).toEqual(['room for what comes', 0o600])
-  record.write('a fish ', 9)
-  expect(readText(record.path)).toBe('room for a fish ')
-  record.write('für dich', 5)
-  expect(readText(record.path)).toBe('room für dich')
-  record.write('{}', 0)
-  expect(readText(record.path)).toBe('{}')
-})
-
-test('a record is written over where it lies, also after it was closed: none is left beside it', () => {
-  const directory = temporaryDirectory()
-  const record = createRecordFile(directory, 'echo', 'before')
-  const { ino } = statSync(record.path)
-  record.close()
-  record.write('after', 0)
-  record.close()
-  expect([statSync(record.path).ino, readText(record.path)]).toEqual([ino, 'after'])
-  expect(readdirSync(directory)).toEqual([basename(record.path)])
+test('a record is its owner’s only, and named by its time and label', () => {
+  const path = createRecordFile(temporaryDirectory(), 'echo', 'room for what comes')
+  expect(path).toMatch(/\d{8}T\d{9}_echo\.json$/)
+  expect([readText(path), statSync(path).mode & 0o777]).toEqual(['room for what comes', 0o600])
 })
 
 test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', () => {
@@ -36,9 +17,8 @@ test('a record takes the next millisecond where a clock that was set back gives 
   for (const name of taken) writeFileSync(join(directory, name), 'of an earlier process')
   vi.useFakeTimers({ now: now + 1, toFake: ['Date'] })
   afterTest(() => void vi.useRealTimers())
-  const record = createRecordFile(directory, 'echo', 'of this one')
-  afterTest(record.close)
-  expect(basename(record.path)).toBe(`${stamp(now + 4)}_echo.json`)
+  const path = createRecordFile(directory, 'echo', 'of this one')
+  expect(basename(path)).toBe(`${stamp(now + 4)}_echo.json`)
   expect(taken.map((name) => readText(join(directory, name)))).toEqual(
     taken.map(() => 'of an earlier process'),
   )

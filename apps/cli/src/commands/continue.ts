@@ -48,7 +48,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       workDirectory,
       runsDirectory,
       force: flags.force ?? false,
-      runId: run.runId,
+      run,
       trusted: true,
       onRun: (directory) => {
         list(directory, agent.home)

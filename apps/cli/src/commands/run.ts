@@ -111,7 +111,7 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       ...(await engineOptions(same, setting)),
       agent: same,
       ...place,
-      runId,
+      run: taken.run,
       trusted: true,
       onRun: (directory) => {
         taken.list(directory, same.home)

@@ -94,8 +94,6 @@ export interface RunHistory {
   userMessages: readonly string[]
   /** The last request whose tokens the provider counted, and its bytes. */
   lastCount: { tokens: number; bytes: number } | undefined
-  /** The last iteration in which a command got a result, and the records of its commands, relative to the run's directory. */
-  lastExecutions: { iteration: number; refs: readonly string[] }
 }
 
 /** Everything a run's journal and lease say about it. */
@@ -130,8 +128,6 @@ export interface RunSummary {
   allowed?: NonNullable<EngineStart['allowed']>
   /** What the model said last. */
   lastThought?: Thought
-  /** The code of the error that a run failed with, where it is one with a code: why `metadata.error` says what it says. */
-  errorCode?: string
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
   /** Why the journal could not be read to its end, or is without its beginning. */
@@ -151,8 +147,6 @@ interface RunState {
   firstTimestamp?: string
   lastTimestamp?: string
   lastError?: string
-  /** Of the last ERROR that ended the run, as its details say. */
-  lastErrorCode?: string
   lastThought?: Thought
   /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
   attempts: Map<string, number>
@@ -174,10 +168,9 @@ interface RunState {
   sensitiveCalls: Set<string>
   userMessages: string[]
   lastCount: RunHistory['lastCount']
-  lastExecutions: { iteration: number; refs: string[] }
 }
 
-/** The one fold of a run's events: `add` takes them in order; the rest may be asked at any time. */
+/** What the events of a run add up to: `add` takes them in order; the rest may be asked at any time. */
 export interface RunFold {
   add(event: StoredEvent): void
   /** @param owner - As the lease says it. */
@@ -188,6 +181,7 @@ export interface RunFold {
   readonly lastEpoch: number
 }
 
+/** Folds the events of a run. Nothing else adds them up: an open run feeds one with what it finds and what it appends. */
 export function foldRun(): RunFold {
   const state: RunState = {
     lastEpoch: 0,
@@ -203,7 +197,6 @@ export function foldRun(): RunFold {
     sensitiveCalls: new Set(),
     userMessages: [],
     lastCount: undefined,
-    lastExecutions: { iteration: 0, refs: [] },
   }
 
   function add(event: StoredEvent): void {
@@ -253,7 +246,6 @@ function addKnown(event: JournalEvent, state: RunState): void {
     case 'ACTION_RESULT':
       state.answered.add(event.action_id)
       if (state.humanRequest?.action_id === event.action_id) delete state.humanRequest
-      if (event.execution_ref) addExecution(event.iteration, event.execution_ref, state)
       break
     case 'HUMAN_INPUT_REQUEST':
       state.humanRequest = event
@@ -263,7 +255,8 @@ function addKnown(event: JournalEvent, state: RunState): void {
       delete state.humanRequest
       break
     case 'ERROR':
-      addError(event, state)
+      state.lastError = event.error_message
+      if (event.recoverable === false) state.failure = event // else it was recovered from, and has ended nothing
       break
     case 'SYSTEM_MESSAGE':
     case 'SNAPSHOT':
@@ -284,7 +277,6 @@ function addStart(event: EngineStart, state: RunState): void {
   if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
   delete state.end
   delete state.lastError
-  delete state.lastErrorCode
   if (event.retry) state.retriedSinceThought = true
 }
 
@@ -306,21 +298,6 @@ function addThought(event: Thought, state: RunState): void {
   if (tokens !== undefined && bytes !== undefined) state.lastCount = { tokens, bytes }
 }
 
-function addExecution(iteration: number, ref: string, state: RunState): void {
-  if (iteration !== state.lastExecutions.iteration) state.lastExecutions = { iteration, refs: [] }
-  state.lastExecutions.refs.push(ref)
-}
-
-/** Errors that were recovered from have ended nothing. */
-function addError(event: ErrorEvent, state: RunState): void {
-  const { error_message, error_details, recoverable } = event
-  state.lastError = error_message
-  if (recoverable === false) state.failure = event
-  const { code } = Object(error_details) as { code?: unknown }
-  if (recoverable === false && typeof code === 'string') state.lastErrorCode = code
-  else delete state.lastErrorCode
-}
-
 function wordsOf(content: string | ContentPart[]): string {
   if (typeof content === 'string') return content
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
@@ -328,7 +305,7 @@ function wordsOf(content: string | ContentPart[]): string {
 
 function summarize(directory: string, state: RunState, owner: Owner | undefined): RunSummary {
   const metadata = deriveMetadata(basename(directory), state, owner?.alive ?? false)
-  const { lastThought, humanRequest, lastErrorCode, failure } = state
+  const { lastThought, humanRequest, failure } = state
   const isUsed = !state.messageSinceThought && !state.retriedSinceThought
   const isLost = metadata.status === 'EMPTY' && state.wentOn
   return {
@@ -348,7 +325,6 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
-    ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(failure && { failure }),
     ...(isLost && { problem: lostBeginning(directory) }),
   }

@@ -10,7 +10,7 @@ import { isToday } from './event-schemas.js'
 import { isKnownEvent, runEventSchema, type StoredEvent } from './events.js'
 import { announceRun } from './layout.js'
 import { modernise } from './old-formats.js'
-import { journalPath } from './paths.js'
+import { journalPath, runPaths } from './paths.js'
 
 /** A run of an old layout, and the one written anew beside it. */
 export interface Migration {
@@ -46,11 +46,17 @@ export function migrateRun(directory: string): Migration | undefined {
 
 /** Where a run of an old layout goes on, whether that is there or not; undefined for a run of today's. */
 export function migratedDirectory(directory: string): string | undefined {
-  if (!isNested(directory) && !isOldJournal(journalPath(directory))) return undefined
+  const isOld = isNested(directory) || (!hasLease(directory) && isOldJournal(journalPath(directory)))
+  if (!isOld) return undefined
   const runs = dirname(directory)
   return isNested(directory) && basename(runs) === 'runs'
     ? join(dirname(runs), basename(directory))
     : `${directory}-continued`
+}
+
+/** No older version took leases. */
+function hasLease(directory: string): boolean {
+  return existsSync(runPaths(directory).lease)
 }
 
 function isNested(directory: string): boolean {

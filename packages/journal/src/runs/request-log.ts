@@ -1,12 +1,14 @@
 import { createHash, hash } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { syncPath } from '@delta/durable'
 import { isJournalError } from '../errors.js'
 import type { Position } from '../event.js'
+import { replaceFile } from '../files.js'
 import { type Journal, openJournal } from '../journal.js'
 import { repairJournal } from '../repair.js'
 import { runPaths } from './paths.js'
-import { createRecordFile, type RecordFile } from './record-file.js'
+import { createRecordFile } from './record-file.js'
 
 /** What is about to be sent to a model. */
 export interface Invocation {
@@ -50,7 +52,7 @@ export interface RequestLog {
   record(invocation: Invocation): InvocationRecord
   /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
   sync(): void
-  /** Closes the files; the run does it with its own `close`. */
+  /** Closes the log of parts; the run does it with its own `close`. */
   close(): void
 }
 
@@ -63,8 +65,6 @@ interface RequestLogOptions {
 }
 
 const WHOLE_REQUESTS = 10
-/** What stands behind the last field of a record. */
-const ENDING = '}\n'
 
 /** The records of what a run sent to its model. Opens its files when the first request is recorded. */
 export function openRequestLog(options: RequestLogOptions): RequestLog {
@@ -72,11 +72,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   const paths = runPaths(directory)
   let parts: Parts | undefined
   let records = 0
-  /** The record that waits for its response, or was the last to get one. */
-  let current: RecordFile | undefined
-  const unsynced = new Set<RecordFile>()
-  /** Of the directory of the records: opening it costs as much as syncing it. */
-  let names: number | undefined
+  const unsynced = new Set<string>()
 
   function open(): Parts {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -91,54 +87,43 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     const sha256 = createHash('sha256').update(body).digest('hex')
     records += 1
     const timestamp = new Date().toISOString()
-    const fields = JSON.stringify({ iteration, timestamp, sha256, parts: linesOf(request, parts), blocks })
-    const whole =
-      records <= WHOLE_REQUESTS
-        ? `,"request":${body.toString()}`
-        : `,"request_command":${JSON.stringify(commandFor(directory, iteration))}`
-    const text = `${fields.slice(0, -1)}${whole}${ENDING}`
-    const end = Buffer.byteLength(text) - ENDING.length
-    const file = createRecordFile(paths.invocations, String(iteration), text)
-    if (current && !unsynced.has(current)) current.close()
-    current = file
-    return {
-      ref: `io/invocations/${basename(file.path)}`,
-      body,
-      complete: (response) => complete(file, end, response),
+    const fields = {
+      iteration,
+      timestamp,
+      sha256,
+      parts: linesOf(request, parts),
+      blocks,
+      ...(records <= WHOLE_REQUESTS ? { request } : { request_command: commandFor(directory, iteration) }),
     }
-  }
+    const path = createRecordFile(paths.invocations, String(iteration), toText(fields))
 
-  /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
-  function complete(file: RecordFile, end: number, response: object): void {
-    fence()
-    const fields = JSON.stringify(response).slice(1, -1)
-    file.write(fields === '' ? ENDING : `,${fields}${ENDING}`, end)
-    if (options.sync) unsynced.add(file)
-    else if (file !== current) file.close()
+    function complete(response: object): void {
+      fence()
+      replaceFile(path, toText({ ...fields, ...response }), { sync: false })
+      unsynced.add(path)
+    }
+
+    return { ref: `io/invocations/${basename(path)}`, body, complete }
   }
 
   /** A record without its response is named by no event yet, and so are the parts it added. */
   function sync(): void {
     if (unsynced.size === 0) return
     parts?.sync()
-    for (const file of unsynced) {
-      file.sync()
-      if (file !== current) file.close()
-    }
-    names ??= openSync(paths.invocations, 'r')
-    fsyncSync(names)
+    for (const path of unsynced) syncPath(path)
+    syncPath(paths.invocations)
     unsynced.clear()
   }
 
   function close(): void {
-    for (const file of unsynced) file.close()
-    current?.close()
-    if (names !== undefined) closeSync(names)
-    names = undefined
-    parts?.close() // last: it syncs, which can fail
+    parts?.close()
   }
 
   return { record, sync, close }
+}
+
+function toText(record: object): string {
+  return `${JSON.stringify(record)}\n`
 }
 
 /** Prints the request. For people: the record alone does not hold it. */
