@@ -18,14 +18,15 @@ export interface OutputFile<Value> {
   parse(text: string): Value
 }
 
-/** The request to send instead. The content of its messages is for the server to judge. */
+/** The request to send instead. What its messages say is for the server to judge. */
 export const REQUEST: OutputFile<ChatRequest> = {
   names: ['final_payload.json', 'payload_override.dat'],
   largestMiB: 64,
   parse(text) {
     const request = parseJson(text) as ChatRequest
-    if (Array.isArray(Object(request).messages)) return request
-    throw new Error('is not a request: it has no list "messages"')
+    const { messages } = Object(request) as { messages?: unknown }
+    if (Array.isArray(messages) && messages.every((message) => Object(message) === message)) return request
+    throw new Error('is not a request: it has no list "messages" of messages')
   },
 }
 

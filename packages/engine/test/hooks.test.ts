@@ -143,7 +143,7 @@ test('a payload_override.dat of pre_llm_request that is no request is refused by
   expect(await eventsOfType(await run(), 'HOOK_EXECUTION_AUDIT')).toMatchObject([
     {
       error_message:
-        'pre_llm_request hook wrote an output/payload_override.dat that is not a request: it has no list "messages"',
+        'pre_llm_request hook wrote an output/payload_override.dat that is not a request: it has no list "messages" of messages',
     },
   ])
 })
@@ -293,6 +293,7 @@ test('a signal during on_run_end ends the hook, and the run stays COMPLETED', as
 test.each([
   ['pre_llm_request', 'final_payload.json', 'garbage', /is not JSON: Unexpected token/],
   ['pre_llm_request', 'final_payload.json', '{}', /is not a request: it has no list "messages"/],
+  ['pre_llm_request', 'final_payload.json', '{"messages":["Hi"]}', /has no list "messages" of messages/],
   ['post_llm_response', 'payload_override.dat', 'garbage', /is not JSON: Unexpected token/],
   [
     'post_llm_response',
