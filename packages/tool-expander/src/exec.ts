@@ -1,4 +1,3 @@
-import { forLeadingValues, shapeOf } from './command-words.js'
 import {
   type ArgumentWord,
   type Compiled,
@@ -9,7 +8,7 @@ import {
   writeCommand,
 } from './parameters.js'
 import { HINTS, problemAt, TO_SSH, type ToolProblem, type ToolProblemCode } from './problems.js'
-import { findProgramText } from './program-text.js'
+import { findProgramText, forLeadingValues, shapeOf } from './programs.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
 import {

@@ -1,4 +1,3 @@
-import { defined } from './defined.js'
 import { asWritten, compileCommand, compileExec } from './exec.js'
 import { faultsOf } from './nested.js'
 import {
@@ -10,7 +9,7 @@ import {
 } from './parameters.js'
 import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused } from './schema.js'
-import { compileShell } from './shell/compile.js'
+import { compileShell } from './shell/commands.js'
 import type {
   ExpandedTool,
   JsonSchemaProperty,
@@ -19,6 +18,7 @@ import type {
   ToolDefinition,
   ToolOrigin,
 } from './tool.js'
+import { defined } from './values.js'
 
 /** What `parseTool` says of a tool; look at `ok` first. */
 export type ParseResult = Parsed | Refused

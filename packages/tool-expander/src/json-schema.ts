@@ -1,7 +1,6 @@
-import { defined } from './defined.js'
 import { schemaOf } from './nested.js'
 import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, JsonValue, ParameterType } from './tool.js'
-import { wholePattern } from './values.js'
+import { defined, wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
 export type JsonSchema = {

@@ -1,4 +1,3 @@
-import { PASSES_ON } from './command-words.js'
 import { valueBehindCommand, valueInProgram } from './lint/programs.js'
 import { type LintFinding, type LintRule, type Source, sourceOf } from './lint/source.js'
 import {
@@ -10,7 +9,7 @@ import {
   scriptVariable,
   shellVariable,
 } from './lint/template.js'
-import { baseName, programIndex } from './programs.js'
+import { baseName, PASSES_ON, programIndex } from './programs.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
 
 export type { LintFinding, LintRule } from './lint/source.js'

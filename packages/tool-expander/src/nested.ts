@@ -1,6 +1,5 @@
-import { defined } from './defined.js'
 import type { ExpandedParameter, JsonSchemaProperty } from './tool.js'
-import { faultOf, isPassedOn, KINDS, type Matching, NOT_EXACT } from './values.js'
+import { defined, faultOf, isPassedOn, KINDS, type Matching, NOT_EXACT } from './values.js'
 
 /** Words of JSON Schema that a parameter may have besides those that are checked. They go to the model. */
 export const SCHEMA_WORDS: readonly string[] = [

@@ -1,6 +1,6 @@
-import { type CommandWord, shapeOf } from './command-words.js'
 import { faultOfPattern, faultsOf, fit, isNested, schemaOf } from './nested.js'
 import { problemAt, problemOf, type Template, type ToolProblem, type ToolProblemCode } from './problems.js'
+import { type CommandWord, shapeOf } from './programs.js'
 import { isParameter, isWholeParameter, type Part, writeElement, writePart } from './template.js'
 import type { ExpandedParameter, ParameterDefinition } from './tool.js'
 import { complaintAbout, looksLikeOption } from './values.js'

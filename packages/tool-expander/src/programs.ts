@@ -1,3 +1,5 @@
+import { isParameter, type Part, type Placeholder } from './template.js'
+
 /** What is known of a program. */
 export interface Program {
   /** Options with program text: attached to them, or up to the next operand. */
@@ -170,4 +172,126 @@ export function operandIndex(
     } else if (index > start && left-- === 0) return index
   }
   return words.length
+}
+
+/** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
+export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
+
+/** Settings of `ssh` and `scp` whose text a shell runs. */
+const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
+
+/**
+ * The words of one command that an interpreter runs as a program.
+ *
+ * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
+ *
+ * @param words - Each as `shapeOf` gives it.
+ */
+export function findProgramText(words: readonly string[]): ProgramText[] {
+  const startsAnother = mayStartAnother(words[0])
+  const places: ProgramText[] = []
+  /** The programs met so far, by the options of theirs that have text, and up to where such a text goes. */
+  const met = new Map<RegExp, string>()
+  const ends = new Map<RegExp, number>()
+  /** The words that will be joined, which are all that is left then; undefined while no program joins any. */
+  let joined: ProgramText[] | undefined
+  // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
+  const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
+    ? operandIndex(words, 0, programOf(words[0])?.takes)
+    : words.length
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? ''
+    const program = programOf(word)
+    if (joined && index === joined[0]?.[0]) return [...places, ...joined]
+    if (!joined && program && (index === 0 || startsAnother)) joined = joinedBehind(words, index, program)
+    if (index === script + 1 && !isUnknown(words[script])) met.clear()
+    for (const [option, name] of met) {
+      const isTold = option.test(word)
+      // What stands behind `env -S 'sh -c'` is the shell's.
+      if (isTold && name === 'env') return [...places, ...placesFrom(words, index, name, false)]
+      const isAttached = /^(?:--|[^-+]).*=/s.test(word)
+      let end = ends.get(option) ?? 0
+      if (isTold && end < index) end = isAttached ? index : operandIndex(words, index)
+      if (end >= index) places.push([index, name])
+      ends.set(option, end)
+    }
+    if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
+    if (program?.text) met.set(program.text, baseName(word))
+  }
+  return places
+}
+
+/** The words that a program joins to a text for a shell: `ssh host ls a`. None where all behind it are its options. */
+function joinedBehind(
+  words: readonly string[],
+  start: number,
+  { joins, until, takes, when }: Program,
+): ProgramText[] | undefined {
+  if (joins === undefined) return undefined
+  const end = words.findIndex((word) => until && word.startsWith(until))
+  const command = end < 0 ? words : words.slice(0, end)
+  const first = operandIndex(command, start, takes, joins)
+  const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
+  if (first === words.length || when?.test(written) !== false)
+    return placesFrom(command, first, baseName(words[start]))
+}
+
+function placesFrom(
+  words: readonly string[],
+  start: number,
+  name: string,
+  isJoined = words.length > start + 1,
+): ProgramText[] {
+  return words.slice(start).map((_, index) => [start + index, name, isJoined])
+}
+
+/** A word of a command. */
+export interface CommandWord {
+  /** Null is what only a shell knows. */
+  pieces: readonly (Part | null)[]
+  /** Its pieces as `shapeOf` gives them. */
+  shape: string
+}
+
+/** A word as text, with a NUL for each piece that is not fixed. */
+export function shapeOf(pieces: CommandWord['pieces']): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('')
+}
+
+/** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
+export const PASSES_ON = namesOf(
+  'bun cargo find npm pnpm yarn dotnet tox nox bazel nix turbo nx composer stack cabal deno',
+)
+
+/**
+ * Calls back for each value that can begin a word which a program may take for an option.
+ *
+ * A `--` protects the values behind it; that of a program which starts another one only up to the next fixed word.
+ */
+export function forLeadingValues<Word extends CommandWord>(
+  words: readonly Word[],
+  note: (value: Placeholder, word: Word) => void,
+): void {
+  let unprotected: number | undefined
+  let isProtected = false
+  for (const word of words) {
+    const { pieces, shape } = word
+    if (pieces.some(isParameter)) {
+      if (!isProtected)
+        for (const value of pieces) if (isParameter(value) && value.leads && !value.raw) note(value, word)
+    } else if (shape === '--') {
+      unprotected ??= countIdle(words)
+      isProtected = unprotected-- < 1
+    } else isProtected &&= shape.startsWith('-') || !mayStartAnother(words[0]?.shape)
+  }
+}
+
+/** How many `--` of a command protect nothing. */
+function countIdle(words: readonly CommandWord[]): number {
+  const isRun = mayStartAnother(words[0]?.shape) ? words : words.slice(0, 1)
+  // Behind the script of a shell it is $0.
+  const isScript =
+    isRun.some(({ shape }) => isShell(shape)) && words.some(({ shape }) => SHELL_TEXT.test(shape))
+  if (isScript) return Infinity
+  return isRun.some(({ shape }) => PASSES_ON.has(baseName(shape))) ? 1 : 0
 }

@@ -1,6 +1,12 @@
-import { shapeOf } from '../command-words.js'
-import { findProgramText, type ProgramText } from '../program-text.js'
-import { baseName, mayStartAnother, operandIndex, programOf } from '../programs.js'
+import {
+  baseName,
+  findProgramText,
+  mayStartAnother,
+  operandIndex,
+  type ProgramText,
+  programOf,
+  shapeOf,
+} from '../programs.js'
 import { isParameter, isWholeParameter, textOf } from '../template.js'
 import type { ExpandedTool } from '../tool.js'
 import { type LintFinding, mayBeCode, type Source } from './source.js'

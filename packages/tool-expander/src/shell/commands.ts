@@ -1,10 +1,88 @@
+import {
+  type Compiled,
+  inferParameters,
+  type KnownParameter,
+  plainNames,
+  writeCommand,
+} from '../parameters.js'
 import { namesOf, RUN_LATER } from '../programs.js'
-import { readConditional } from './conditional.js'
-import { readNewline } from './here-documents.js'
-import { skipArithmetic } from './opaque.js'
-import { disagree, looksAt, missing, next, type Scan, stop, take, type Word } from './scan.js'
-import { REDIRECTION, readSimple } from './simple.js'
-import { readWord } from './words.js'
+import { isParameter, matches, type Part } from '../template.js'
+import { ASSIGNMENT, checkCommand, checkOperands } from './rules.js'
+import {
+  complain,
+  disagree,
+  type Found,
+  looksAt,
+  missing,
+  next,
+  refuse,
+  type Scan,
+  scanTemplate,
+  stop,
+  take,
+  type Word,
+} from './scan.js'
+import { readDelimiter, readNewline, readWord, skipArithmetic } from './words.js'
+
+/**
+ * Compiles a `shell:` template to `sh -c` with positional parameters.
+ *
+ * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
+ * part of the script. Where no reference would be safe, the template is refused.
+ *
+ * @param stdin - The parameter that `stdin:` names. Its places in the template stay empty.
+ */
+export function compileShell(
+  template: string,
+  parameters?: readonly KnownParameter[],
+  stdin?: string,
+): Compiled & { scan: Scan } {
+  const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
+    readCommands(scan, [''])
+    checkScript(scan)
+  })
+  const inferred = inferParameters(scan.found.filter(({ name }) => name !== stdin))
+  // Parameters come first.
+  const numbers = new Map<string, number>()
+  for (const { name } of [...inferred, ...scan.found])
+    numbers.set(name, numbers.get(name) ?? numbers.size + 1)
+  const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, numbers)], ['--']]
+  for (const name of numbers.keys()) words.push(name === stdin ? [] : [{ name, offset: 0 }])
+  const checkedWords = [...scan.checkedWords].map((word) => word.replaceAll(`\${${stdin}}`, ''))
+  return { ...writeCommand(words, inferred), checkedWords, problems, scan }
+}
+
+/** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
+const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
+
+function checkScript(scan: Scan): void {
+  if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
+  for (const { index } of matches(SPLIT, scan.template)) disagree(scan, index, 'this \\ at the end of a line')
+  const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
+  for (const { name, offset } of scan.expanded) {
+    const message = `\${${name}} is a parameter, which the shell cannot expand.`
+    if (parameters.has(name)) complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
+  }
+}
+
+function writeScript({ template, edits }: Scan, numbers: ReadonlyMap<string, number>): string {
+  let script = ''
+  let end = 0
+  for (const edit of edits) {
+    script += template.slice(end, edit.offset)
+    end = edit.offset + edit.length
+    if ('name' in edit) script += positional(edit, numbers.get(edit.name) ?? 0, template.charAt(end))
+  }
+  return script + template.slice(end)
+}
+
+function positional({ raw, quoting }: Found, number: number, next: string): string {
+  const bare = raw || quoting === 'double' || quoting === 'document'
+  const braces = number > 9 || (bare && /\d/.test(next))
+  const reference = braces ? `\${${number}}` : `$${number}`
+  const quoted = bare ? reference : `"${reference}"`
+  return quoting === 'single' ? `'${quoted}'` : quoted
+}
 
 /** Words that only group or separate commands. */
 const NEUTRAL = namesOf('then else elif do !')
@@ -87,7 +165,7 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
 }
 
 /** Reads `()` and the body of a function. In there, `$1` is the function's own. */
-export function readFunction(scan: Scan): void {
+function readFunction(scan: Scan): void {
   skipInline(scan)
   take(scan, /\((?:[ \t]|\\\n)*\)/y)
   skipBlanks(scan)
@@ -134,19 +212,19 @@ function readCase(scan: Scan, opening: number): void {
 }
 
 /** A word that must be there. */
-export function readOperand(scan: Scan): Word {
+function readOperand(scan: Scan): Word {
   const word = readWord(scan)
   if (word.pieces.length === 0 && !word.quoted) missing(scan, word.offset, 'A word')
   return word
 }
 
 /** Blanks and continued lines. */
-export function skipInline(scan: Scan): void {
+function skipInline(scan: Scan): void {
   take(scan, BLANKS)
 }
 
 /** Blanks, comments and newlines, with the here-documents behind them; true where a line ended. */
-export function skipBlanks(scan: Scan): boolean {
+function skipBlanks(scan: Scan): boolean {
   for (let hasEnded = false; ; hasEnded = true) {
     skipInline(scan)
     skipComment(scan)
@@ -160,7 +238,127 @@ function skipComment(scan: Scan): void {
 }
 
 /** True where a simple command ends. */
-export function atEnd(scan: Scan): boolean {
+function atEnd(scan: Scan): boolean {
   skipComment(scan)
   return scan.at >= scan.end || looksAt(scan, COMMAND_END)
+}
+
+/** A simple command: its words, and what it reads from. */
+export interface SimpleCommand {
+  words: Word[]
+  /** What stands in `name=( … )`. */
+  elements: Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: Word[]
+  /** How many values were found, and how many here-documents were pending, before it. */
+  foundBefore: number
+  documentsBefore: number
+  /** Only assignments so far. */
+  isOpen: boolean
+}
+
+const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
+
+/** Reads the rest of a simple command behind its first word, then checks it. */
+function readSimple(scan: Scan, ...first: Word[]): undefined {
+  const command: SimpleCommand = {
+    words: [],
+    elements: [],
+    inputs: [],
+    foundBefore: scan.found.length - first.flatMap(({ found }) => found).length,
+    documentsBefore: scan.pending.length,
+    isOpen: true,
+  }
+  for (const word of first) addWord(scan, command, word)
+  let isSplit = false
+  for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
+    const redirection = take(scan, REDIRECTION)
+    if (redirection) {
+      readRedirection(scan, command, redirection)
+      isSplit ||= redirection.startsWith('&')
+    } else if (next(scan) !== '(') {
+      if (isSplit) disagree(scan, scan.at, 'words behind &>; write >f 2>&1')
+      addWord(scan, command, readOperand(scan))
+    } else {
+      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(command.words[0]?.shape ?? '')) {
+        stop(scan, scan.at, 'This (')
+      }
+      readFunction(scan)
+      return
+    }
+  }
+  checkCommand(scan, command)
+}
+
+function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
+  const shape = word.shape
+  if (command.isOpen) checkSubscript(scan, word, NAME_AND_BRACKET)
+  command.isOpen &&= ASSIGNMENT.test(shape)
+  command.words.push(word)
+  if (next(scan) === '(' && /^[A-Za-z_]\w*\+?=$/.test(shape)) readArray(scan, command)
+  if (/[<>]/.test(next(scan)) && /^\{\w+\[.*\}$/s.test(shape)) refuse(scan, word.found, 'an array subscript')
+}
+
+const BRACKET = /^\[/
+const NAME_AND_BRACKET = /^[A-Za-z_]\w*\[/
+const CLOSED = /^\w*\[(?:[^[\]'"\\`\s]|\[[^[\]'"\\`\s]*\]|"[^"\\`$]*"|'[^']*')*\]/
+
+/** Where a subscript can stand, bash reads on to its bracket, over blanks and newlines. */
+function checkSubscript(scan: Scan, { offset }: Word, opening: RegExp): void {
+  const text = scan.template.slice(offset, scan.at)
+  const written = text.includes('[') ? text.replace(/\\\n/g, '') : ''
+  if (opening.test(written) && !CLOSED.test(written)) disagree(scan, offset, 'this subscript')
+}
+
+/** `name=( … )`; its words are as much arguments as any. */
+function readArray(scan: Scan, command: SimpleCommand): void {
+  scan.at += 1
+  for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
+    const word = readOperand(scan)
+    checkSubscript(scan, word, BRACKET)
+    if (word.shape.startsWith('[')) refuse(scan, word.found, 'an array subscript')
+    command.elements.push(word)
+  }
+}
+
+/** A file name is no argument: it may begin with a dash. */
+function readRedirection(scan: Scan, command: SimpleCommand, operator: string): void {
+  if (/(?<!<)<<-?$/.test(operator)) {
+    readDelimiter(scan, operator.endsWith('-'))
+    return
+  }
+  skipInline(scan)
+  const target = readOperand(scan)
+  if (operator.endsWith('<<<') || scan.template.startsWith('<(', target.offset)) command.inputs.push(target)
+  // bash expands what a word after `>&` has become once more
+  if (/[<>]&$/.test(operator))
+    refuse(scan, target.found, 'the target of a duplication', 'For a file, write > or 2>.')
+}
+
+/**
+ * Reads bash's `[[ … ]]`.
+ *
+ * Where `sh` is no bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
+ * the next word as a command. So no value may stand where it would then be run or name a file.
+ */
+function readConditional(scan: Scan, opening: number): void {
+  const words: Word[] = []
+  // The first word behind || and the like.
+  let program = ''
+  for (;;) {
+    let isFirst = skipBlanks(scan)
+    while (take(scan, /[()&|<>]/y)) {
+      isFirst = true
+      skipBlanks(scan)
+    }
+    const word = readWord(scan)
+    if (word.offset === scan.at) missing(scan, opening, ']]')
+    // The name of a program begins with a letter, a dot or a slash, all behind the dash of an operator.
+    isFirst ||= program === '!'
+    if (isFirst || program >= '.') refuse(scan, word.found, '[[ ]], which other shells run', 'Write [ … ].')
+    if (isFirst) program = word.shape
+    if (word.shape === ']]' && !word.quoted) break
+    words.push(word)
+  }
+  checkOperands(scan, words, /^-(?:eq|ne|lt|le|gt|ge|[vR])$/)
 }

@@ -1,5 +1,5 @@
-import type { CommandWord } from '../command-words.js'
 import { ENOUGH, problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
+import type { CommandWord } from '../programs.js'
 import { openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */

@@ -1,14 +1,15 @@
-import { shapeOf } from '../command-words.js'
-import { isEngineVariable, type Reference, readReference } from '../template.js'
-import { readBraced } from './braced.js'
+import { shapeOf } from '../programs.js'
+import { isEngineVariable, matchAt, openings, type Reference, readReference } from '../template.js'
 import { readCommands } from './commands.js'
-import { skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
 import {
   complain,
   disagree,
   type Found,
+  giveUp,
+  type HereDocument,
   next,
   type Quoting,
+  refuse,
   type Scan,
   stop,
   take,
@@ -42,7 +43,7 @@ export function readWord(scan: Scan): Word {
   return word
 }
 
-export function startWord({ at }: Scan): Word {
+function startWord({ at }: Scan): Word {
   const pieces: Word['pieces'] = []
   return {
     offset: at,
@@ -57,7 +58,7 @@ export function startWord({ at }: Scan): Word {
 }
 
 /** Reads up to one of `ends`, which it leaves, or to the end of the text. */
-export function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: string): void {
+function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: string): void {
   const isFixed = quoting === 'single' || quoting === 'fixed'
   while (scan.at < scan.end) {
     const character = scan.template.charAt(scan.at)
@@ -173,7 +174,7 @@ function readVariable(scan: Scan, word: Word): void {
 }
 
 /** Records a placeholder; what it is replaced by depends on where it stands. */
-export function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Reference): void {
+function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Reference): void {
   const { at: offset } = scan
   const { name, modifier, length } = reference
   const raw = modifier === 'raw'
@@ -208,3 +209,152 @@ function readNested(scan: Scan, word: Word): true {
   word.pieces.push(null)
   return true
 }
+
+const QUOTE_IT = 'Put it in double quotes.'
+const OF_BASH = `Hand it over as an argument: bash -c 'echo "\${1/"$2"/"$3"}"' _ "$x" \${old} \${new}`
+const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?!-]|\$(?!\{))/y
+
+/** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
+function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
+  const { at: offset, found } = scan
+  const before = found.length
+  const [written = '', name] = matchAt(BEGINNING, scan.template, offset) ?? []
+  if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is not a placeholder.')
+  scan.at += written.length
+  scan.expanded.push({ name, offset })
+  word.pieces.push(null)
+  if (next(scan) === '[') skipSubscript(scan, word)
+
+  const operator = take(scan, /:?[-=+?]|##?|%%?|\//y)
+  const isPattern = /[#%/]/.test(operator)
+  const { leads } = word
+  word.operands += 1
+  readPieces(scan, word, operator && !isPattern ? quoting : 'bare', '}')
+  word.operands -= 1
+  word.leads = leads
+  if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
+
+  // What it becomes is the variable, and no longer a word in quotes.
+  if (quoting === 'bare' && operator.endsWith('=') && found.length > before)
+    complain(scan, offset, 'ERR_SHELL_SYNTAX', 'The shell splits what this becomes.', QUOTE_IT)
+  if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
+  if (operator === '/') refuse(scan, found.slice(before), '${…/…}', OF_BASH, "bash's pattern or replacement")
+  // dash and bash disagree about quotes around such a pattern.
+  else if (isPattern && quoting === 'document')
+    refuse(scan, found.slice(before), 'a pattern in a here-document')
+}
+
+// Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
+
+/** What to write where a value would be computed. */
+export const CHECK_NUMBER = 'Say type: integer, or compare with =.'
+
+const ARITHMETIC = /\$?\(\(/y
+
+/** The offset behind the bracket that closes the one at `start`, or the end. */
+function behindBracket({ template: text, end }: Scan, start: number): number {
+  const [opening, closing] = text.charAt(start) === '(' ? '()' : '[]'
+  let depth = 0
+  for (let offset = start; offset < end; offset++) {
+    const character = text.charAt(offset)
+    if (character === opening) depth += 1
+    else if (character === closing && --depth === 0) return offset + 1
+  }
+  return end
+}
+
+/** Skips `$((…))` or `((…))`; false when there is none, or these are nested parentheses. */
+export function skipArithmetic(scan: Scan, word?: Word): boolean {
+  const opening = matchAt(ARITHMETIC, scan.template, scan.at)?.[0]
+  const inner = opening && behindBracket(scan, scan.at + opening.length - 1)
+  if (!inner || inner >= scan.end || scan.template.charAt(inner) !== ')') return false
+  if (/['"`\\]|\s#/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
+  // Other shells than bash read ((1<<2)) as a here-document in two groups.
+  const [, delimiter] = (!word && /<<-?\s*([^\s()<]+)/.exec(scan.template.slice(scan.at, inner))) || []
+  if (delimiter && scan.template.slice(inner).split(/\n\t*/).includes(delimiter))
+    disagree(scan, scan.at, 'this <<')
+  skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
+  return true
+}
+
+/** Skips `[…]`, which bash computes; `$[…]` is its old arithmetic. */
+function skipSubscript(scan: Scan, word: Word, place = 'an array subscript'): void {
+  skipTo(scan, behindBracket(scan, scan.template.indexOf('[', scan.at)), word, place, CHECK_NUMBER)
+}
+
+/** Skips `` `…` ``: a backslash in it means something else at each level. */
+function skipBackticks(scan: Scan, word: Word): void {
+  const { at } = scan
+  const end = at + take(scan, /`(?:\\.|[^\\`])*`/sy).length
+  if (end === at || end > scan.end) unclosed(scan, at, '`')
+  scan.at = at
+  skipTo(scan, end, word, 'backticks', 'Write $( … ).')
+}
+
+/** Skips text that is computed, and refuses values in it that could be code. Quotes in it are not followed. */
+function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
+  const all = openings(scan.template, scan.at, end)
+  refuse(scan, all, place, hint)
+  const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
+  for (const reference of all) {
+    if (!scan.plain.has(reference.name)) continue
+    if (isQuoted) stop(scan, reference.offset, `Quotes in ${place}`)
+    scan.at = reference.offset
+    readValue(scan, startWord(scan), 'double', reference)
+  }
+  scan.at = end
+  word?.pieces.push(null)
+}
+
+/** Reads the delimiter behind `<<`. The text itself comes after the line. */
+export function readDelimiter(scan: Scan, stripTabs: boolean): void {
+  const offset = scan.at
+  take(scan, /[ \t]*/y)
+  const { found, quoted, pieces } = readWord(scan)
+  refuse(scan, found, 'the delimiter of a here-document')
+  if (!/^[ \t]*[^ \t$`\n(]+$/.test(scan.template.slice(offset, scan.at))) stop(scan, offset, 'This delimiter')
+  const { inFunction } = scan
+  scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted, inFunction, found: [] })
+}
+
+/** At a newline: steps over it and over the here-documents that begin behind it. */
+export function readNewline(scan: Scan): void {
+  const line = scan.at
+  scan.at += 1
+  for (const document of scan.pending.splice(0)) {
+    const { offset, quoted, inFunction } = document
+    if (/(?<!\\)\n/.test(scan.template.slice(offset, line)))
+      disagree(scan, offset, 'a here-document inside quotes or $( )')
+    const { at, end: outer, inFunction: outerFunction } = scan
+    scan.end = skipBody(scan, document)
+    const next = scan.at
+    const before = scan.found.length
+    scan.at = at
+    if (!quoted && endsEarly(scan.template.slice(at, scan.end), document))
+      disagree(scan, offset, 'a \\ at the end of a line of this here-document')
+    scan.inFunction = inFunction
+    readPieces(scan, startWord(scan), quoted ? 'fixed' : 'document', '')
+    scan.inFunction = outerFunction
+    document.found = scan.found.slice(before)
+    if (document.interpreter) refuse(scan, document.found, `a script for ${document.interpreter}`)
+    scan.end = outer
+    scan.at = next
+  }
+}
+
+/** Steps over the text of a here-document and its delimiter, and returns where the text ends. */
+function skipBody(scan: Scan, { delimiter, stripTabs }: HereDocument): number {
+  for (;;) {
+    const { at } = scan
+    const line = take(scan, LINE)
+    if (!line || line.replace(stripTabs ? /^\t+|\n$/g : /\n$/, '') === delimiter) return at
+  }
+}
+
+/** True where a line that goes on behind a backslash hides the delimiter, or is one. */
+function endsEarly(body: string, { delimiter, stripTabs }: HereDocument): boolean {
+  const lines = body.replace(/\\\n/g, '').split('\n')
+  return body.endsWith('\\\n') || lines.some((line) => line.replace(stripTabs ? /\t/g : '', '') === delimiter)
+}
+
+const LINE = /[^\n]*\n?/y
