@@ -42,3 +42,19 @@ export function isSessionError(error: unknown): error is SessionError {
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
+
+/**
+ * Does one of the things that remain when a command has been run. Its result is worth more than any of them, so what the
+ * system has against it (a full disk, say) is not thrown.
+ *
+ * @returns `otherwise` and the reason, if it could not be done.
+ */
+export function noticeUnless(done: () => void, otherwise: string): string[] {
+  try {
+    done()
+    return []
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+    return [`${otherwise}: ${(error as Error).message}`]
+  }
+}

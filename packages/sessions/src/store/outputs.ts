@@ -1,6 +1,6 @@
 import { removeFile } from '@delta/durable'
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
-import { noticeUnless } from '../notices.js'
+import { noticeUnless } from '../errors.js'
 
 /**
  * Removes outputs that are whole in the result, and takes secrets out of the others. What something
