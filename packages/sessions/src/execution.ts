@@ -3,10 +3,17 @@ import { dirname, join } from 'node:path'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import type { Driver, DriverCall, Launch } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
-import { type Secrets, secretsOf, type Variables, variablesFor, variablesOf } from './environment.js'
+import {
+  largeNotice,
+  type Secrets,
+  secretsOf,
+  totalNotice,
+  type Variables,
+  variablesFor,
+  variablesOf,
+} from './environment.js'
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
-import { largeNotice, totalNotice } from './large-variables.js'
 import { readMetadata, type SessionMetadata } from './store/metadata.js'
 import type { SessionPaths } from './store/paths.js'
 import { readState, type StoredState } from './store/state.js'
