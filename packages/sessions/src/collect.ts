@@ -5,9 +5,8 @@ import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
-import { writePrivately } from './store/files.js'
-import type { BackgroundJob } from './store/metadata.js'
 import { commitState, isSameState, type SessionState } from './store/state.js'
+import { type BackgroundJob, writePrivately } from './store.js'
 
 export interface Collected {
   /** Everything the session has running now, of this command and of earlier ones. */

@@ -1,9 +1,14 @@
 import { renameSync, rmSync } from 'node:fs'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses } from './jobs.js'
-import { holderOf, lockSession } from './store/lock.js'
-import { type BackgroundJob, readMetadata } from './store/metadata.js'
-import { existingSession, type SessionPaths } from './store/paths.js'
+import {
+  type BackgroundJob,
+  existingSession,
+  holderOf,
+  lockSession,
+  readMetadata,
+  type SessionPaths,
+} from './store.js'
 
 /** What `delta-sessions end` prints. */
 export interface EndedSession {

@@ -3,11 +3,8 @@ import { collectState } from './collect.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
 import { bytesOf, type ExecResult, isAllThere, isUncut, notTextNotices, processResult } from './result.js'
-import { recordCommand } from './store/history.js'
-import { lockSession } from './store/lock.js'
-import { writeMetadata } from './store/metadata.js'
 import { tidyOutputs } from './store/outputs.js'
-import { existingSession, type SessionPaths } from './store/paths.js'
+import { existingSession, lockSession, recordCommand, type SessionPaths, writeMetadata } from './store.js'
 import { removeWorkFiles } from './work-files.js'
 
 /**

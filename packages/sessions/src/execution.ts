@@ -14,9 +14,8 @@ import {
 } from './environment.js'
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
-import { readMetadata, type SessionMetadata } from './store/metadata.js'
-import type { SessionPaths } from './store/paths.js'
 import { readState, type StoredState } from './store/state.js'
+import { readMetadata, type SessionMetadata, type SessionPaths } from './store.js'
 import { makeWorkFile, settleCrash } from './work-files.js'
 
 /** Where a session is, and what ends a command in it. */

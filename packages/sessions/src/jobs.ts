@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { readProcess } from '@delta/durable'
 import { systemCode } from './errors.js'
 import { commandOf, processesWith, startOf } from './processes.js'
-import type { BackgroundJob } from './store/metadata.js'
+import type { BackgroundJob } from './store.js'
 
 /** How long what runs in the background may take to end by itself. */
 const GRACE_MS = 1000

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { isSessionError, systemCode } from './errors.js'
-import { readMetadata, type SessionMetadata } from './store/metadata.js'
-import { existingSession } from './store/paths.js'
+import { existingSession, readMetadata, type SessionMetadata } from './store.js'
 
 /**
  * What `delta-sessions list` prints for each session, oldest first.

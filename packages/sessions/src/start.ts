@@ -6,9 +6,8 @@ import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
-import { type SessionMetadata, writeMetadata } from './store/metadata.js'
-import { sessionPaths } from './store/paths.js'
 import { commitState } from './store/state.js'
+import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
 /** What systems search when there is no PATH. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'

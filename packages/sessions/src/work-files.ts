@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProcesses } from './jobs.js'
-import type { SessionPaths } from './store/paths.js'
+import type { SessionPaths } from './store.js'
 
 const PREFIX = 'work-'
 

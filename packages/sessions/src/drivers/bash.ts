@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '@delta/durable'
-import { writePrivately } from '../store/files.js'
+import { writePrivately } from '../store.js'
 import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
 import { readBashReport } from './bash-state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'

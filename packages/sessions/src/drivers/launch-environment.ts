@@ -1,5 +1,5 @@
 import type { Variables } from '../environment.js'
-import { writePrivately } from '../store/files.js'
+import { writePrivately } from '../store.js'
 import type { DriverCall } from './driver.js'
 
 /** They would change how a shell itself starts, so they are set only once it runs. */

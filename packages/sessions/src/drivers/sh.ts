@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { writePrivately } from '../store/files.js'
+import { writePrivately } from '../store.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { quote, shellEnvironment } from './launch-environment.js'
 import { readShReport } from './sh-state.js'
