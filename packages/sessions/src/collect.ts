@@ -5,7 +5,7 @@ import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
-import { commitState, isSameState, type SessionState } from './store/state.js'
+import { commitState, isSameState, type SessionState } from './state.js'
 import { type BackgroundJob, writePrivately } from './store.js'
 
 export interface Collected {

@@ -14,7 +14,7 @@ import {
 } from './environment.js'
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
-import { readState, type StoredState } from './store/state.js'
+import { readState, type StoredState } from './state.js'
 import { readMetadata, type SessionMetadata, type SessionPaths } from './store.js'
 import { makeWorkFile, settleCrash } from './work-files.js'
 

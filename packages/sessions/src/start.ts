@@ -6,7 +6,7 @@ import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
-import { commitState } from './store/state.js'
+import { commitState } from './state.js'
 import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
 /** What systems search when there is no PATH. */

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncPath } from '@delta/durable'
-import { formatVariables, parseVariables, type Variables } from '../environment.js'
-import { changed, damaged, isSessionError, systemCode } from '../errors.js'
-import { readWhole, type SessionPaths } from '../store.js'
+import { formatVariables, parseVariables, type Variables } from './environment.js'
+import { changed, damaged, isSessionError, systemCode } from './errors.js'
+import { readWhole, type SessionPaths } from './store.js'
 
 /** The digests of a state's files, as `sha256sum -c` reads them. */
 const SUMS = 'SHA256SUMS'
