@@ -2,10 +2,10 @@ import { type CapturedOutput, createRedactor } from '@delta/executor/command'
 import { collectState } from './collect.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
+import { removeWorkFiles } from './jobs.js'
 import { bytesOf, type ExecResult, isAllThere, isUncut, notTextNotices, processResult } from './result.js'
 import { tidyOutputs } from './store/outputs.js'
 import { existingSession, lockSession, recordCommand, type SessionPaths, writeMetadata } from './store.js'
-import { removeWorkFiles } from './work-files.js'
 
 /**
  * Runs one command where the last one left off, and remembers where it ends.

@@ -13,10 +13,9 @@ import {
   variablesOf,
 } from './environment.js'
 import { SessionError } from './errors.js'
-import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
+import { livingJobs, makeWorkFile, markOf, SESSION_VARIABLE, settleCrash } from './jobs.js'
 import { readState, type StoredState } from './state.js'
 import { readMetadata, type SessionMetadata, type SessionPaths } from './store.js'
-import { makeWorkFile, settleCrash } from './work-files.js'
 
 /** Where a session is, and what ends a command in it. */
 export interface ExecOptions {
