@@ -3,8 +3,15 @@ import { collectState } from './collect.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
 import { removeWorkFiles } from './jobs.js'
-import { bytesOf, type ExecResult, isAllThere, isUncut, notTextNotices, processResult } from './result.js'
-import { tidyOutputs } from './store/outputs.js'
+import {
+  bytesOf,
+  type ExecResult,
+  isAllThere,
+  isUncut,
+  notTextNotices,
+  processResult,
+  tidyOutputs,
+} from './result.js'
 import { existingSession, lockSession, recordCommand, type SessionPaths, writeMetadata } from './store.js'
 
 /**
