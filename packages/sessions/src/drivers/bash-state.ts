@@ -1,6 +1,5 @@
 import type { Secrets } from '../environment.js'
-import type { Report } from '../report.js'
-import { quoteDouble } from './launch-environment.js'
+import { quoteDouble, type Report } from './driver.js'
 import { type Listed, parseListing } from './shell-listing.js'
 import {
   chooseVariables,

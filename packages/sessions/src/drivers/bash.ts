@@ -4,8 +4,7 @@ import { replaceFile } from '@delta/durable'
 import { writePrivately } from '../store.js'
 import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
 import { readBashReport } from './bash-state.js'
-import type { Driver, DriverCall, Launch } from './driver.js'
-import { shellEnvironment } from './launch-environment.js'
+import { type Driver, type DriverCall, type Launch, shellEnvironment } from './driver.js'
 
 /** The kernel takes 128 KB in one argument; longer commands go through a file. */
 const LONGEST_ARGUMENT = 100_000

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { readIfThere } from '@delta/durable'
 import { formatVariables } from '../environment.js'
-import { parseReport } from '../report.js'
 import { writePrivately } from '../store.js'
-import type { Driver, DriverCall, Launch } from './driver.js'
-import { launchEnvironment } from './launch-environment.js'
+import { type Driver, type DriverCall, type Launch, launchEnvironment, parseReport } from './driver.js'
 import pythonProgram from './python-program.py'
 
 /**

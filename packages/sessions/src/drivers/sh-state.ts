@@ -1,5 +1,5 @@
 import type { Secrets } from '../environment.js'
-import type { Report } from '../report.js'
+import type { Report } from './driver.js'
 import { parseListing } from './shell-listing.js'
 import {
   chooseVariables,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { writePrivately } from '../store.js'
-import type { Driver, DriverCall, Launch } from './driver.js'
-import { quote, shellEnvironment } from './launch-environment.js'
+import { type Driver, type DriverCall, type Launch, quote, shellEnvironment } from './driver.js'
 import { readShReport } from './sh-state.js'
 
 /**

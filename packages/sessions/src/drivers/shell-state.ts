@@ -1,5 +1,5 @@
 import type { Secrets, Variables } from '../environment.js'
-import { quote } from './launch-environment.js'
+import { quote } from './driver.js'
 import type { Listed } from './shell-listing.js'
 
 /** Ours, and what no shell takes from its environment: never kept. */
