@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { quoteDouble } from '../src/drivers/driver.js'
-import { parseListing } from '../src/drivers/shell-listing.js'
+import { parseListing } from '../src/drivers/shell.js'
 
 /** Any bytes but NUL, which no variable can hold, as latin1; the shell's own characters often. */
 const bytes = fc

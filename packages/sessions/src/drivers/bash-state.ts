@@ -1,16 +1,17 @@
 import type { Secrets } from '../environment.js'
 import { quoteDouble, type Report } from './driver.js'
-import { type Listed, parseListing } from './shell-listing.js'
 import {
   chooseVariables,
   directoryLines,
+  type Listed,
   linesOf,
+  parseListing,
   toDirectory,
   toJobs,
   toScript,
   toVariables,
   unsetLines,
-} from './shell-state.js'
+} from './shell.js'
 
 /** Kept in the environment alone, where each shell finds and corrects them. */
 const ENVIRONMENT_ONLY = /^(?:PWD|OLDPWD|SHLVL)$/

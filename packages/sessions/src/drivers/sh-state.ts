@@ -1,16 +1,16 @@
 import type { Secrets } from '../environment.js'
 import type { Report } from './driver.js'
-import { parseListing } from './shell-listing.js'
 import {
   chooseVariables,
   directoryLines,
   linesOf,
+  parseListing,
   toDirectory,
   toJobs,
   toScript,
   toVariables,
   unsetLines,
-} from './shell-state.js'
+} from './shell.js'
 
 /** Kept, they would end the session or ask for a terminal. */
 const OPTION_NOT_KEPT = /^set -o (?:noexec|onecmd|interactive|stdin|monitor|privileged)$/
