@@ -1,11 +1,10 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
-import { findProgram } from './find-program.js'
 import { commitState } from './state.js'
 import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
@@ -119,5 +118,27 @@ function newMetadata(program: string, path: string, options: StartOptions): Sess
     ...(runId !== undefined && { run_id: runId }),
     secret_names: [...secretNames],
     background_jobs: [],
+  }
+}
+
+/**
+ * Where a program is, as an absolute path. It is looked up once, when a session starts: a command may
+ * change PATH as it likes, and the session still finds its shell.
+ *
+ * @returns undefined when there is none.
+ */
+function findProgram(name: string, path: string, workDirectory: string): string | undefined {
+  const candidates = name.includes('/')
+    ? [resolve(workDirectory, name)]
+    : path.split(':').map((directory) => join(directory || '.', name))
+  return candidates.find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false // whatever keeps it from being run, the next directory may have one
   }
 }
