@@ -1,4 +1,6 @@
-import { renameSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { namesIn } from '@delta/durable'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses } from './jobs.js'
 import {
@@ -7,6 +9,7 @@ import {
   holderOf,
   lockSession,
   readMetadata,
+  type SessionMetadata,
   type SessionPaths,
 } from './store.js'
 
@@ -116,4 +119,131 @@ function remove({ directory }: SessionPaths, aside: string): void {
     if (systemCode(error) !== 'ENOENT') throw error
   }
   rmSync(aside, { recursive: true, force: true })
+}
+
+/**
+ * What `delta-sessions list` prints for each session, oldest first.
+ *
+ * Of a `damaged` one only the id is known; it can be ended, and no more.
+ */
+export type ListedSession = Pick<
+  SessionMetadata,
+  'session_id' | 'command' | 'created_at' | 'last_executed_at' | 'work_dir' | 'execution_count' | 'run_id'
+> & { status: 'active' | 'damaged' }
+
+/** All sessions of a directory; `[]` when it does not exist. */
+export function listSessions(sessionsDirectory: string): ListedSession[] {
+  const sessions = sessionIds(sessionsDirectory).flatMap((id) => describe(sessionsDirectory, id) ?? [])
+  return sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
+}
+
+function sessionIds(sessionsDirectory: string): string[] {
+  try {
+    return readdirSync(sessionsDirectory).filter((name) => /^sess_[A-Za-z0-9_-]+$/.test(name))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+function describe(sessionsDirectory: string, id: string): ListedSession | undefined {
+  try {
+    return listed(readMetadata(existingSession(sessionsDirectory, id)))
+  } catch (error) {
+    if (!isSessionError(error)) throw error
+    return error.code === 'ERR_SESSION_UNKNOWN' ? undefined : damagedSession(id) // unknown: it was ended while we looked
+  }
+}
+
+function listed(metadata: SessionMetadata): ListedSession {
+  const { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id } =
+    metadata
+  return {
+    session_id,
+    command,
+    status,
+    created_at,
+    last_executed_at,
+    work_dir,
+    execution_count,
+    ...(run_id !== undefined && { run_id }),
+  }
+}
+
+function damagedSession(id: string): ListedSession {
+  return {
+    session_id: id,
+    command: '',
+    status: 'damaged',
+    created_at: '',
+    last_executed_at: null,
+    work_dir: '',
+    execution_count: 0,
+  }
+}
+
+const IDLE_MS = 24 * 60 * 60 * 1000
+
+/** Which sessions are ended. */
+export interface CleanupOptions extends EndOptions {
+  /** Every session, whoever started it. */
+  all?: boolean | undefined
+  /** The sessions of this run; without it, and without `all`, those nobody used for 24 hours. */
+  runId?: string | undefined
+  /** From which the 24 hours are counted back. Default: the present. */
+  now?: Date | undefined
+}
+
+/**
+ * Ends the sessions that nobody needs any more, and returns their ids.
+ *
+ * @throws {SessionError} As `endSession`, once all others are ended.
+ */
+export async function cleanUpSessions(options: CleanupOptions): Promise<string[]> {
+  return (await endUnneeded(options)).map(({ session_id }) => session_id)
+}
+
+/** All at once: each may wait for a command. What cannot be ended is thrown when all others are. */
+export async function endUnneeded(options: CleanupOptions): Promise<EndedSession[]> {
+  const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
+  const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
+  removeLeftovers(options.sessionsDirectory, options.now ?? new Date())
+  for (const result of ended) if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason
+  return ended.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+}
+
+/** Somebody else ended it between the list and now. */
+function isGone(error: unknown): boolean {
+  return isSessionError(error) && error.code === 'ERR_SESSION_UNKNOWN'
+}
+
+function isUnneeded(
+  session: ListedSession,
+  { all = false, runId, now = new Date() }: CleanupOptions,
+): boolean {
+  if (all) return true
+  if (runId !== undefined) return session.run_id === runId
+  const lastUsed = Date.parse(session.last_executed_at ?? session.created_at)
+  return now.getTime() - lastUsed > IDLE_MS
+}
+
+/** Longer than anybody takes to make a session. */
+const ABANDONED_AFTER_MS = 60 * 60 * 1000
+
+/** What a killed `end` was removing, and under the name of its making what a killed `start` had not finished. */
+const ENDED = /^sess_[A-Za-z0-9_-]+\.ended$/
+const UNFINISHED = /^new-sess_[A-Za-z0-9_-]+$/
+
+/** Removes what processes that were killed have left of sessions which were none yet, or no longer. */
+function removeLeftovers(sessionsDirectory: string, now: Date): void {
+  for (const name of namesIn(sessionsDirectory)) {
+    const path = join(sessionsDirectory, name)
+    if (ENDED.test(name) || (UNFINISHED.test(name) && isAbandoned(path, now)))
+      rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function isAbandoned(path: string, now: Date): boolean {
+  const made = lstatSync(path, { throwIfNoEntry: false })
+  return made !== undefined && now.getTime() - made.mtimeMs > ABANDONED_AFTER_MS
 }
