@@ -1,12 +1,30 @@
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
-import type { Report } from './drivers/driver.js'
+import type { Driver, Report } from './drivers/driver.js'
+import type { Secrets } from './environment.js'
 import { largeNotice, rememberedVariables, type Variables } from './environment.js'
 import { systemCode } from './errors.js'
-import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import type { ExecResult } from './result.js'
+import type { StoredState } from './state.js'
 import { commitState, isSameState, type SessionState } from './state.js'
+import type { SessionMetadata, SessionPaths } from './store.js'
 import { type BackgroundJob, writePrivately } from './store.js'
+
+/** One command in one session, with everything that is known before it runs. */
+export interface Execution {
+  paths: SessionPaths
+  metadata: SessionMetadata
+  driver: Driver
+  state: StoredState
+  /** How many commands the session has run, this one included. */
+  number: number
+  /** The file for what the command leaves. */
+  work: string
+  caller: Variables
+  secrets: Secrets
+  workDirectory: string
+  notices: string[]
+}
 
 export interface Collected {
   /** Everything the session has running now, of this command and of earlier ones. */

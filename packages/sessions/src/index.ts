@@ -8,7 +8,6 @@ export {
   listSessions,
 } from './end.js'
 export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
-export { execInSession } from './exec.js'
-export type { ExecOptions } from './execution.js'
+export { type ExecOptions, execInSession } from './exec.js'
 export type { ExecResult } from './result.js'
 export { type StartedSession, type StartOptions, startSession } from './start.js'

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { readIfThere } from '@delta/durable'
+import { formatVariables } from '../environment.js'
 import { SessionError } from '../errors.js'
+import { writePrivately } from '../store.js'
 import { bash } from './bash.js'
-import type { Driver } from './driver.js'
-import { python } from './python.js'
+import { type Driver, type DriverCall, type Launch, launchEnvironment, parseReport } from './driver.js'
+import pythonProgram from './python-program.py'
 import { sh } from './sh.js'
 
 /**
@@ -26,4 +30,27 @@ export function findDriver(program: string): Driver | undefined {
 
 export function noSessionsOf(program: string): string {
   return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
+}
+
+/**
+ * Python 3. Remembers variables, imports, functions and classes, the working directory and
+ * `os.environ`; names what cannot be remembered. The value of a last expression is printed, as at
+ * Python's own prompt.
+ */
+const python: Driver = {
+  stateFile: 'state.pickle',
+
+  prepare(call: DriverCall): Launch {
+    const { program, command, work, state, number, secretNames } = call
+    const { env, late } = launchEnvironment(call)
+    if (late.size > 0) writePrivately(`${work}.variables`, formatVariables(late))
+    writePrivately(`${work}.command`, command)
+    return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
+  },
+
+  collect(work) {
+    const report = parseReport(readFileSync(work))
+    const own = readIfThere(`${work}.state`)
+    return report && { ...report, ...(own && { own }) }
+  },
 }
