@@ -1,7 +1,7 @@
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import type { Driver, Report } from './drivers/driver.js'
 import type { Secrets } from './environment.js'
-import { largeNotice, rememberedVariables, type Variables } from './environment.js'
+import { isName, largeNotice, rememberedVariables, type Variables } from './environment.js'
 import { systemCode } from './errors.js'
 import { parseJobs } from './jobs.js'
 import type { ExecResult } from './result.js'
@@ -31,14 +31,22 @@ export interface Collected {
   jobs: BackgroundJob[]
   /** True when this command left something running, which may still write. */
   leftRunning: boolean
-  result: Pick<ExecResult, 'work_dir' | 'background_jobs' | 'not_kept' | 'notices'>
+  kept: Pick<ExecResult, 'work_dir' | 'background_jobs' | 'not_kept'>
 }
 
-/** Takes over what a command left in the work directory, or says why the state stays as it was. */
+/** Takes over what a command left in the work directory, or says in a notice why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
-  const { metadata, state, notices } = execution
-  const report = readReport(execution, outcome)
-  const next = report && (await keptState(execution, report))
+  const { metadata, driver, work, secrets, state, notices } = execution
+  let report: Report | undefined
+  let next: SessionState | undefined
+  try {
+    report = outcome.status === 'EXITED' ? driver.collect(work, secrets) : undefined
+    if (report) next = await storeNext(execution, report)
+    else notices.push(asBefore(whyUnfinished(outcome)))
+  } catch (error) {
+    if (!(error instanceof SyntaxError) && systemCode(error) === undefined) throw error
+    notices.push(asBefore(`what it left could not be kept (${(error as Error).message})`))
+  }
   notices.push(...largeNotice((next ?? state).variables))
 
   const ownJobs = parseJobs(report?.jobs ?? '')
@@ -47,31 +55,11 @@ export async function collectState(execution: Execution, outcome: CommandOutcome
   return {
     jobs,
     leftRunning: ownJobs.length > 0,
-    result: {
+    kept: {
       work_dir: next?.workDirectory ?? state.workDirectory,
       ...(jobs.length > 0 && { background_jobs: jobs.map(({ pid, command }) => ({ pid, command })) }),
       ...(lost.length > 0 && { not_kept: lost }),
-      ...(notices.length > 0 && { notices }),
     },
-  }
-}
-
-/** What the command left, if it came to its end; otherwise a notice says why nothing counts. */
-function readReport(
-  { driver, work, secrets, notices }: Execution,
-  outcome: CommandOutcome,
-): Report | undefined {
-  const unchanged = (why: string) => {
-    notices.push(asBefore(why))
-    return undefined
-  }
-  try {
-    const report = outcome.status === 'EXITED' ? driver.collect(work, secrets) : undefined
-    return report ?? unchanged(whyUnfinished(outcome))
-  } catch (error) {
-    if (error instanceof SyntaxError) return unchanged(`what it left makes no sense (${error.message})`)
-    if (systemCode(error) === undefined) throw error
-    return unchanged(`what it left could not be read (${(error as Error).message})`)
   }
 }
 
@@ -88,39 +76,24 @@ function whyUnfinished({ status, signal }: CommandOutcome): string {
 }
 
 /** The next state, once it is on the disk. */
-async function keptState(execution: Execution, report: Report): Promise<SessionState | undefined> {
-  const { paths, state, notices } = execution
-  try {
-    const next = await nextState(execution, report)
-    if (!isSameState(state, next)) commitState(paths, next, state.number + 1)
-    return next
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error
-    notices.push(asBefore(`its state could not be stored (${(error as Error).message})`))
-    return undefined
-  }
-}
-
-async function nextState(execution: Execution, report: Report): Promise<SessionState> {
-  const { caller, secrets, notices } = execution
+async function storeNext(execution: Execution, report: Report): Promise<SessionState> {
+  const { paths, state, caller, secrets, notices } = execution
   const { variables, withheld } = rememberedVariables(report.variables, caller, secrets)
   const hidden = [...report.withheld, ...withheld]
   if (hidden.length > 0) notices.push(`Not stored, because they hold a secret: ${hidden.sort().join(', ')}.`)
   const own = await nextOwnState(execution, report)
-  return {
-    variables: new Map([...unnameable(execution), ...variables]),
+  const next: SessionState = {
+    variables: new Map([...unnameable(state), ...variables]),
     workDirectory: report.workDirectory,
     ...(own && { own }),
   }
+  if (!isSameState(state, next)) commitState(paths, next, state.number + 1)
+  return next
 }
 
 /** Names a shell cannot speak of, and so cannot have changed; it does not report them either. */
-function unnameable({ state }: Execution): Variables {
-  return new Map(
-    [...state.variables].filter(
-      ([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !name.startsWith('BASH_FUNC_'),
-    ),
-  )
+function unnameable({ variables }: SessionState): [string, Buffer][] {
+  return [...variables].filter(([name]) => !isName(name) && !name.startsWith('BASH_FUNC_'))
 }
 
 /** The driver's new part of the state, if nothing speaks against it; otherwise the one there is. */

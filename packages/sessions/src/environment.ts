@@ -26,6 +26,11 @@ const NEVER_STORED = /^(?:_|__delta_.*|DELTA_SESSION)$/
 /** Shorter values are too common to take for a secret. */
 const SHORTEST_SECRET = 6
 
+/** Whether a shell can have a variable of this name. */
+export function isName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+}
+
 /** The NUL-separated form of `env -0` and of the file on disk. The last of two equal names counts. */
 export function parseVariables(bytes: Buffer): Variables {
   const variables: Variables = new Map()

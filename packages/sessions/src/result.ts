@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:os'
 import { removeFile } from '@delta/durable'
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
-import { noticeUnless } from './errors.js'
 
 /** What one command did. snake_case: this is what `delta-sessions exec` prints. */
 export interface ExecResult {
@@ -34,8 +33,8 @@ export interface ExecResult {
 export function processResult(outcome: CommandOutcome): Omit<ExecResult, 'work_dir'> {
   const { stdout, stderr } = outcome
   return {
-    stdout: textOf(stdout),
-    stderr: textOf(stderr),
+    stdout: stdout.text,
+    stderr: stderr.text,
     exit_code: exitCode(outcome),
     execution_time_ms: outcome.durationMs,
     ...(outcome.status === 'TIMEOUT' && { timed_out: true as const }),
@@ -70,50 +69,18 @@ function exitCode({ status, exitCode, signal }: CommandOutcome): number {
   return exitCode ?? 128 + (signal ? constants.signals[signal] : 0)
 }
 
-function textOf(output: CapturedOutput): string {
-  return bytesOf(output).toString('utf8')
-}
-
 /** Everything, or the beginning and the end with a line in between that says where the rest is. */
 export function bytesOf(output: CapturedOutput): Buffer {
   if (isUncut(output)) return output.head
   const between = `\n[${output.omittedBytes} bytes left out; all of it is in ${output.path}]\n`
-  return Buffer.concat([beginningOf(output.head), Buffer.from(between), endOf(output.tail)])
+  return Buffer.concat([output.head, Buffer.from(between), output.tail])
 }
 
-/** Without the first bytes of a character whose last ones were left out: at most three. */
-function beginningOf(head: Buffer): Buffer {
-  return [0, 1, 2, 3].map((count) => head.subarray(0, head.length - count)).find(isUtf8) ?? head
-}
-
-/** Without the last bytes of a character whose first ones were left out: at most three. */
-function endOf(tail: Buffer): Buffer {
-  return [0, 1, 2, 3].map((count) => tail.subarray(count)).find(isUtf8) ?? tail
-}
-
-/**
- * Removes outputs that are whole in the result, and takes secrets out of the others. What something
- * still writes to stays, as it is written.
- *
- * @returns What could not be done, in words.
- */
-export function tidyOutputs(
-  { stdout, stderr }: CommandOutcome,
-  {
-    inUse,
-    isWhole,
-    redactor,
-  }: { inUse: boolean; isWhole: (output: CapturedOutput) => boolean; redactor: Redactor },
-): string[] {
-  if (inUse) return []
-  const tidy = ({ path, ...output }: CapturedOutput) => {
-    if (path === undefined) return
-    if (isWhole(output)) removeFile(path)
-    else if (redactor.active) redact(path, redactor)
-  }
-  return [stdout, stderr].flatMap((output) =>
-    noticeUnless(() => tidy(output), 'What this command printed could not be tidied up'),
-  )
+/** Removes an output that is whole in the result, and takes the secrets out of any other. */
+export function tidyOutput({ path }: CapturedOutput, isWhole: boolean, redactor: Redactor): void {
+  if (path === undefined) return
+  if (isWhole) removeFile(path)
+  else if (redactor.active) redact(path, redactor)
 }
 
 /** On a full disk there is no room for a copy without the secrets; then nothing is kept. */

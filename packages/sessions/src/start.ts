@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/driver-of.js'
-import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
+import { isName, rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { commitState } from './state.js'
 import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
@@ -44,15 +44,12 @@ export interface StartedSession {
  */
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
   driverOf(program)
-  for (const name of options.secretNames ?? []) assertName(name)
+  const odd = options.secretNames?.find((name) => !isName(name))
+  if (odd !== undefined)
+    throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(odd)} is not the name of a variable.`)
   const path = await locate(program, options)
   const { session_id, command, work_dir, status } = createDirectory(program, path, options)
   return { session_id, command, work_dir, status }
-}
-
-function assertName(name: string): void {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return
-  throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(name)} is not the name of a variable.`)
 }
 
 /** The absolute path of a program that was seen to run. */

@@ -33,7 +33,7 @@ describe('output', () => {
     expect(result.stdout).toMatch(/^1\n2\n/)
     expect(result.stdout).toMatch(/\n200000\n$/)
     const path = result.stdout_file ?? ''
-    expect(result.stdout).toContain(`bytes left out; all of it is in ${path}]`)
+    expect(result.stdout).toMatch(/\n\[\d+ bytes left out\]\n/)
     expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(200_001)
     expect(result).toMatchObject({ stderr: 'warning\n', exit_code: 0 })
     expect(result.stderr_file).toBeUndefined()
@@ -57,14 +57,14 @@ describe('output', () => {
   test('is cut where the caller says', async () => {
     const { exec } = await start()
     expect((await exec('printf %s aaaabbbbcccc', { maxOutputBytes: 8 })).stdout).toMatch(
-      /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
+      /^aaaa\n\[4 bytes left out\]\ncccc$/,
     )
   })
 
   test('is never cut within a character', async () => {
     const { exec } = await start()
     expect((await exec('printf %s éé€€éé', { maxOutputBytes: 6 })).stdout).toMatch(
-      /^é\n\[8 bytes left out.*\]\né$/,
+      /^é\n\[8 bytes left out\]\né$/,
     )
   })
 })

@@ -152,7 +152,7 @@ describe('delta-sessions', () => {
     const { json } = terminal()
     const { session_id: id } = await json(['start', 'sh'])
     const { stdout } = await json(['exec', id, 'printf %s aaaabbbbcccc', '--max-output', '8'])
-    expect(stdout).toMatch(/^aaaa\n\[4 bytes left out.*\]\ncccc$/)
+    expect(stdout).toMatch(/^aaaa\n\[4 bytes left out\]\ncccc$/)
   })
 
   test.each([

@@ -1,4 +1,4 @@
-import { parseVariables, type Secrets, type Variables } from '../environment.js'
+import { isName, parseVariables, type Secrets, type Variables } from '../environment.js'
 import type { ExecResult } from '../result.js'
 import { writePrivately } from '../store.js'
 
@@ -84,7 +84,6 @@ export function parseReport(bytes: Buffer): Report | undefined {
 const SET_LATE = new Set(['BASH_ENV', 'ENV', 'POSIXLY_CORRECT'])
 /** Read-only in a shell, and made anew by each. */
 const NOT_SET = new Set(['BASHOPTS', 'SHELLOPTS'])
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 interface LaunchEnvironment {
   env: Record<string, string>
@@ -128,7 +127,7 @@ export function shellEnvironment(call: DriverCall): {
 } {
   const { env, late } = launchEnvironment(call)
   const lines = [...late]
-    .filter(([name]) => NAME.test(name))
+    .filter(([name]) => isName(name))
     .map(([name, value]) => `export ${name}=${quoteDouble(value.toString('latin1'))}\n`)
   if (lines.length === 0) return { env, script: undefined }
   const script = `${call.work}.variables`
