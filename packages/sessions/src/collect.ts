@@ -1,3 +1,4 @@
+import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import type { Driver, Report } from './drivers/driver.js'
 import type { Secrets } from './environment.js'
@@ -7,8 +8,7 @@ import { parseJobs } from './jobs.js'
 import type { ExecResult } from './result.js'
 import type { StoredState } from './state.js'
 import { commitState, isSameState, type SessionState } from './state.js'
-import type { SessionMetadata, SessionPaths } from './store.js'
-import { type BackgroundJob, writePrivately } from './store.js'
+import type { BackgroundJob, SessionMetadata, SessionPaths } from './store.js'
 
 /** One command in one session, with everything that is known before it runs. */
 export interface Execution {
@@ -119,7 +119,7 @@ async function check(
   const path = `${work}.check`
   const argv = driver.check?.(metadata.program, path)
   if (!argv) return undefined
-  writePrivately(path, bytes)
+  replaceFile(path, bytes, { sync: false })
   const outcome = await runCommand(argv, { cwd: paths.directory, env: {}, timeoutMs: 10_000 })
   return outcome.exitCode === 0 ? undefined : outcome.stderr.text.trim() || outcome.status
 }

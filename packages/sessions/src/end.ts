@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '@delta/durable'
 import { isSessionError, SessionError, systemCode } from './errors.js'
@@ -32,8 +32,6 @@ export interface EndOptions {
 }
 
 const DEFAULT_PATIENCE_MS = 5000
-/** Commands that wait behind the one that was ended may come first; each is ended in its turn. */
-const MOST_ROUNDS = 10
 
 /**
  * Ends a session: waits a little for the command it is running, ends it and what it left in the background,
@@ -47,7 +45,9 @@ export async function endSession(id: string, options: EndOptions): Promise<Ended
   const { unlock, notices } = await takeOver(id, paths, options)
   try {
     await endProcesses(isOf(id), backgroundJobs(paths))
-    remove(paths, `${paths.directory}.ended`)
+    const aside = `${paths.directory}.ended` // so that nobody can begin a command in a half removed session
+    renameSync(paths.directory, aside)
+    rmSync(aside, { recursive: true, force: true })
   } finally {
     unlock()
   }
@@ -61,8 +61,8 @@ async function takeOver(
 ): Promise<{ unlock: () => void; notices: string[] }> {
   const atOnce = await lockWithin(patienceMs, lock, signal)
   if (atOnce) return { unlock: atOnce, notices: [] }
-  let vain = 0
-  for (let round = 1; round <= MOST_ROUNDS && vain < 2; round++) {
+  // Commands that wait behind the one that was ended may come first; each is ended in its turn.
+  for (let vain = 0; vain < 2; ) {
     vain = (await endProcesses(isOf(id))) ? 0 : vain + 1 // once may be between two commands
     const unlock = await lockWithin(KILLED_WITHIN_MS, lock, signal)
     if (unlock)
@@ -95,10 +95,10 @@ async function lockWithin(
   try {
     return await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
   } catch (error) {
-    if (isSessionError(error) && error.code === 'ERR_SESSION_DAMAGED') return () => undefined // nobody can lock it any more
-    const isOver = isSessionError(error) && error.code === 'ERR_SESSION_ABORTED' && !signal?.aborted
-    if (!isOver) throw error
-    return undefined
+    const code = systemCode(error)
+    if (code === 'ERR_SESSION_DAMAGED') return () => undefined // nobody can lock it any more
+    if (code === 'ERR_SESSION_ABORTED' && !signal?.aborted) return undefined
+    throw error
   }
 }
 
@@ -109,16 +109,6 @@ function backgroundJobs(paths: SessionPaths): BackgroundJob[] {
     if (isSessionError(error)) return [] // damaged: what carries the session's mark is still found
     throw error
   }
-}
-
-/** Renamed first, so that nobody can begin a command in a half removed session. */
-function remove({ directory }: SessionPaths, aside: string): void {
-  try {
-    renameSync(directory, aside)
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error
-  }
-  rmSync(aside, { recursive: true, force: true })
 }
 
 /**
@@ -133,17 +123,9 @@ export type ListedSession = Pick<
 
 /** All sessions of a directory; `[]` when it does not exist. */
 export function listSessions(sessionsDirectory: string): ListedSession[] {
-  const sessions = sessionIds(sessionsDirectory).flatMap((id) => describe(sessionsDirectory, id) ?? [])
+  const ids = namesIn(sessionsDirectory).filter((name) => /^sess_[A-Za-z0-9_-]+$/.test(name))
+  const sessions = ids.flatMap((id) => describe(sessionsDirectory, id) ?? [])
   return sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
-}
-
-function sessionIds(sessionsDirectory: string): string[] {
-  try {
-    return readdirSync(sessionsDirectory).filter((name) => /^sess_[A-Za-z0-9_-]+$/.test(name))
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
 }
 
 function describe(sessionsDirectory: string, id: string): ListedSession | undefined {
@@ -190,8 +172,6 @@ export interface CleanupOptions extends EndOptions {
   all?: boolean | undefined
   /** The sessions of this run; without it, and without `all`, those nobody used for 24 hours. */
   runId?: string | undefined
-  /** From which the 24 hours are counted back. Default: the present. */
-  now?: Date | undefined
 }
 
 /**
@@ -207,24 +187,19 @@ export async function cleanUpSessions(options: CleanupOptions): Promise<string[]
 export async function endUnneeded(options: CleanupOptions): Promise<EndedSession[]> {
   const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
   const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
-  removeLeftovers(options.sessionsDirectory, options.now ?? new Date())
-  for (const result of ended) if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason
+  removeLeftovers(options.sessionsDirectory)
+  for (const result of ended) {
+    const isGone = result.status === 'rejected' && systemCode(result.reason) === 'ERR_SESSION_UNKNOWN' // somebody else ended it
+    if (result.status === 'rejected' && !isGone) throw result.reason
+  }
   return ended.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }
 
-/** Somebody else ended it between the list and now. */
-function isGone(error: unknown): boolean {
-  return isSessionError(error) && error.code === 'ERR_SESSION_UNKNOWN'
-}
-
-function isUnneeded(
-  session: ListedSession,
-  { all = false, runId, now = new Date() }: CleanupOptions,
-): boolean {
+function isUnneeded(session: ListedSession, { all = false, runId }: CleanupOptions): boolean {
   if (all) return true
   if (runId !== undefined) return session.run_id === runId
   const lastUsed = Date.parse(session.last_executed_at ?? session.created_at)
-  return now.getTime() - lastUsed > IDLE_MS
+  return Date.now() - lastUsed > IDLE_MS
 }
 
 /** Longer than anybody takes to make a session. */
@@ -235,15 +210,15 @@ const ENDED = /^sess_[A-Za-z0-9_-]+\.ended$/
 const UNFINISHED = /^new-sess_[A-Za-z0-9_-]+$/
 
 /** Removes what processes that were killed have left of sessions which were none yet, or no longer. */
-function removeLeftovers(sessionsDirectory: string, now: Date): void {
+function removeLeftovers(sessionsDirectory: string): void {
   for (const name of namesIn(sessionsDirectory)) {
     const path = join(sessionsDirectory, name)
-    if (ENDED.test(name) || (UNFINISHED.test(name) && isAbandoned(path, now)))
+    if (ENDED.test(name) || (UNFINISHED.test(name) && isAbandoned(path)))
       rmSync(path, { recursive: true, force: true })
   }
 }
 
-function isAbandoned(path: string, now: Date): boolean {
+function isAbandoned(path: string): boolean {
   const made = lstatSync(path, { throwIfNoEntry: false })
-  return made !== undefined && now.getTime() - made.mtimeMs > ABANDONED_AFTER_MS
+  return made !== undefined && Date.now() - made.mtimeMs > ABANDONED_AFTER_MS
 }

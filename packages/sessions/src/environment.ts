@@ -21,7 +21,7 @@ const CALLER_NAMES = [
 ]
 
 /** What a shell sets by itself, and what marks our processes. */
-const NEVER_STORED = /^(?:_|__delta_.*|DELTA_SESSION)$/
+const NEVER_STORED = /^(?:_|SHLVL|__delta_.*|DELTA_SESSION)$/
 
 /** Shorter values are too common to take for a secret. */
 const SHORTEST_SECRET = 6
@@ -37,7 +37,7 @@ export function parseVariables(bytes: Buffer): Variables {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0, start)
     const entry = bytes.subarray(start, end === -1 ? bytes.length : end)
-    const equals = entry.indexOf('=', 1) // a name that begins with "=" is one of a report, see report.ts
+    const equals = entry.indexOf('=')
     if (equals > 0) variables.set(entry.toString('utf8', 0, equals), Buffer.from(entry.subarray(equals + 1)))
     start += entry.length + 1
   }
@@ -86,7 +86,6 @@ export function rememberedVariables(
   for (const [name, value] of final) {
     if (NEVER_STORED.test(name) || secrets.names.has(name)) continue
     if (CALLER_NAMES.includes(name) && caller.get(name)?.equals(value)) continue
-    if (name === 'SHLVL') continue
     if (secrets.isIn(value)) withheld.push(name)
     else variables.set(name, value)
   }
@@ -114,11 +113,10 @@ export function secretsOf(caller: Variables, secretNames: readonly string[]): Se
   return {
     names,
     values: values.map(String),
-    // A text of ours has one character a byte, see shell-listing.ts.
-    isIn: (bytes) =>
-      typeof bytes === 'string'
-        ? latin1.some((value) => bytes.includes(value))
-        : values.some((value) => bytes.includes(value)),
+    isIn: (bytes) => {
+      const text = bytes.toString('latin1') // a text of ours has one character a byte, see shell.ts
+      return latin1.some((value) => text.includes(value))
+    },
   }
 }
 

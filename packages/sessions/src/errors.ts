@@ -22,15 +22,9 @@ export class SessionError extends Error {
 }
 
 /** Part of a session is not what we wrote. */
-export function damaged(path: string, cause?: unknown): SessionError {
-  const message = `${path}: damaged, so the session cannot be used. End it and start a new one.`
+export function damaged(path: string, cause?: unknown, wayOut = ''): SessionError {
+  const message = `${path}: damaged, so the session cannot be used. End it and start a new one.${wayOut}`
   return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
-}
-
-/** A file of a state is not as it was stored. */
-export function changed(path: string, sums: string): SessionError {
-  const message = `${path}: not as it was stored, as after a power loss, so the session cannot be used. End it and start a new one.\nIf you changed the file yourself, remove ${sums}.`
-  return new SessionError('ERR_SESSION_DAMAGED', message)
 }
 
 /** True for the errors of this package, also from a second installed copy. */

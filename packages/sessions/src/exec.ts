@@ -175,7 +175,7 @@ async function runExecution(
     session: paths.directory,
     command,
     work,
-    state: state.ownPath(driver.stateFile),
+    state: state.ownPath,
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
     room: Number.POSITIVE_INFINITY,

@@ -42,9 +42,7 @@ export async function endProcesses(
   isMarked: (mark: string) => boolean,
   jobs: readonly BackgroundJob[] = [],
 ): Promise<boolean> {
-  const find = () => [
-    ...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(SESSION_VARIABLE, isMarked)]),
-  ]
+  const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...markedProcesses(isMarked)])]
   let pids = find()
   const found = pids.length > 0
   for (const pid of pids) signalGroupOf(pid, 'SIGTERM')
@@ -87,10 +85,10 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Every living process whose variable of that name has a value for which `matches` is true. Linux only, elsewhere none. */
-function processesWith(name: string, matches: (value: string) => boolean): number[] {
+/** Every living process with such a mark. Linux only, elsewhere none. */
+function markedProcesses(isMarked: (mark: string) => boolean): number[] {
   const pids = listProcesses().flatMap(({ pid, alive }) => (alive && pid !== process.pid ? [pid] : []))
-  return pids.filter((pid) => matches(environmentOf(pid)[name] ?? ''))
+  return pids.filter((pid) => isMarked(environmentOf(pid)[SESSION_VARIABLE] ?? ''))
 }
 
 const PREFIX = 'work-'

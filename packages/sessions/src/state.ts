@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync }
 import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncPath } from '@delta/durable'
 import { formatVariables, parseVariables, type Variables } from './environment.js'
-import { changed, damaged, isSessionError, systemCode } from './errors.js'
+import { damaged, isSessionError, systemCode } from './errors.js'
 import { readWhole, type SessionPaths } from './store.js'
 
 /** The digests of a state's files, as `sha256sum -c` reads them. */
@@ -21,7 +21,7 @@ export interface StoredState extends SessionState {
   /** Number of the state: 1, 2, 3 … */
   number: number
   /** Where the driver's file of this state is, or would be. */
-  ownPath(name: string): string
+  ownPath: string
 }
 
 /**
@@ -41,8 +41,8 @@ export function readState(paths: SessionPaths, ownName: string): StoredState {
 function readCurrent(paths: SessionPaths, ownName: string): StoredState {
   const number = Number(basename(readlinkSync(paths.current)))
   const directory = join(paths.states, String(number))
-  const ownPath = (name: string) => join(directory, name)
-  const own = readIfThere(ownPath(ownName))
+  const ownPath = join(directory, ownName)
+  const own = readIfThere(ownPath)
   checkSums(directory)
   return {
     number,
@@ -58,12 +58,14 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
  * so each file is compared with its digest. States of earlier versions have none.
  */
 function checkSums(directory: string): void {
-  const sums = readIfThere(join(directory, SUMS))
+  const sumsPath = join(directory, SUMS)
+  const sums = readIfThere(sumsPath)
   if (sums === undefined) return
   for (const line of sums.toString('utf8').split('\n').filter(Boolean)) {
     const [digest, name = ''] = line.split('  ')
     const path = join(directory, name)
-    if (digestOf(readWhole(path)) !== digest) throw changed(path, join(directory, SUMS))
+    if (digestOf(readWhole(path)) !== digest)
+      throw damaged(path, undefined, `\nIf you changed the file yourself, remove ${sumsPath}.`)
   }
 }
 
@@ -79,13 +81,8 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
   const directory = join(paths.states, String(number))
   rmSync(directory, { recursive: true, force: true }) // what a crash left half written
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const files = [
-    { name: 'env', bytes: formatVariables(state.variables) },
-    { name: 'work_dir.txt', bytes: Buffer.from(`${state.workDirectory}\n`) },
-    ...(state.own ? [state.own] : []),
-  ]
-  for (const { name, bytes } of files) createFile(join(directory, name), bytes)
-  createFile(join(directory, SUMS), files.map(({ name, bytes }) => `${digestOf(bytes)}  ${name}\n`).join(''))
+  for (const { name, bytes } of filesOf(state)) createFile(join(directory, name), bytes)
+  createFile(join(directory, SUMS), sumsOf(state))
   for (const path of [directory, paths.states]) syncPath(path)
 
   const link = `${paths.current}.new`
@@ -100,11 +97,19 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
 
 /** True when committing `next` would change nothing. */
 export function isSameState(current: SessionState, next: SessionState): boolean {
-  const same = (a: Buffer | undefined, b: Buffer | undefined) => (a && b ? a.equals(b) : a === b)
-  return (
-    current.workDirectory === next.workDirectory &&
-    same(current.own?.bytes, next.own?.bytes) &&
-    current.variables.size === next.variables.size &&
-    [...current.variables].every(([name, value]) => same(value, next.variables.get(name)))
-  )
+  return sumsOf(current) === sumsOf(next)
+}
+
+function filesOf({ variables, workDirectory, own }: SessionState): { name: string; bytes: Buffer }[] {
+  return [
+    { name: 'env', bytes: formatVariables(variables) },
+    { name: 'work_dir.txt', bytes: Buffer.from(`${workDirectory}\n`) },
+    ...(own ? [own] : []),
+  ]
+}
+
+function sumsOf(state: SessionState): string {
+  return filesOf(state)
+    .map(({ name, bytes }) => `${digestOf(bytes)}  ${name}\n`)
+    .join('')
 }

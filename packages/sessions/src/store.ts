@@ -6,17 +6,7 @@ import { damaged, SessionError, systemCode } from './errors.js'
 import type { ExecResult } from './result.js'
 
 /** Where the parts of one session lie. */
-export interface SessionPaths {
-  readonly directory: string
-  readonly metadata: string
-  readonly history: string
-  /** A link to the newest complete state; replacing it is what makes a new state count. */
-  readonly current: string
-  readonly states: string
-  /** Outputs too large for a result. */
-  readonly output: string
-  readonly lock: string
-}
+export type SessionPaths = ReturnType<typeof sessionPaths>
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -25,7 +15,7 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/
  *
  * @throws {SessionError} `ERR_SESSION_ID`: the id could lead out of the sessions directory.
  */
-export function sessionPaths(sessionsDirectory: string, id: string): SessionPaths {
+export function sessionPaths(sessionsDirectory: string, id: string) {
   if (!ID.test(id)) {
     const shown = JSON.stringify(id.slice(0, 80))
     throw new SessionError(
@@ -38,8 +28,10 @@ export function sessionPaths(sessionsDirectory: string, id: string): SessionPath
     directory,
     metadata: join(directory, 'metadata.json'),
     history: join(directory, 'history.log'),
+    /** A link to the newest complete state; replacing it is what makes a new state count. */
     current: join(directory, 'current'),
     states: join(directory, 'states'),
+    /** Outputs too large for a result. */
     output: join(directory, 'output'),
     lock: join(directory, 'lock'),
   }
@@ -53,22 +45,13 @@ export function sessionPaths(sessionsDirectory: string, id: string): SessionPath
  */
 export function existingSession(sessionsDirectory: string, id: string): SessionPaths {
   const paths = sessionPaths(sessionsDirectory, id)
-  if (!isDirectory(paths.directory)) {
+  if (!lstatSync(paths.directory, { throwIfNoEntry: false })?.isDirectory()) {
     throw new SessionError(
       'ERR_SESSION_UNKNOWN',
       `There is no session "${id}" in ${resolve(sessionsDirectory)}. It may have been ended; start a new one.`,
     )
   }
   return paths
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory()
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false
-    throw error
-  }
 }
 
 /** `metadata.json`. Unknown members are kept. */
@@ -168,21 +151,6 @@ export function readWhole(path: string): Buffer {
   return bytes
 }
 
-/** Writes a file only its owner can read, and does not wait for the disk. */
-export function writePrivately(path: string, data: string | Buffer): void {
-  try {
-    writeFileSync(path, data, { mode: 0o600 })
-  } catch (error) {
-    throw withPath(error, path)
-  }
-}
-
-/** Of a file that is open the system does not say which it is. */
-function withPath(error: unknown, path: string): unknown {
-  if (error instanceof Error && !error.message.includes(path)) error.message += ` '${path}'`
-  return error
-}
-
 /**
  * Waits until nobody else works in a session, and keeps it until the returned function is called. A holder that died is passed
  * over at once; one that cannot be seen from here, when it has been silent for half a minute.
@@ -193,18 +161,20 @@ function withPath(error: unknown, path: string): unknown {
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
   const ours = signal && AbortSignal.any([signal]) // many may wait at one signal; node takes the eleventh listener for a leak
-  if (signal?.aborted) throw aborted(signal.reason) // also where nobody has to be waited for
   let pauseMs = 1
   const onHeld = async () => {
     pauseMs = Math.min(pauseMs * 2, 25)
-    await pause(pauseMs, ours)
+    await wait(pauseMs * (0.5 + Math.random()), undefined, ours && { signal: ours })
     return false
   }
   try {
+    signal?.throwIfAborted() // also where nobody has to be waited for
     const { release } = await takeLock(directory, { onHeld, forgetPast: true, sync: false })
     return release
   } catch (error) {
-    throw ended(error, directory)
+    if (!signal?.aborted) throw ended(error, directory)
+    const message = 'Stopped while waiting for the session. Nothing was run.'
+    throw new SessionError('ERR_SESSION_ABORTED', message, { cause: error })
   }
 }
 
@@ -212,19 +182,6 @@ export async function lockSession(directory: string, signal?: AbortSignal): Prom
 export function holderOf(directory: string): string {
   const { record } = readHolder(directory) ?? {}
   return record ? `process ${record.pid} on ${record.host}` : 'another process'
-}
-
-async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await wait(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) })
-  } catch (error) {
-    throw aborted(error)
-  }
-}
-
-function aborted(cause: unknown): SessionError {
-  const message = 'Stopped while waiting for the session. Nothing was run.'
-  return new SessionError('ERR_SESSION_ABORTED', message, { cause })
 }
 
 /** Of something in the place of the directory, or of a file in it: a pipe, a directory, a link of an earlier version. */

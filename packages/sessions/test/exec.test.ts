@@ -206,7 +206,7 @@ describe('what is stored', () => {
         await expect(exec('true')).rejects.toMatchObject({
           code: 'ERR_SESSION_DAMAGED',
           message: expect.stringMatching(
-            /states\/\d+\/[\w.]+: not as it was stored, as after a power loss, .*start a new one\./,
+            /states\/\d+\/[\w.]+: damaged, .*start a new one\.\nIf you changed the file yourself, remove .*SHA256SUMS\.$/,
           ),
         })
       }

@@ -2,21 +2,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import type { Secrets } from '../environment.js'
-import { writePrivately } from '../store.js'
-import {
-  type Driver,
-  type DriverCall,
-  type Launch,
-  quoteDouble,
-  type Report,
-  shellEnvironment,
-} from './driver.js'
+import type { Driver, DriverCall, Launch, Report } from './driver.js'
 import {
   chooseVariables,
   directoryLines,
   type Listed,
   linesOf,
   parseListing,
+  quote,
+  shellEnvironment,
   toDirectory,
   toJobs,
   toScript,
@@ -36,12 +30,11 @@ export const bash: Driver = {
 
   prepare(call: DriverCall): Launch {
     const { program, session, command, work, state, secretNames } = call
-    const { env } = shellEnvironment(call)
     const script = join(session, 'program.bash')
     ensureFile(script, bashProgram(secretNames))
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
-      env: { ...env, BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
+      env: { ...shellEnvironment(call), BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
     }
   },
 
@@ -59,7 +52,7 @@ function ensureFile(path: string, text: string): void {
 function commandArguments(command: string, work: string): string[] {
   if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
   const path = `${work}.command`
-  writePrivately(path, command)
+  replaceFile(path, command, { sync: false })
   return ['-c', '. "$0"', path]
 }
 
@@ -210,7 +203,7 @@ function needsListing(entry: Listed): boolean {
 /** bash's own line, unless it is a long one in quotes that take it long to read. */
 function declaration({ text, flags, name, value }: Listed): string {
   const isSlow = text.length > LONG && value !== undefined && !/[aA]/.test(flags)
-  return isSlow ? `declare -${flags} ${name}=${quoteDouble(value)}` : text
+  return isSlow ? `declare -${flags} ${name}=${quote(value)}` : text
 }
 
 /** The options that are not as they were when the shell began: on or off, and the name. */

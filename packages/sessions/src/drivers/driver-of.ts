@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { readIfThere } from '@delta/durable'
+import { readIfThere, replaceFile } from '@delta/durable'
 import { formatVariables } from '../environment.js'
 import { SessionError } from '../errors.js'
-import { writePrivately } from '../store.js'
 import { bash } from './bash.js'
-import { type Driver, type DriverCall, type Launch, launchEnvironment, parseReport } from './driver.js'
+import { type Driver, type DriverCall, type Launch, launchEnvironment, type Report } from './driver.js'
 import pythonProgram from './python-program.py'
 import { sh } from './sh.js'
 
@@ -43,14 +42,26 @@ const python: Driver = {
   prepare(call: DriverCall): Launch {
     const { program, command, work, state, number, secretNames } = call
     const { env, late } = launchEnvironment(call)
-    if (late.size > 0) writePrivately(`${work}.variables`, formatVariables(late))
-    writePrivately(`${work}.command`, command)
+    if (late.size > 0) replaceFile(`${work}.variables`, formatVariables(late), { sync: false })
+    replaceFile(`${work}.command`, command, { sync: false })
     return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
   },
 
   collect(work) {
-    const report = parseReport(readFileSync(work))
+    const text = readFileSync(work, 'utf8')
+    if (text === '') return undefined
+    const { variables, ...report } = JSON.parse(text) as PythonReport
     const own = readIfThere(`${work}.state`)
-    return report && { ...report, ...(own && { own }) }
+    return {
+      ...report,
+      variables: new Map(
+        Object.entries(variables).map(([name, value]) => [name, Buffer.from(value, 'latin1')]),
+      ),
+      withheld: [],
+      ...(own && { own }),
+    }
   },
 }
+
+/** As the program writes it. The values of variables are latin1, one character a byte. */
+type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'lost'> & { variables: Record<string, string> }

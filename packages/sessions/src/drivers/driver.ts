@@ -1,6 +1,5 @@
-import { isName, parseVariables, type Secrets, type Variables } from '../environment.js'
+import type { Secrets, Variables } from '../environment.js'
 import type { ExecResult } from '../result.js'
-import { writePrivately } from '../store.js'
 
 /**
  * What a language needs to have sessions. One command is one process: it restores the state, runs
@@ -53,7 +52,7 @@ export interface Report {
   /** Names of variables left out because their value is, or holds, a secret. */
   withheld: string[]
   workDirectory: string
-  /** What it left running, as the shell lists it. */
+  /** What it left running, as bash lists it. */
   jobs: string
   /** What could not be kept. */
   lost: NonNullable<ExecResult['not_kept']>
@@ -61,48 +60,24 @@ export interface Report {
   own?: Buffer
 }
 
-/**
- * Reads a report as the Python program writes it: NUL-separated entries, the environment as `NAME=value`
- * and everything else under names no variable can have, `=cwd=…`, `=jobs=…`,
- * `=lost=…` (JSON), and `=done=` as the last.
- *
- * @returns undefined when it is not complete: the process did not come to its end.
- */
-export function parseReport(bytes: Buffer): Report | undefined {
-  const entries = parseVariables(bytes)
-  const take = (name: string) => {
-    const value = entries.get(name)?.toString('utf8')
-    entries.delete(name)
-    return value
-  }
-  const [workDirectory, jobs = '', lost = '[]', done] = ['=cwd', '=jobs', '=lost', '=done'].map(take)
-  if (workDirectory === undefined || done === undefined) return undefined
-  return { variables: entries, withheld: [], workDirectory, jobs, lost: JSON.parse(lost) }
-}
-
 /** They would change how a shell itself starts, so they are set only once it runs. */
 const SET_LATE = new Set(['BASH_ENV', 'ENV', 'POSIXLY_CORRECT'])
 /** Read-only in a shell, and made anew by each. */
 const NOT_SET = new Set(['BASHOPTS', 'SHELLOPTS'])
 
-interface LaunchEnvironment {
-  env: Record<string, string>
-  /** What the process must set for itself. */
-  late: Variables
-}
-
 /**
  * Splits variables into those a process can be started with, and the others: Node can pass on only
  * text, and a value need not be valid UTF-8; and the system passes on only so much.
  */
-export function launchEnvironment({
-  variables,
-  room,
-}: Pick<DriverCall, 'variables' | 'room'>): LaunchEnvironment {
+export function launchEnvironment({ variables, room }: DriverCall): {
+  env: Record<string, string>
+  /** What the process must set for itself. */
+  late: Variables
+} {
   const env: Record<string, string> = {}
   const late: Variables = new Map()
   let used = 0
-  for (const [name, value] of bySize(variables)) {
+  for (const [name, value] of [...variables].sort(([, a], [, b]) => a.length - b.length)) {
     if (NOT_SET.has(name)) continue
     const text = value.toString('utf8')
     used += name.length + value.length + 2
@@ -110,40 +85,4 @@ export function launchEnvironment({
     else late.set(name, value)
   }
   return { env, late }
-}
-
-function bySize(variables: Variables): [string, Buffer][] {
-  return [...variables].sort(([, a], [, b]) => a.length - b.length)
-}
-
-/**
- * The same for a shell: what it must set for itself becomes a script.
- *
- * @returns the script's path, if there is one.
- */
-export function shellEnvironment(call: DriverCall): {
-  env: Record<string, string>
-  script: string | undefined
-} {
-  const { env, late } = launchEnvironment(call)
-  const lines = [...late]
-    .filter(([name]) => isName(name))
-    .map(([name, value]) => `export ${name}=${quoteDouble(value.toString('latin1'))}\n`)
-  if (lines.length === 0) return { env, script: undefined }
-  const script = `${call.work}.variables`
-  writePrivately(script, Buffer.from(lines.join(''), 'latin1'))
-  return { env, script }
-}
-
-/**
- * Bytes, as latin1, as one word of a shell. In double quotes, which bash reads in time that grows with the length;
- * for some megabytes of apostrophes in any others it takes minutes.
- */
-export function quoteDouble(bytes: string): string {
-  return `"${bytes.replaceAll(/[\\"$`]/g, '\\$&')}"`
-}
-
-/** A text as one word of a shell. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
+import { replaceFile } from '@delta/durable'
 import type { Secrets } from '../environment.js'
-import { writePrivately } from '../store.js'
-import { type Driver, type DriverCall, type Launch, quote, type Report, shellEnvironment } from './driver.js'
+import type { Driver, DriverCall, Launch, Report } from './driver.js'
 import {
   chooseVariables,
   directoryLines,
   linesOf,
   parseListing,
+  quote,
+  shellEnvironment,
   toDirectory,
   toJobs,
   toScript,
@@ -22,10 +24,9 @@ export const sh: Driver = {
   stateFile: 'state.sh',
 
   prepare(call: DriverCall): Launch {
-    const { env, script } = shellEnvironment(call)
     const path = `${call.work}.command`
-    writePrivately(path, call.command)
-    return { argv: [call.program, '-c', shProgram(call, script, path), 'sh'], env }
+    replaceFile(path, call.command, { sync: false })
+    return { argv: [call.program, '-c', shProgram(call, path), 'sh'], env: shellEnvironment(call) }
   },
 
   collect: (work, secrets) => readShReport(readFileSync(work, 'latin1'), secrets),
@@ -38,17 +39,13 @@ export const sh: Driver = {
  * must not replace ours, but runs after it: `trap` becomes an alias, because POSIX lets no function
  * stand before it.
  */
-function shProgram(
-  { program, work, state, secretNames }: DriverCall,
-  script: string | undefined,
-  path: string,
-): string {
+function shProgram({ program, work, state, secretNames }: DriverCall, path: string): string {
   const source = (file: string) => `[ ! -r ${quote(file)} ] || . ${quote(file)}`
   const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
   const putBack = secretNames.map(
     (name, index) => `[ -z "\${${index + 1}}" ] || export "${name}\${${index + 1}}"`,
   )
-  return `${script === undefined ? '' : source(script)}
+  return `${source(`${work}.variables`)}
 __delta_work=${quote(work)} __delta_exit=
 __delta_save() {
   unset -f command

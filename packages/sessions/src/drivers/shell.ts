@@ -1,5 +1,6 @@
-import type { Secrets, Variables } from '../environment.js'
-import { quote } from './driver.js'
+import { replaceFile } from '@delta/durable'
+import { isName, type Secrets, type Variables } from '../environment.js'
+import { type DriverCall, launchEnvironment } from './driver.js'
 
 /** One entry of what a shell lists of itself (`declare -p`, `export -p`, `set`, `alias`). */
 export interface Listed {
@@ -158,4 +159,23 @@ export function directoryLines(line: string): string[] {
 
 function bytesOfDirectory(line: string): Buffer {
   return Buffer.from(line.replace(/\n$/, ''), 'latin1')
+}
+
+/** The environment a shell is started with; what it must set for itself becomes a script, `<work>.variables`. */
+export function shellEnvironment(call: DriverCall): Record<string, string> {
+  const { env, late } = launchEnvironment(call)
+  const lines = [...late]
+    .filter(([name]) => isName(name))
+    .map(([name, value]) => `export ${name}=${quote(value.toString('latin1'))}\n`)
+  const script = Buffer.from(lines.join(''), 'latin1')
+  if (script.length > 0) replaceFile(`${call.work}.variables`, script, { sync: false })
+  return env
+}
+
+/**
+ * Bytes, as latin1, as one word of a shell. In double quotes, which bash reads in time that grows with the length;
+ * for some megabytes of apostrophes in any others it takes minutes.
+ */
+export function quote(bytes: string): string {
+  return `"${bytes.replaceAll(/[\\"$`]/g, '\\$&')}"`
 }
