@@ -132,11 +132,5 @@ export function largeNotice(variables: Variables): string[] {
   return [`Exported, but too large for the environment of other programs: ${names}. ${CONSEQUENCE}`]
 }
 
-/** Said when no single variable is to blame. */
-export function totalNotice(variables: Variables): string {
-  const bytes = [...variables].reduce((sum, [name, value]) => sum + name.length + value.length + 2, 0)
-  return `The exported variables are too large together (${bytes} bytes) for the environment of other programs. ${CONSEQUENCE}`
-}
-
 const CONSEQUENCE =
   'The session keeps them, but programs fail to start ("Argument list too long") until they are unset, or no longer exported.'

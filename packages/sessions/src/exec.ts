@@ -4,18 +4,10 @@ import { type CapturedOutput, type CommandOutcome, createRedactor, runCommand } 
 import { collectState, type Execution } from './collect.js'
 import type { DriverCall, Launch } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
-import { largeNotice, secretsOf, totalNotice, variablesFor, variablesOf } from './environment.js'
+import { secretsOf, variablesFor, variablesOf } from './environment.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { livingJobs, makeWorkFile, markOf, removeWorkFiles, SESSION_VARIABLE, settleCrash } from './jobs.js'
-import {
-  bytesOf,
-  type ExecResult,
-  isAllThere,
-  isUncut,
-  notTextNotices,
-  processResult,
-  tidyOutput,
-} from './result.js'
+import { bytesOf, type ExecResult, isAllThere, isUncut, processResult, tidyOutput } from './result.js'
 import { readState } from './state.js'
 import {
   existingSession,
@@ -102,7 +94,6 @@ async function runLocked(
   const redactor = createRedactor(secrets.values)
   const outputs = leftRunning ? [] : [stdout, stderr] // what something still writes to stays, as it is written
   notices.push(
-    ...notTextNotices(outcome, isWhole),
     ...noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
     ...outputs.flatMap((output) =>
       noticeUnless(
@@ -168,11 +159,10 @@ async function runExecution(
   command: string,
   options: ExecOptions,
 ): Promise<CommandOutcome> {
-  const { paths, metadata, driver, state, number, work, caller, secrets, notices } = execution
+  const { paths, metadata, driver, state, number, work, caller, secrets } = execution
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const call: DriverCall = {
     program: metadata.program,
-    session: paths.directory,
     command,
     work,
     state: state.ownPath,
@@ -184,7 +174,6 @@ async function runExecution(
   let outcome = await launch(execution, driver.prepare(call), options)
   if (outcome.startError?.code === 'TOO_LARGE') {
     outcome = await launch(execution, driver.prepare({ ...call, room: SMALL_ROOM }), options)
-    if (largeNotice(call.variables).length === 0) notices.push(totalNotice(call.variables))
   }
   if (outcome.startError) {
     const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`

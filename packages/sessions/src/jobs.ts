@@ -1,7 +1,14 @@
-import { closeSync, openSync, readdirSync, readFileSync, unlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { environmentOf, listProcesses, processStart, readProcess, thisMachine } from '@delta/durable'
+import {
+  createFile,
+  environmentOf,
+  listProcesses,
+  processStart,
+  readProcess,
+  thisMachine,
+} from '@delta/durable'
 import { systemCode } from './errors.js'
 import type { BackgroundJob, SessionPaths } from './store.js'
 
@@ -98,9 +105,8 @@ const PREFIX = 'work-'
  * a command whose `delta-sessions` was killed may still be running, and writes into its own.
  */
 export function makeWorkFile(paths: SessionPaths): string {
-  const unique = `${process.pid.toString(36)}-${Math.random().toString(36).slice(2)}`
-  const path = join(paths.directory, `${PREFIX}${unique}`)
-  closeSync(openSync(path, 'wx', 0o600))
+  const path = join(paths.directory, `${PREFIX}${Math.random().toString(36).slice(2)}`)
+  createFile(path, '', { sync: false })
   return path
 }
 

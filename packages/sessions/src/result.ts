@@ -54,16 +54,6 @@ export function isUncut({ omittedBytes }: CapturedOutput): boolean {
   return omittedBytes === 0
 }
 
-/** Says of an output that the result has, but not byte for byte, where its bytes are. */
-export function notTextNotices(
-  { stdout, stderr }: CommandOutcome,
-  isWhole: (output: CapturedOutput) => boolean,
-): string[] {
-  return Object.entries({ stdout, stderr })
-    .filter(([, output]) => isUncut(output) && !isWhole(output))
-    .map(([name, { bytes, path }]) => `${name} is not UTF-8 text; all ${bytes} bytes are in ${path}`)
-}
-
 function exitCode({ status, exitCode, signal }: CommandOutcome): number {
   if (status === 'TIMEOUT') return 124
   return exitCode ?? 128 + (signal ? constants.signals[signal] : 0)

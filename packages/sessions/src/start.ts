@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
@@ -8,8 +8,6 @@ import { SessionError } from './errors.js'
 import { commitState } from './state.js'
 import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
-/** What systems search when there is no PATH. */
-const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
 const LONGEST_START_MS = 10_000
 
 /** Where a session lives, and what it begins with. */
@@ -52,15 +50,17 @@ export async function startSession(program: string, options: StartOptions): Prom
   return { session_id, command, work_dir, status }
 }
 
-/** The absolute path of a program that was seen to run. */
+/**
+ * The absolute path of a program that was seen to run. A command may change PATH as it likes, and the session still finds
+ * its shell.
+ */
 async function locate(program: string, { workDirectory, environment }: StartOptions): Promise<string> {
-  const path = findProgram(program, environment.PATH ?? DEFAULT_PATH, workDirectory)
-  if (path === undefined) throw cannotStart(program, 'there is no such program in PATH')
-  const outcome = await runCommand([path, '-c', ''], {
-    cwd: workDirectory,
-    env: environment,
-    timeoutMs: LONGEST_START_MS,
-  })
+  const options = { cwd: workDirectory, env: environment, timeoutMs: LONGEST_START_MS }
+  const found = await runCommand(['/bin/sh', '-c', 'command -v "$0"', program], options)
+  if (found.exitCode !== 0)
+    throw cannotStart(program, found.startError?.message ?? 'there is no such program in PATH')
+  const path = resolve(workDirectory, found.stdout.text.replace(/\n$/, ''))
+  const outcome = await runCommand([path, '-c', ''], options)
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return path
   throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || endOf(outcome)))
 }
@@ -115,27 +115,5 @@ function newMetadata(program: string, path: string, options: StartOptions): Sess
     ...(runId !== undefined && { run_id: runId }),
     secret_names: [...secretNames],
     background_jobs: [],
-  }
-}
-
-/**
- * Where a program is, as an absolute path. It is looked up once, when a session starts: a command may
- * change PATH as it likes, and the session still finds its shell.
- *
- * @returns undefined when there is none.
- */
-function findProgram(name: string, path: string, workDirectory: string): string | undefined {
-  const candidates = name.includes('/')
-    ? [resolve(workDirectory, name)]
-    : path.split(':').map((directory) => join(directory || '.', name))
-  return candidates.find(isProgram)
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false // whatever keeps it from being run, the next directory may have one
   }
 }

@@ -1,20 +1,15 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { replaceFile } from '@delta/durable'
 import type { Secrets } from '../environment.js'
 import type { Driver, DriverCall, Launch, Report } from './driver.js'
 import {
   chooseVariables,
-  directoryLines,
   type Listed,
   linesOf,
   parseListing,
   quote,
   shellEnvironment,
-  toDirectory,
-  toJobs,
-  toScript,
-  toVariables,
+  shellReport,
   unsetLines,
 } from './shell.js'
 
@@ -29,24 +24,18 @@ export const bash: Driver = {
   stateFile: 'state.bash',
 
   prepare(call: DriverCall): Launch {
-    const { program, session, command, work, state, secretNames } = call
-    const script = join(session, 'program.bash')
-    ensureFile(script, bashProgram(secretNames))
+    const { program, command, work } = call
+    const script = `${work}.program`
+    replaceFile(script, bashProgram(call), { sync: false })
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
-      env: { ...shellEnvironment(call), BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
+      env: { ...shellEnvironment(call), BASH_ENV: script },
     }
   },
 
   collect: (work, secrets) => readBashReport(readFileSync(work, 'latin1'), secrets),
 
   check: (program, stateFile) => [program, '--noprofile', '--norc', '-O', 'extglob', '-n', stateFile],
-}
-
-/** Written by the first command, and again by the first one after an upgrade of this package. */
-function ensureFile(path: string, text: string): void {
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() // a pipe would be waited for
-  if (!isFile || readFileSync(path, 'utf8') !== text) replaceFile(path, text)
 }
 
 function commandArguments(command: string, work: string): string[] {
@@ -56,29 +45,23 @@ function commandArguments(command: string, work: string): string[] {
   return ['-c', '. "$0"', path]
 }
 
-/** Where the program finds what belongs to one command; not exported while the command runs. */
-const WORK_VARIABLE = '__delta_work'
-const STATE_VARIABLE = '__delta_state'
-
 /**
  * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
  * however it does. The command itself is bash's own `-c` argument, so its line numbers and its
- * messages are those of any other bash. Every name of ours begins with `__delta_`. The script is the
- * same for every command of a session.
+ * messages are those of any other bash. Every name of ours begins with `__delta_`.
  *
  * It saves by letting bash list everything, without a loop and without another process; to choose from
- * that is the business of `bash-state.ts`.
- *
- * @param secretNames - Variables that are never saved.
+ * that is the business of `readBashReport`.
  */
-function bashProgram(secretNames: readonly string[]): string {
+function bashProgram({ work, state, secretNames }: DriverCall): string {
+  const source = (path: string) => `[[ ! -r ${quote(path)} ]] || . ${quote(path)}`
   const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
   const putBack = secretNames.map(
     (name, index) => `[[ -z \${${index + 1}} ]] || builtin export "${name}\${${index + 1}}"`,
   )
   return `
 unset BASH_ENV
-export -n __delta_work __delta_state
+__delta_work=${quote(work)}
 shopt -s expand_aliases
 __delta_shopt_before=$BASHOPTS __delta_set_before=$SHELLOPTS __delta_exit=
 
@@ -141,8 +124,8 @@ __delta_user=$__delta_exit __delta_exit=
 [[ -z $__delta_user ]] || { (\\exit "$__delta_code"); \\eval "$__delta_user"; }' EXIT
 
 # Only now: POSIXLY_CORRECT would forbid the function above.
-[[ ! -r $__delta_work.variables ]] || . "$__delta_work.variables"
-[[ ! -r $__delta_state ]] || . "$__delta_state" 2>/dev/null
+${source(`${work}.variables`)}
+${source(state)} 2>/dev/null
 `
 }
 
@@ -154,7 +137,7 @@ const LOCKING = ['noexec', 'onecmd']
 const LONG = 64 * 1024
 
 /**
- * Makes a report of what the program of `bash-program.ts` wrote. The state is a script of bash's own
+ * Makes a report of what `bashProgram` wrote. The state is a script of bash's own
  * listings, in an order in which each part can be read back.
  *
  * @param saved - What the program wrote, as latin1.
@@ -168,15 +151,13 @@ function readBashReport(saved: string, secrets: Secrets): Report | undefined {
   const entries = parseListing(listing)
   const { kept, withheld } = chooseVariables(entries, { secrets, isExported })
   const [umask = '', ...disabled] = linesOf(shell)
-  return {
-    variables: toVariables(kept.filter(isExported)),
+  return shellReport({
+    exported: kept.filter(isExported),
     withheld,
-    workDirectory: toDirectory(cwd),
-    jobs: toJobs(jobs),
-    lost: [],
-    own: toScript([
+    cwd,
+    jobs,
+    script: [
       umask,
-      ...directoryLines(cwd),
       ...changedOptions(entries, 'shopt').map(([on, name]) => `shopt -${on ? 's' : 'u'} ${name}`),
       ...kept.filter(needsListing).map(declaration),
       ...unsetLines(entries),
@@ -186,8 +167,8 @@ function readBashReport(saved: string, secrets: Secrets): Report | undefined {
       ...disabled,
       // Last: from "set -x" on, every line of the file would be printed when it is read.
       ...changedOptions(entries, 'set').map(([on, name]) => `set ${on ? '-' : '+'}o ${name}`),
-    ]),
-  }
+    ],
+  })
 }
 
 /** Arrays cannot be exported, whatever their flags say. */

@@ -25,8 +25,6 @@ export interface DriverCall {
   /** What to start, as an absolute path. */
   program: string
   command: string
-  /** The session's directory, for what is the same for all its commands. */
-  session: string
   /** An empty file for this one command, `0600`. It and all files named after it are removed afterwards. */
   work: string
   /** The driver's state file of the last command. It may not exist. */

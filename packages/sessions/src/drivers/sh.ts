@@ -4,15 +4,11 @@ import type { Secrets } from '../environment.js'
 import type { Driver, DriverCall, Launch, Report } from './driver.js'
 import {
   chooseVariables,
-  directoryLines,
   linesOf,
   parseListing,
   quote,
   shellEnvironment,
-  toDirectory,
-  toJobs,
-  toScript,
-  toVariables,
+  shellReport,
   unsetLines,
 } from './shell.js'
 
@@ -96,7 +92,7 @@ alias trap=__delta_trap
 const OPTION_NOT_KEPT = /^set -o (?:noexec|onecmd|interactive|stdin|monitor|privileged)$/
 
 /**
- * Makes a report of what the program of `sh.ts` wrote.
+ * Makes a report of what `shProgram` wrote.
  *
  * @param saved - What it wrote, as latin1.
  * @returns undefined when it is not complete: the shell did not come to its end.
@@ -114,20 +110,18 @@ function readShReport(saved: string, secrets: Secrets): Report | undefined {
     { secrets, isExported: () => false },
   )
   const options = linesOf(shell)
-  return {
-    variables: toVariables(environment.kept),
+  return shellReport({
+    exported: environment.kept,
     withheld: [...environment.withheld, ...others.withheld],
-    workDirectory: toDirectory(cwd),
-    jobs: toJobs(jobs),
-    lost: [],
-    own: toScript([
+    cwd,
+    jobs,
+    script: [
       `umask ${options.pop() ?? '022'}`,
-      ...directoryLines(cwd),
       ...environment.kept.filter(({ value }) => value === undefined).map(({ text }) => text),
       ...others.kept.map(({ text }) => text),
       ...unsetLines(all),
       ...parseListing(aliases).map(({ text }) => `alias ${text.replace(/^alias /, '')}`),
       ...options.filter((line) => line.startsWith('set -o ') && !OPTION_NOT_KEPT.test(line)),
-    ]),
-  }
+    ],
+  })
 }

@@ -1,6 +1,6 @@
 import { replaceFile } from '@delta/durable'
-import { isName, type Secrets, type Variables } from '../environment.js'
-import { type DriverCall, launchEnvironment } from './driver.js'
+import { isName, type Secrets } from '../environment.js'
+import { type DriverCall, launchEnvironment, type Report } from './driver.js'
 
 /** One entry of what a shell lists of itself (`declare -p`, `export -p`, `set`, `alias`). */
 export interface Listed {
@@ -118,13 +118,36 @@ export function chooseVariables(
   }
 }
 
-/** Variables as data. */
-export function toVariables(entries: readonly Listed[]): Variables {
-  return new Map(
-    entries.flatMap(({ name, value }) =>
-      value === undefined ? [] : [[name, Buffer.from(value, 'latin1')] as const],
+/** What a shell left, as latin1. */
+export interface ShellEnd {
+  /** The environment. */
+  exported: readonly Listed[]
+  withheld: string[]
+  /** What `pwd` printed, and what `jobs` did. */
+  cwd: string
+  jobs: string
+  /** Lines that restore the rest, in their order. */
+  script: readonly string[]
+}
+
+export function shellReport({ exported, withheld, cwd, jobs, script }: ShellEnd): Report {
+  const directory = Buffer.from(cwd.replace(/\n$/, ''), 'latin1')
+  const workDirectory = directory.toString('utf8')
+  // A process can only be started in a directory whose name is text; into any other the shell goes by itself.
+  const isText = Buffer.from(workDirectory).equals(directory)
+  const lines = [isText ? '' : `cd ${quote(directory.toString('latin1'))}`, ...script].filter(Boolean)
+  return {
+    variables: new Map(
+      exported.flatMap(({ name, value }) =>
+        value === undefined ? [] : [[name, Buffer.from(value, 'latin1')] as const],
+      ),
     ),
-  )
+    withheld,
+    workDirectory,
+    jobs: Buffer.from(jobs, 'latin1').toString('utf8'),
+    lost: [],
+    own: Buffer.from(`${lines.join('\n')}\n`, 'latin1'),
+  }
 }
 
 /** IFS is the one variable without which a shell is not as it began. */
@@ -134,31 +157,6 @@ export function unsetLines(entries: readonly Listed[]): string[] {
 
 export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
-}
-
-/** A script of some parts, in their order. */
-export function toScript(parts: readonly string[]): Buffer {
-  return Buffer.from(`${parts.filter((part) => part !== '').join('\n')}\n`, 'latin1')
-}
-
-/** What `pwd` printed. */
-export function toDirectory(line: string): string {
-  return bytesOfDirectory(line).toString('utf8')
-}
-
-/** What `jobs` printed. */
-export function toJobs(listing: string): string {
-  return Buffer.from(listing, 'latin1').toString('utf8')
-}
-
-/** A process can only be started in a directory whose name is text; into any other the shell goes by itself. */
-export function directoryLines(line: string): string[] {
-  const bytes = bytesOfDirectory(line)
-  return Buffer.from(bytes.toString('utf8')).equals(bytes) ? [] : [`cd ${quote(bytes.toString('latin1'))}`]
-}
-
-function bytesOfDirectory(line: string): Buffer {
-  return Buffer.from(line.replace(/\n$/, ''), 'latin1')
 }
 
 /** The environment a shell is started with; what it must set for itself becomes a script, `<work>.variables`. */
