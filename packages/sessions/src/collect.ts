@@ -1,13 +1,11 @@
 import { replaceFile } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import type { Driver, Report } from './drivers/driver.js'
-import type { Secrets } from './environment.js'
-import { isName, largeNotice, rememberedVariables, type Variables } from './environment.js'
+import { isName, largeNotice, rememberedVariables, type Secrets, type Variables } from './environment.js'
 import { systemCode } from './errors.js'
 import { parseJobs } from './jobs.js'
 import type { ExecResult } from './result.js'
-import type { StoredState } from './state.js'
-import { commitState, isSameState, type SessionState } from './state.js'
+import { commitState, isSameState, type SessionState, type StoredState } from './state.js'
 import type { BackgroundJob, SessionMetadata, SessionPaths } from './store.js'
 
 /** One command in one session, with everything that is known before it runs. */

@@ -2,7 +2,7 @@ import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '@delta/durable'
 import { isSessionError, SessionError, systemCode } from './errors.js'
-import { endProcesses } from './jobs.js'
+import { endProcesses, markOf } from './jobs.js'
 import {
   type BackgroundJob,
   existingSession,
@@ -44,7 +44,7 @@ export async function endSession(id: string, options: EndOptions): Promise<Ended
   const paths = existingSession(options.sessionsDirectory, id)
   const { unlock, notices } = await takeOver(id, paths, options)
   try {
-    await endProcesses(isOf(id), backgroundJobs(paths))
+    await endProcesses(markOf(id), backgroundJobs(paths))
     const aside = `${paths.directory}.ended` // so that nobody can begin a command in a half removed session
     renameSync(paths.directory, aside)
     rmSync(aside, { recursive: true, force: true })
@@ -63,7 +63,7 @@ async function takeOver(
   if (atOnce) return { unlock: atOnce, notices: [] }
   // Commands that wait behind the one that was ended may come first; each is ended in its turn.
   for (let vain = 0; vain < 2; ) {
-    vain = (await endProcesses(isOf(id))) ? 0 : vain + 1 // once may be between two commands
+    vain = (await endProcesses(markOf(id))) ? 0 : vain + 1 // once may be between two commands
     const unlock = await lockWithin(KILLED_WITHIN_MS, lock, signal)
     if (unlock)
       return { unlock, notices: [`A command was still running after ${patienceMs / 1000} s and was ended.`] }
@@ -74,16 +74,8 @@ async function takeOver(
   throw new SessionError('ERR_SESSION_BUSY', message)
 }
 
-/** Whether a mark is one of this session's commands. */
-function isOf(id: string): (mark: string) => boolean {
-  return (mark) => mark.startsWith(`${id}:`)
-}
-
 /** How long the holder of the lock may take to notice that its command is gone. */
 const KILLED_WITHIN_MS = 1000
-
-/** Node turns a longer timer into one of a millisecond. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Undefined when somebody else works in the session all that time. */
 async function lockWithin(
@@ -91,7 +83,7 @@ async function lockWithin(
   lock: string,
   signal: AbortSignal | undefined,
 ): Promise<(() => void) | undefined> {
-  const patience = AbortSignal.timeout(Math.min(Math.ceil(patienceMs), LONGEST_TIMER_MS))
+  const patience = AbortSignal.timeout(Math.min(Math.ceil(patienceMs), 2 ** 31 - 1)) // Node makes a longer one a millisecond
   try {
     return await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
   } catch (error) {
@@ -133,7 +125,7 @@ function describe(sessionsDirectory: string, id: string): ListedSession | undefi
     return listed(readMetadata(existingSession(sessionsDirectory, id)))
   } catch (error) {
     if (!isSessionError(error)) throw error
-    return error.code === 'ERR_SESSION_UNKNOWN' ? undefined : damagedSession(id) // unknown: it was ended while we looked
+    return error.code === 'ERR_SESSION_UNKNOWN' ? undefined : { session_id: id, ...DAMAGED } // unknown: it was ended while we looked
   }
 }
 
@@ -152,17 +144,14 @@ function listed(metadata: SessionMetadata): ListedSession {
   }
 }
 
-function damagedSession(id: string): ListedSession {
-  return {
-    session_id: id,
-    command: '',
-    status: 'damaged',
-    created_at: '',
-    last_executed_at: null,
-    work_dir: '',
-    execution_count: 0,
-  }
-}
+const DAMAGED = {
+  command: '',
+  status: 'damaged',
+  created_at: '',
+  last_executed_at: null,
+  work_dir: '',
+  execution_count: 0,
+} as const
 
 const IDLE_MS = 24 * 60 * 60 * 1000
 
@@ -213,12 +202,8 @@ const UNFINISHED = /^new-sess_[A-Za-z0-9_-]+$/
 function removeLeftovers(sessionsDirectory: string): void {
   for (const name of namesIn(sessionsDirectory)) {
     const path = join(sessionsDirectory, name)
-    if (ENDED.test(name) || (UNFINISHED.test(name) && isAbandoned(path)))
+    const age = Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (ENDED.test(name) || (UNFINISHED.test(name) && age > ABANDONED_AFTER_MS))
       rmSync(path, { recursive: true, force: true })
   }
-}
-
-function isAbandoned(path: string): boolean {
-  const made = lstatSync(path, { throwIfNoEntry: false })
-  return made !== undefined && Date.now() - made.mtimeMs > ABANDONED_AFTER_MS
 }

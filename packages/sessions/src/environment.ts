@@ -33,15 +33,13 @@ export function isName(name: string): boolean {
 
 /** The NUL-separated form of `env -0` and of the file on disk. The last of two equal names counts. */
 export function parseVariables(bytes: Buffer): Variables {
-  const variables: Variables = new Map()
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0, start)
-    const entry = bytes.subarray(start, end === -1 ? bytes.length : end)
-    const equals = entry.indexOf('=')
-    if (equals > 0) variables.set(entry.toString('utf8', 0, equals), Buffer.from(entry.subarray(equals + 1)))
-    start += entry.length + 1
-  }
-  return variables
+  const entries = bytes.toString('latin1').split('\0').filter(Boolean)
+  return new Map(
+    entries.map((entry) => {
+      const [name = '', value = ''] = entry.split(/=(.*)/s, 2)
+      return [Buffer.from(name, 'latin1').toString('utf8'), Buffer.from(value, 'latin1')]
+    }),
+  )
 }
 
 /** Sorted by name, so that equal environments are equal files. */
@@ -52,10 +50,11 @@ export function formatVariables(variables: Variables): Buffer {
 }
 
 export function variablesOf(environment: NodeJS.ProcessEnv): Variables {
-  const entries = Object.entries(environment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
+  return new Map(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Buffer.from(value)] as const],
+    ),
   )
-  return new Map(entries.map(([name, value]) => [name, Buffer.from(value)]))
 }
 
 /** What a command gets: what the session remembers, and from its caller what the session never stores. */
@@ -129,8 +128,7 @@ export function largeNotice(variables: Variables): string[] {
   const large = [...variables].filter(([name, value]) => name.length + 1 + value.length > LONGEST_ENTRY)
   if (large.length === 0) return []
   const names = large.map(([name, value]) => `${name} (${value.length} bytes)`).join(', ')
-  return [`Exported, but too large for the environment of other programs: ${names}. ${CONSEQUENCE}`]
+  return [
+    `Exported, but too large for the environment of other programs: ${names}. The session keeps them, but programs fail to start ("Argument list too long") until they are unset, or no longer exported.`,
+  ]
 }
-
-const CONSEQUENCE =
-  'The session keeps them, but programs fail to start ("Argument list too long") until they are unset, or no longer exported.'

@@ -84,13 +84,14 @@ async function runLocked(
   options: ExecOptions,
   isWhole: IsWhole,
 ): Promise<Executed> {
-  const started = new Date()
+  const time = new Date().toISOString()
   const execution = await prepareExecution(paths, options)
   const { metadata, number, secrets, notices } = execution
   const outcome = await runExecution(execution, command, options)
   const { stdout, stderr } = outcome
   const { jobs, leftRunning, kept } = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...kept }
+  const { exit_code, execution_time_ms, work_dir } = result
   const redactor = createRedactor(secrets.values)
   const outputs = leftRunning ? [] : [stdout, stderr] // what something still writes to stays, as it is written
   notices.push(
@@ -105,15 +106,22 @@ async function runLocked(
       () =>
         writeMetadata(paths, {
           ...metadata,
-          last_executed_at: started.toISOString(),
+          last_executed_at: time,
           execution_count: number,
-          work_dir: result.work_dir,
+          work_dir,
           background_jobs: jobs,
         }),
       'This command is not in metadata.json',
     ),
     ...noticeUnless(
-      () => recordCommand(paths, { command: redactor.text(command), started, result }),
+      () =>
+        recordCommand(paths, {
+          time,
+          command: redactor.text(command),
+          exit_code,
+          execution_time_ms,
+          work_dir,
+        }),
       'This command is not in history.log',
     ),
   )
@@ -193,8 +201,8 @@ function launch(
     stdoutPath: join(paths.output, `${number}.stdout`),
     stderrPath: join(paths.output, `${number}.stderr`),
     keepBytes: maxOutputBytes,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(signal && { signal }),
+    timeoutMs,
+    signal,
   })
 }
 

@@ -36,20 +36,17 @@ export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
   return jobs.filter(({ pid, start }) => startOf(pid) === start)
 }
 
-/** What processes of a session's command carry in `SESSION_VARIABLE`. */
-export function markOf(id: string, number: number): string {
-  return `${id}:${number}`
+/** What processes of a session's command carry in `SESSION_VARIABLE`; without a number, what all of its marks begin with. */
+export function markOf(id: string, number?: number): string {
+  return number === undefined ? `${id}:` : `${id}:${number}:`
 }
 
 /**
  * Ends what was left running, TERM first, then KILL: the jobs given, and on Linux every process that
- * carries such a mark, whatever group it moved to. False when there was nothing to end.
+ * carries a mark that begins so, whatever group it moved to. False when there was nothing to end.
  */
-export async function endProcesses(
-  isMarked: (mark: string) => boolean,
-  jobs: readonly BackgroundJob[] = [],
-): Promise<boolean> {
-  const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...markedProcesses(isMarked)])]
+export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<boolean> {
+  const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...markedProcesses(mark)])]
   let pids = find()
   const found = pids.length > 0
   for (const pid of pids) signalGroupOf(pid, 'SIGTERM')
@@ -92,10 +89,10 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Every living process with such a mark. Linux only, elsewhere none. */
-function markedProcesses(isMarked: (mark: string) => boolean): number[] {
+/** Every living process whose mark begins so. Linux only, elsewhere none. */
+function markedProcesses(mark: string): number[] {
   const pids = listProcesses().flatMap(({ pid, alive }) => (alive && pid !== process.pid ? [pid] : []))
-  return pids.filter((pid) => isMarked(environmentOf(pid)[SESSION_VARIABLE] ?? ''))
+  return pids.filter((pid) => environmentOf(pid)[SESSION_VARIABLE]?.startsWith(mark))
 }
 
 const PREFIX = 'work-'
@@ -121,7 +118,7 @@ export function removeWorkFiles(paths: SessionPaths): void {
  */
 export async function settleCrash(paths: SessionPaths, mark: string): Promise<void> {
   if (workFiles(paths).length === 0) return
-  await endProcesses((each) => each === mark)
+  await endProcesses(mark)
   removeWorkFiles(paths)
 }
 

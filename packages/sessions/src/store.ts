@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readHolder, readIfThere, replaceFile, takeLock } from '@delta/durable'
 import { damaged, SessionError, systemCode } from './errors.js'
-import type { ExecResult } from './result.js'
 
 /** Where the parts of one session lie. */
 export type SessionPaths = ReturnType<typeof sessionPaths>
@@ -99,9 +98,9 @@ export function writeMetadata(paths: SessionPaths, metadata: SessionMetadata): v
 }
 
 function isMetadata(value: unknown): value is SessionMetadata {
-  if (typeof value !== 'object' || value === null) return false
-  const { session_id, command, program, created_at, execution_count, secret_names, background_jobs } =
-    value as Record<string, unknown>
+  const { session_id, command, program, created_at, execution_count, secret_names, background_jobs } = Object(
+    value,
+  ) as Record<string, unknown>
   const texts = [session_id, command, program, created_at].every((one) => typeof one === 'string')
   return (
     texts &&
@@ -120,21 +119,19 @@ function isJob(value: unknown): boolean {
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
+interface HistoryEntry {
+  time: string
+  command: string
+  exit_code: number
+  execution_time_ms: number
+  work_dir: string
+}
+
 /** Adds one line of JSON to `history.log`: what was run (without the secrets in it), when, where, and how it ended. */
-export function recordCommand(
-  paths: SessionPaths,
-  { command, started, result }: { command: string; started: Date; result: ExecResult },
-): void {
-  const line = JSON.stringify({
-    time: started.toISOString(),
-    command,
-    exit_code: result.exit_code,
-    execution_time_ms: result.execution_time_ms,
-    work_dir: result.work_dir,
-  })
+export function recordCommand(paths: SessionPaths, entry: HistoryEntry): void {
   const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would be waited for
   try {
-    writeFileSync(descriptor, `${line}\n`)
+    writeFileSync(descriptor, `${JSON.stringify(entry)}\n`)
   } finally {
     closeSync(descriptor)
   }

@@ -1,5 +1,4 @@
 import type { Secrets, Variables } from '../environment.js'
-import type { ExecResult } from '../result.js'
 
 /**
  * What a language needs to have sessions. One command is one process: it restores the state, runs
@@ -53,7 +52,7 @@ export interface Report {
   /** What it left running, as bash lists it. */
   jobs: string
   /** What could not be kept. */
-  lost: NonNullable<ExecResult['not_kept']>
+  lost: { name: string; reason: string }[]
   /** The driver's own part of the state, from which the next process restores the rest. */
   own?: Buffer
 }
