@@ -1,14 +1,21 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type CapturedOutput, type CommandOutcome, createRedactor, runCommand } from '@delta/executor/command'
-import { collectState, type Execution } from './collect.js'
 import type { DriverCall, Launch } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
-import { secretsOf, variablesFor, variablesOf } from './environment.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { livingJobs, makeWorkFile, markOf, removeWorkFiles, SESSION_VARIABLE, settleCrash } from './jobs.js'
-import { bytesOf, type ExecResult, isAllThere, isUncut, processResult, tidyOutput } from './result.js'
-import { readState } from './state.js'
+import {
+  bytesOf,
+  collectState,
+  type ExecResult,
+  type Execution,
+  isAllThere,
+  isUncut,
+  processResult,
+  tidyOutput,
+} from './result.js'
+import { readState, secretsOf, variablesFor, variablesOf } from './state.js'
 import {
   existingSession,
   lockSession,
@@ -93,37 +100,20 @@ async function runLocked(
   const result: ExecResult = { ...processResult(outcome), ...kept }
   const { exit_code, execution_time_ms, work_dir } = result
   const redactor = createRedactor(secrets.values)
+  const known = { last_executed_at: time, execution_count: number, work_dir, background_jobs: jobs }
+  const entry = { time, command: redactor.text(command), exit_code, execution_time_ms, work_dir }
   const outputs = leftRunning ? [] : [stdout, stderr] // what something still writes to stays, as it is written
   notices.push(
     ...noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
-    ...outputs.flatMap((output) =>
-      noticeUnless(
-        () => tidyOutput(output, isWhole(output), redactor),
-        'What this command printed could not be tidied up',
-      ),
-    ),
+    ...outputs.flatMap((output) => {
+      const tidy = () => tidyOutput(output, isWhole(output), redactor)
+      return noticeUnless(tidy, 'What this command printed could not be tidied up')
+    }),
     ...noticeUnless(
-      () =>
-        writeMetadata(paths, {
-          ...metadata,
-          last_executed_at: time,
-          execution_count: number,
-          work_dir,
-          background_jobs: jobs,
-        }),
+      () => writeMetadata(paths, { ...metadata, ...known }),
       'This command is not in metadata.json',
     ),
-    ...noticeUnless(
-      () =>
-        recordCommand(paths, {
-          time,
-          command: redactor.text(command),
-          exit_code,
-          execution_time_ms,
-          work_dir,
-        }),
-      'This command is not in history.log',
-    ),
+    ...noticeUnless(() => recordCommand(paths, entry), 'This command is not in history.log'),
   )
   if (notices.length > 0) result.notices = notices
   return { result, stdout: bytesOf(stdout), stderr: bytesOf(stderr) }

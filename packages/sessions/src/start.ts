@@ -3,9 +3,8 @@ import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/driver-of.js'
-import { isName, rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
-import { commitState } from './state.js'
+import { commitState, isName, rememberedVariables, secretsOf, variablesOf } from './state.js'
 import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
 const LONGEST_START_MS = 10_000

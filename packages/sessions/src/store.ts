@@ -119,16 +119,8 @@ function isJob(value: unknown): boolean {
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
-interface HistoryEntry {
-  time: string
-  command: string
-  exit_code: number
-  execution_time_ms: number
-  work_dir: string
-}
-
 /** Adds one line of JSON to `history.log`: what was run (without the secrets in it), when, where, and how it ended. */
-export function recordCommand(paths: SessionPaths, entry: HistoryEntry): void {
+export function recordCommand(paths: SessionPaths, entry: object): void {
   const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would be waited for
   try {
     writeFileSync(descriptor, `${JSON.stringify(entry)}\n`)

@@ -1,4 +1,4 @@
-import type { Secrets, Variables } from '../environment.js'
+import type { Secrets, Variables } from '../state.js'
 
 /**
  * What a language needs to have sessions. One command is one process: it restores the state, runs

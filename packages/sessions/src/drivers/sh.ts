@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { replaceFile } from '@delta/durable'
-import type { Secrets } from '../environment.js'
+import type { Secrets } from '../state.js'
 import type { Driver, DriverCall, Launch, Report } from './driver.js'
 import {
   chooseVariables,

@@ -1,5 +1,5 @@
 import { replaceFile } from '@delta/durable'
-import { isName, type Secrets } from '../environment.js'
+import { isName, type Secrets } from '../state.js'
 import { type DriverCall, launchEnvironment, type Report } from './driver.js'
 
 /** One entry of what a shell lists of itself (`declare -p`, `export -p`, `set`, `alias`). */
