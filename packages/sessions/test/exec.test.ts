@@ -362,6 +362,48 @@ describe('ids and programs', () => {
     expect(listSessions(sessionsDirectory)).toEqual([])
   })
 
+  test.each(['bash', 'sh'])(
+    '%s works in a directory whose name a shell would read in its own way',
+    async (program) => {
+      const sessionsDirectory = join(temporaryDirectory(), `it's "$HOME" \`id\` \\ é!`, '.sessions')
+      const environment = { PATH: process.env.PATH, BYTES: 'é' }
+      const workDirectory = join(sessionsDirectory, '..')
+      mkdirSync(workDirectory)
+      const { session_id: id } = await startSession(program, {
+        sessionsDirectory,
+        workDirectory,
+        environment,
+      })
+      await execInSession(id, 'KEPT=1; alias there="echo there"', { sessionsDirectory, environment })
+      const result = await execInSession(id, 'there\necho $KEPT', { sessionsDirectory, environment })
+      expect(result).toMatchObject({ stdout: 'there\n1\n', stderr: '', work_dir: workDirectory })
+      await endSession(id, { sessionsDirectory })
+    },
+  )
+
+  test('a program in a relative directory of PATH is found from where the session begins', async () => {
+    const workDirectory = temporaryDirectory()
+    const sessionsDirectory = join(workDirectory, '.sessions')
+    mkdirSync(join(workDirectory, 'bin'))
+    writeFileSync(join(workDirectory, 'bin', 'bash'), '#!/bin/sh\nexec /bin/bash "$@"\n', { mode: 0o700 })
+    const environment = { PATH: `bin:${process.env.PATH}` }
+    const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
+    const { program } = JSON.parse(readFileSync(join(sessionsDirectory, id, 'metadata.json'), 'utf8'))
+    expect(program).toBe(join(workDirectory, 'bin', 'bash'))
+    const result = await execInSession(id, 'cd /; echo here', { sessionsDirectory, environment })
+    expect(result).toMatchObject({ stdout: 'here\n', work_dir: '/' })
+  })
+
+  test('a secret name that is no name of a variable is refused', async () => {
+    const workDirectory = temporaryDirectory()
+    const sessionsDirectory = join(workDirectory, '.sessions')
+    const options = { sessionsDirectory, workDirectory, environment: {}, secretNames: ['KEY; id'] }
+    await expect(startSession('bash', options)).rejects.toMatchObject({
+      code: 'ERR_SESSION_COMMAND',
+      message: '"KEY; id" is not the name of a variable.',
+    })
+  })
+
   test.each(['ruby', '/no/such/bash'])('%s cannot be started', async (program) => {
     const workDirectory = temporaryDirectory()
     const started = startSession(program, {

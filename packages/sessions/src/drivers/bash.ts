@@ -29,7 +29,7 @@ export const bash: Driver = {
     replaceFile(script, bashProgram(call), { sync: false })
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
-      env: { ...shellEnvironment(call), BASH_ENV: script },
+      env: { ...shellEnvironment(call), BASH_ENV: quote(script).slice(1, -1) }, // bash expands it as within double quotes
     }
   },
 
