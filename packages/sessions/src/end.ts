@@ -132,16 +132,7 @@ function describe(sessionsDirectory: string, id: string): ListedSession | undefi
 function listed(metadata: SessionMetadata): ListedSession {
   const { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id } =
     metadata
-  return {
-    session_id,
-    command,
-    status,
-    created_at,
-    last_executed_at,
-    work_dir,
-    execution_count,
-    ...(run_id !== undefined && { run_id }),
-  }
+  return { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id }
 }
 
 const DAMAGED = {

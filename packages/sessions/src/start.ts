@@ -101,7 +101,6 @@ function createDirectory(program: string, path: string, options: StartOptions): 
 
 function newMetadata(program: string, path: string, options: StartOptions): SessionMetadata {
   const { workDirectory, environment, secretNames = [] } = options
-  const runId = environment.DELTA_RUN_ID
   return {
     session_id: `sess_${Math.random().toString(36).slice(2, 14)}`,
     command: program,
@@ -111,7 +110,7 @@ function newMetadata(program: string, path: string, options: StartOptions): Sess
     status: 'active',
     work_dir: resolve(workDirectory),
     execution_count: 0,
-    ...(runId !== undefined && { run_id: runId }),
+    run_id: environment.DELTA_RUN_ID,
     secret_names: [...secretNames],
     background_jobs: [],
   }

@@ -66,7 +66,7 @@ export interface SessionMetadata {
   work_dir: string
   execution_count: number
   /** The run that started the session, if one did: `cleanup` in that run removes it. */
-  run_id?: string
+  run_id?: string | undefined
   /** Names of variables whose values are never stored. */
   secret_names: string[]
   /** Commands that were left running, until `end`. */
