@@ -166,7 +166,7 @@ function whyUnfinished({ status, signal }: CommandOutcome): string {
   if (status === 'ABORTED') return 'it was stopped'
   return signal
     ? `it was killed by ${signal}`
-    : 'its process ended without saving (as after exec or os._exit, or on a full disk)'
+    : 'its process ended without saving (as after exec or os._exit, with a trap on EXIT in sh, or on a full disk)'
 }
 
 /** The next state, once it is on the disk. */

@@ -31,22 +31,16 @@ export const sh: Driver = {
 }
 
 /**
- * Restores, sets the handler that saves, and runs the command from its file. A user's own exit handler
- * must not replace ours, but runs after it: `trap` becomes an alias, because POSIX lets no function
- * stand before it.
+ * Restores, sets the handler that saves, and runs the command from its file. A command's own exit handler takes
+ * its place, for POSIX lets no function stand before `trap`: such a command is not remembered, which its result says.
  */
-function shProgram({ program, work, state, secretNames }: DriverCall, path: string): string {
+function shProgram({ work, state, secretNames }: DriverCall, path: string): string {
   const source = (file: string) => `[ ! -r ${quote(file)} ] || . ${quote(file)}`
-  const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
-  const putBack = secretNames.map(
-    (name, index) => `[ -z "\${${index + 1}}" ] || export "${name}\${${index + 1}}"`,
-  )
   return `${source(`${work}.variables`)}
-__delta_work=${quote(work)} __delta_exit=
+__delta_work=${quote(work)}
 __delta_save() {
   unset -f command
   unset -v ${secretNames.join(' ')}
-  command unalias trap
   command umask
   command printf '\\0'
   export -p
@@ -59,31 +53,8 @@ __delta_save() {
   command printf '\\0'
   command jobs -l
   command printf '\\0done'
-  ${putBack.join('\n  ')}
 }
-__delta_trap() {
-  [ "\${1-}" != -- ] || shift
-  if [ $# -lt 2 ]; then command trap "$@"; return; fi
-  __delta_action=$1; shift
-  for __delta_signal; do
-    case $__delta_signal in
-      0|EXIT) __delta_trap_exit ;;
-      *) command trap -- "$__delta_action" "$__delta_signal" ;;
-    esac
-  done
-}
-# In a subshell it is the subshell's own; and only a child can tell where we are.
-__delta_trap_exit() {
-  if [ "$(exec ${quote(program)} -c 'echo $PPID')" = $$ ]; then
-    __delta_exit=$__delta_action
-    [ "$__delta_exit" != - ] || __delta_exit=
-  else
-    command trap -- "$__delta_action" EXIT
-  fi
-}
-trap '{ __delta_code=$?; { set +o; set +aCefuvx; __delta_save ${secrets}; } >|"$__delta_work"; } 2>/dev/null
-[ -z "$__delta_exit" ] || { (exit "$__delta_code"); \\eval "$__delta_exit"; }' EXIT
-alias trap=__delta_trap
+trap '{ set +o; set +aCefuvx; __delta_save; } 2>/dev/null >|"$__delta_work"' EXIT
 { ${source(state)}; } 2>/dev/null
 . ${quote(path)}`
 }
