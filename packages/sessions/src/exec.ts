@@ -92,15 +92,15 @@ async function runLocked(
   isWhole: IsWhole,
 ): Promise<Executed> {
   const time = new Date().toISOString()
-  const execution = await prepareExecution(paths, options)
-  const { metadata, number, secrets, notices } = execution
-  const outcome = await runExecution(execution, command, options)
+  const execution = await prepareExecution(paths, command, options)
+  const { metadata, call, secrets, notices } = execution
+  const outcome = await runExecution(execution, options)
   const { stdout, stderr } = outcome
   const { jobs, leftRunning, kept } = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...kept }
   const { exit_code, execution_time_ms, work_dir } = result
   const redactor = createRedactor(secrets.values)
-  const known = { last_executed_at: time, execution_count: number, work_dir, background_jobs: jobs }
+  const known = { last_executed_at: time, execution_count: call.number, work_dir, background_jobs: jobs }
   const entry = { time, command: redactor.text(command), exit_code, execution_time_ms, work_dir }
   const outputs = leftRunning ? [] : [stdout, stderr] // what something still writes to stays, as it is written
   notices.push(
@@ -120,73 +120,58 @@ async function runLocked(
 }
 
 /** Reads the session, clears up after a crash, and makes a work file. Called with the session locked. */
-async function prepareExecution(paths: SessionPaths, { environment }: ExecOptions): Promise<Execution> {
+async function prepareExecution(
+  paths: SessionPaths,
+  command: string,
+  { environment }: ExecOptions,
+): Promise<Execution> {
   const metadata = readMetadata(paths)
   const number = metadata.execution_count + 1
   await settleCrash(paths, markOf(metadata.session_id, number))
   metadata.background_jobs = livingJobs(metadata.background_jobs)
+  mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const driver = driverOf(metadata.command)
   const state = readState(paths, driver.stateFile)
-  const workDirectory = nearestDirectory(state.workDirectory)
-  // A name that is no text was garbled when it was read; the shell knows it.
-  const notices =
-    workDirectory === state.workDirectory || state.workDirectory.includes('\ufffd')
-      ? []
-      : [`${state.workDirectory} no longer exists; the command ran in ${workDirectory}.`]
   const caller = variablesOf(environment)
-  return {
-    paths,
-    metadata,
-    driver,
-    state,
-    number,
-    work: makeWorkFile(paths),
-    caller,
-    secrets: secretsOf(caller, metadata.secret_names),
-    workDirectory,
-    notices,
-  }
-}
-
-/** What fits into any environment; used once the system has refused a larger one. */
-const SMALL_ROOM = 64 * 1024
-
-/** @throws {SessionError} `ERR_SESSION_PROGRAM`: the shell cannot be started any more. */
-async function runExecution(
-  execution: Execution,
-  command: string,
-  options: ExecOptions,
-): Promise<CommandOutcome> {
-  const { paths, metadata, driver, state, number, work, caller, secrets } = execution
-  mkdirSync(paths.output, { recursive: true, mode: 0o700 })
+  const secrets = secretsOf(caller, metadata.secret_names)
   const call: DriverCall = {
     program: metadata.program,
     command,
-    work,
+    work: makeWorkFile(paths),
     state: state.ownPath,
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
     room: Number.POSITIVE_INFINITY,
     secretNames: [...secrets.names],
   }
-  let outcome = await launch(execution, driver.prepare(call), options)
-  if (outcome.startError?.code === 'TOO_LARGE') {
-    outcome = await launch(execution, driver.prepare({ ...call, room: SMALL_ROOM }), options)
-  }
-  if (outcome.startError) {
-    const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
-    throw new SessionError('ERR_SESSION_PROGRAM', message)
-  }
-  return outcome
+  return { paths, metadata, driver, state, call, caller, secrets, notices: [] }
+}
+
+/** What fits into any environment; used once the system has refused a larger one. */
+const SMALL_ROOM = 64 * 1024
+
+/** @throws {SessionError} `ERR_SESSION_PROGRAM`: the shell cannot be started any more. */
+async function runExecution(execution: Execution, options: ExecOptions): Promise<CommandOutcome> {
+  const { metadata, driver, state, call, notices } = execution
+  const cwd = nearestDirectory(state.workDirectory)
+  // A name that is no text was garbled when it was read; the shell knows it.
+  if (cwd !== state.workDirectory && !state.workDirectory.includes('\ufffd'))
+    notices.push(`${state.workDirectory} no longer exists; the command ran in ${cwd}.`)
+  let outcome = await launch(execution, driver.prepare(call), { ...options, cwd })
+  if (outcome.startError?.code === 'TOO_LARGE')
+    outcome = await launch(execution, driver.prepare({ ...call, room: SMALL_ROOM }), { ...options, cwd })
+  if (outcome.startError === undefined) return outcome
+  const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
+  throw new SessionError('ERR_SESSION_PROGRAM', message)
 }
 
 function launch(
-  { paths, metadata, number, workDirectory }: Execution,
+  { paths, metadata, call: { number } }: Execution,
   { argv, env }: Launch,
-  { timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions,
+  { cwd, timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions & { cwd: string },
 ): Promise<CommandOutcome> {
   return runCommand(argv, {
-    cwd: workDirectory,
+    cwd,
     env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, number) },
     stdoutPath: join(paths.output, `${number}.stdout`),
     stderrPath: join(paths.output, `${number}.stderr`),

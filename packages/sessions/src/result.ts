@@ -8,7 +8,7 @@ import {
   redactFile,
   runCommand,
 } from '@delta/executor/command'
-import type { Driver, Report } from './drivers/driver.js'
+import type { Driver, DriverCall, Report } from './drivers/driver.js'
 import { systemCode } from './errors.js'
 import { parseJobs } from './jobs.js'
 import {
@@ -110,13 +110,9 @@ export interface Execution {
   metadata: SessionMetadata
   driver: Driver
   state: StoredState
-  /** How many commands the session has run, this one included. */
-  number: number
-  /** The file for what the command leaves. */
-  work: string
+  call: DriverCall
   caller: Variables
   secrets: Secrets
-  workDirectory: string
   notices: string[]
 }
 
@@ -130,11 +126,11 @@ interface Collected {
 
 /** Takes over what a command left in the work directory, or says in a notice why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
-  const { metadata, driver, work, secrets, state, notices } = execution
+  const { metadata, driver, call, secrets, state, notices } = execution
   let report: Report | undefined
   let next: SessionState | undefined
   try {
-    report = outcome.status === 'EXITED' ? driver.collect(work, secrets) : undefined
+    report = outcome.status === 'EXITED' ? driver.collect(call.work, secrets) : undefined
     if (report) next = await storeNext(execution, report)
     else notices.push(asBefore(whyUnfinished(outcome)))
   } catch (error) {
@@ -206,12 +202,9 @@ async function nextOwnState(execution: Execution, { own: bytes }: Report): Promi
   return state.own
 }
 
-async function check(
-  { paths, metadata, driver, work }: Execution,
-  bytes: Buffer,
-): Promise<string | undefined> {
-  const path = `${work}.check`
-  const argv = driver.check?.(metadata.program, path)
+async function check({ paths, driver, call }: Execution, bytes: Buffer): Promise<string | undefined> {
+  const path = `${call.work}.check`
+  const argv = driver.check?.(call.program, path)
   if (!argv) return undefined
   replaceFile(path, bytes, { sync: false })
   const outcome = await runCommand(argv, { cwd: paths.directory, env: {}, timeoutMs: 10_000 })
