@@ -119,7 +119,7 @@ export function chooseVariables(
 }
 
 /** What a shell left, as latin1. */
-export interface ShellEnd {
+interface ShellEnd {
   /** The environment. */
   exported: readonly Listed[]
   withheld: string[]
