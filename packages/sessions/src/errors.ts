@@ -22,15 +22,9 @@ export class SessionError extends Error {
 }
 
 /** Part of a session is not what we wrote. */
-export function damaged(path: string, cause?: unknown): SessionError {
-  const message = `${path}: damaged, so the session cannot be used. End it and start a new one.`
+export function damaged(path: string, cause?: unknown, wayOut = ''): SessionError {
+  const message = `${path}: damaged, so the session cannot be used. End it and start a new one.${wayOut}`
   return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
-}
-
-/** A file of a state is not as it was stored. */
-export function changed(path: string, sums: string): SessionError {
-  const message = `${path}: not as it was stored, as after a power loss, so the session cannot be used. End it and start a new one.\nIf you changed the file yourself, remove ${sums}.`
-  return new SessionError('ERR_SESSION_DAMAGED', message)
 }
 
 /** True for the errors of this package, also from a second installed copy. */
@@ -41,4 +35,20 @@ export function isSessionError(error: unknown): error is SessionError {
 /** The code of a system error (`ENOENT`), to catch exactly the one that is expected. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+/**
+ * Does one of the things that remain when a command has been run. Its result is worth more than any of them, so what the
+ * system has against it (a full disk, say) is not thrown.
+ *
+ * @returns `otherwise` and the reason, if it could not be done.
+ */
+export function noticeUnless(done: () => void, otherwise: string): string[] {
+  try {
+    done()
+    return []
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+    return [`${otherwise}: ${(error as Error).message}`]
+  }
 }

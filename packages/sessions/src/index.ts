@@ -1,8 +1,13 @@
-export { type CleanupOptions, cleanUpSessions } from './cleanup.js'
-export { type EndedSession, type EndOptions, endSession } from './end.js'
+export {
+  type CleanupOptions,
+  cleanUpSessions,
+  type EndedSession,
+  type EndOptions,
+  endSession,
+  type ListedSession,
+  listSessions,
+} from './end.js'
 export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
-export { execInSession } from './exec.js'
-export type { ExecOptions } from './execution.js'
-export { type ListedSession, listSessions } from './list.js'
+export { type ExecOptions, execInSession } from './exec.js'
 export type { ExecResult } from './result.js'
 export { type StartedSession, type StartOptions, startSession } from './start.js'

@@ -3,15 +3,10 @@ import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/driver-of.js'
-import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
-import { findProgram } from './find-program.js'
-import { type SessionMetadata, writeMetadata } from './store/metadata.js'
-import { sessionPaths } from './store/paths.js'
-import { commitState } from './store/state.js'
+import { commitState, isName, rememberedVariables, secretsOf, variablesOf } from './state.js'
+import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
-/** What systems search when there is no PATH. */
-const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
 const LONGEST_START_MS = 10_000
 
 /** Where a session lives, and what it begins with. */
@@ -46,26 +41,25 @@ export interface StartedSession {
  */
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
   driverOf(program)
-  for (const name of options.secretNames ?? []) assertName(name)
+  const odd = options.secretNames?.find((name) => !isName(name))
+  if (odd !== undefined)
+    throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(odd)} is not the name of a variable.`)
   const path = await locate(program, options)
   const { session_id, command, work_dir, status } = createDirectory(program, path, options)
   return { session_id, command, work_dir, status }
 }
 
-function assertName(name: string): void {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return
-  throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(name)} is not the name of a variable.`)
-}
-
-/** The absolute path of a program that was seen to run. */
+/**
+ * The absolute path of a program that was seen to run. A command may change PATH as it likes, and the session still finds
+ * its shell.
+ */
 async function locate(program: string, { workDirectory, environment }: StartOptions): Promise<string> {
-  const path = findProgram(program, environment.PATH ?? DEFAULT_PATH, workDirectory)
-  if (path === undefined) throw cannotStart(program, 'there is no such program in PATH')
-  const outcome = await runCommand([path, '-c', ''], {
-    cwd: workDirectory,
-    env: environment,
-    timeoutMs: LONGEST_START_MS,
-  })
+  const options = { cwd: workDirectory, env: environment, timeoutMs: LONGEST_START_MS }
+  const found = await runCommand(['/bin/sh', '-c', 'command -v "$0"', program], options)
+  if (found.exitCode !== 0)
+    throw cannotStart(program, found.startError?.message ?? 'there is no such program in PATH')
+  const path = resolve(workDirectory, found.stdout.text.replace(/\n$/, ''))
+  const outcome = await runCommand([path, '-c', ''], options)
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return path
   throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || endOf(outcome)))
 }
@@ -107,7 +101,6 @@ function createDirectory(program: string, path: string, options: StartOptions): 
 
 function newMetadata(program: string, path: string, options: StartOptions): SessionMetadata {
   const { workDirectory, environment, secretNames = [] } = options
-  const runId = environment.DELTA_RUN_ID
   return {
     session_id: `sess_${Math.random().toString(36).slice(2, 14)}`,
     command: program,
@@ -117,7 +110,7 @@ function newMetadata(program: string, path: string, options: StartOptions): Sess
     status: 'active',
     work_dir: resolve(workDirectory),
     execution_count: 0,
-    ...(runId !== undefined && { run_id: runId }),
+    run_id: environment.DELTA_RUN_ID,
     secret_names: [...secretNames],
     background_jobs: [],
   }

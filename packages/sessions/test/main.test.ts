@@ -152,12 +152,13 @@ describe('delta-sessions', () => {
     const { json } = terminal()
     const { session_id: id } = await json(['start', 'sh'])
     const { stdout } = await json(['exec', id, 'printf %s aaaabbbbcccc', '--max-output', '8'])
-    expect(stdout).toMatch(/^aaaa\n\[4 bytes left out.*\]\ncccc$/)
+    expect(stdout).toMatch(/^aaaa\n\[4 bytes left out\]\ncccc$/)
   })
 
   test.each([
-    [['exec'], 'exec needs a session id'],
-    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'. --help lists those there are. Quote the command"],
+    [['exec'], 'exec needs a session id. "list" shows'],
+    [['end'], 'end needs a session id. "list" shows'],
+    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'.\n--help lists the options. Quote the command"],
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
@@ -167,12 +168,13 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', '--timeout', '0'], '--timeout 0: expected milliseconds above 0'],
     [
       ['exec', 'sess_x', 'ls', '--timeout', '-5'],
-      '--timeout: needs a value, which cannot begin with a dash.',
+      "Option '--timeout' argument is ambiguous.\nDid you forget to specify the option argument",
     ],
-    [['exec', 'sess_x', 'ls', '--raw=yes'], '--raw: takes no value.'],
+    [['exec', 'sess_x', 'ls', '--timeout'], "Option '--timeout <value>' argument missing"],
+    [['exec', 'sess_x', 'ls', '--raw=yes'], "Option '--raw' does not take an argument"],
     [['start', 'zsh'], 'There are no sessions of "zsh". Start bash, sh or python3.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
-    [['\u001b[2J\u200b'], 'There is no command "\\u{1b}[2J\\u{200b}"'],
+    [['\u001b[2J\u200b'], 'There is no command "\\x1b[2J'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
   ])('%j is wrong usage: exit code 2 and what to do', async (args, message) => {

@@ -1,11 +1,17 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { replaceFile } from '@delta/durable'
-import { writePrivately } from '../store/files.js'
-import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
-import { readBashReport } from './bash-state.js'
-import type { Driver, DriverCall, Launch } from './driver.js'
-import { shellEnvironment } from './launch-environment.js'
+import type { Secrets } from '../state.js'
+import type { Driver, DriverCall, Launch, Report } from './driver.js'
+import {
+  chooseVariables,
+  type Listed,
+  linesOf,
+  parseListing,
+  quote,
+  shellEnvironment,
+  shellReport,
+  unsetLines,
+} from './shell.js'
 
 /** The kernel takes 128 KB in one argument; longer commands go through a file. */
 const LONGEST_ARGUMENT = 100_000
@@ -18,13 +24,12 @@ export const bash: Driver = {
   stateFile: 'state.bash',
 
   prepare(call: DriverCall): Launch {
-    const { program, session, command, work, state, secretNames } = call
-    const { env } = shellEnvironment(call)
-    const script = join(session, 'program.bash')
-    ensureFile(script, bashProgram(secretNames))
+    const { program, command, work } = call
+    const script = `${work}.program`
+    replaceFile(script, bashProgram(call), { sync: false })
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
-      env: { ...env, BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
+      env: { ...shellEnvironment(call), BASH_ENV: quote(script).slice(1, -1) }, // bash expands it as within double quotes
     }
   },
 
@@ -33,15 +38,161 @@ export const bash: Driver = {
   check: (program, stateFile) => [program, '--noprofile', '--norc', '-O', 'extglob', '-n', stateFile],
 }
 
-/** Written by the first command, and again by the first one after an upgrade of this package. */
-function ensureFile(path: string, text: string): void {
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() // a pipe would be waited for
-  if (!isFile || readFileSync(path, 'utf8') !== text) replaceFile(path, text)
-}
-
 function commandArguments(command: string, work: string): string[] {
   if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
   const path = `${work}.command`
-  writePrivately(path, command)
+  replaceFile(path, command, { sync: false })
   return ['-c', '. "$0"', path]
+}
+
+/**
+ * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
+ * however it does. The command itself is bash's own `-c` argument, so its line numbers and its
+ * messages are those of any other bash. Every name of ours begins with `__delta_`.
+ *
+ * It saves by letting bash list everything, without a loop and without another process; to choose from
+ * that is the business of `readBashReport`.
+ */
+function bashProgram({ work, state, secretNames }: DriverCall): string {
+  const source = (path: string) => `[[ ! -r ${quote(path)} ]] || . ${quote(path)}`
+  const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
+  const putBack = secretNames.map(
+    (name, index) => `[[ -z \${${index + 1}} ]] || builtin export "${name}\${${index + 1}}"`,
+  )
+  return `
+unset BASH_ENV
+__delta_work=${quote(work)}
+shopt -s expand_aliases
+__delta_shopt_before=$BASHOPTS __delta_set_before=$SHELLOPTS __delta_exit=
+
+# Secrets are arguments meanwhile, because those appear in no listing.
+__delta_save() {
+  builtin unset -f __delta_save trap
+  builtin unset -v ${secretNames.join(' ')}
+  {
+    builtin umask -p
+    builtin enable -n
+    builtin enable umask declare alias pwd jobs printf export
+    builtin printf '\\0'
+    builtin declare -p
+    builtin printf '\\0'
+    builtin declare -f
+    builtin printf '\\0'
+    builtin declare -F
+    builtin printf '\\0'
+    builtin alias -p
+    builtin printf '\\0'
+    builtin pwd
+    builtin printf '\\0'
+    builtin jobs -l
+    builtin printf '\\0done'
+  } >|"$__delta_work"
+  ${putBack.join('\n  ')}
+}
+
+# The shell's own exit handler is ours; a user's runs after it. The last thing this does may be to
+# set a trap, because a DEBUG trap would already see whatever followed.
+trap() {
+  [[ \${1-} != -- ]] || shift
+  if [[ $BASH_SUBSHELL == 0 && \${1-} != -[lpP] ]]; then
+    [[ $# != 1 ]] || set -- - "$1"
+    __delta_others=()
+    for __delta_name in "\${@:2}"; do
+      case $__delta_name in
+        0|[Ee][Xx][Ii][Tt]) __delta_exit=\${1#-} ;;
+        *) __delta_others+=("$__delta_name") ;;
+      esac
+    done
+    (($# < 2)) || set -- "$1" "\${__delta_others[@]}"
+    [[ $# != 1 ]] || return 0
+  fi
+  builtin trap "$@"
+}
+
+# First undone is what the user may have set that would show, or get in the way of, what follows. In
+# POSIX mode no function can stand before unset and set; with their help none stands before builtin.
+builtin trap '{
+  __delta_code=$? __delta_set=$SHELLOPTS __delta_shopt=$BASHOPTS __delta_posix=\${POSIXLY_CORRECT+set}
+  POSIXLY_CORRECT=\${POSIXLY_CORRECT-}
+  \\unset -f builtin
+  \\builtin trap - DEBUG ERR RETURN
+  \\set +aCefnuvx
+  [[ $__delta_posix ]] || \\unset -v POSIXLY_CORRECT
+  __delta_save ${secrets}
+} >/dev/null 2>&1
+__delta_user=$__delta_exit __delta_exit=
+[[ -z $__delta_user ]] || { (\\exit "$__delta_code"); \\eval "$__delta_user"; }' EXIT
+
+# Only now: POSIXLY_CORRECT would forbid the function above.
+${source(`${work}.variables`)}
+${source(state)} 2>/dev/null
+`
+}
+
+/** Kept in the environment alone, where each shell finds and corrects them. */
+const ENVIRONMENT_ONLY = /^(?:PWD|OLDPWD|SHLVL)$/
+/** Two options would lock the session: noexec, and onecmd, which ends the shell after one command. */
+const LOCKING = ['noexec', 'onecmd']
+
+const LONG = 64 * 1024
+
+/**
+ * Makes a report of what `bashProgram` wrote. The state is a script of bash's own
+ * listings, in an order in which each part can be read back.
+ *
+ * @param saved - What the program wrote, as latin1.
+ * @returns undefined when it is not complete: the shell did not come to its end.
+ * @throws {SyntaxError} It holds what bash does not print.
+ */
+function readBashReport(saved: string, secrets: Secrets): Report | undefined {
+  const [shell = '', listing = '', functions = '', attributes = '', aliases = '', cwd = '', jobs = '', done] =
+    saved.split('\0')
+  if (done !== 'done') return undefined
+  const entries = parseListing(listing)
+  const { kept, withheld } = chooseVariables(entries, { secrets, isExported })
+  const [umask = '', ...disabled] = linesOf(shell)
+  return shellReport({
+    exported: kept.filter(isExported),
+    withheld,
+    cwd,
+    jobs,
+    script: [
+      umask,
+      ...changedOptions(entries, 'shopt').map(([on, name]) => `shopt -${on ? 's' : 'u'} ${name}`),
+      ...kept.filter(needsListing).map(declaration),
+      ...unsetLines(entries),
+      functions.replace(/\n$/, ''),
+      ...linesOf(attributes).filter((line) => !line.startsWith('declare -f ')),
+      ...linesOf(aliases),
+      ...disabled,
+      // Last: from "set -x" on, every line of the file would be printed when it is read.
+      ...changedOptions(entries, 'set').map(([on, name]) => `set ${on ? '-' : '+'}o ${name}`),
+    ],
+  })
+}
+
+/** Arrays cannot be exported, whatever their flags say. */
+function isExported({ flags, value }: Listed): boolean {
+  return flags.includes('x') && !/[aA]/.test(flags) && value !== undefined
+}
+
+/** A variable that is exported and nothing else is data, and is in the environment already. */
+function needsListing(entry: Listed): boolean {
+  return !ENVIRONMENT_ONLY.test(entry.name) && !(isExported(entry) && entry.flags === 'x')
+}
+
+/** bash's own line, unless it is a long one in quotes that take it long to read. */
+function declaration({ text, flags, name, value }: Listed): string {
+  const isSlow = text.length > LONG && value !== undefined && !/[aA]/.test(flags)
+  return isSlow ? `declare -${flags} ${name}=${quote(value)}` : text
+}
+
+/** The options that are not as they were when the shell began: on or off, and the name. */
+function changedOptions(entries: readonly Listed[], kind: 'shopt' | 'set'): [boolean, string][] {
+  const options = (variable: string) => entries.find(({ name }) => name === variable)?.value?.split(':') ?? []
+  const before = options(`__delta_${kind}_before`)
+  const after = options(`__delta_${kind}`)
+  const differ = (some: string[], others: string[], on: boolean): [boolean, string][] =>
+    some.filter((name) => name !== '' && !others.includes(name)).map((name) => [on, name])
+  return [...differ(after, [...before, ...LOCKING], true), ...differ(before, after, false)]
 }

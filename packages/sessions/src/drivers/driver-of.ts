@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { readIfThere, replaceFile } from '@delta/durable'
 import { SessionError } from '../errors.js'
+import { formatVariables } from '../state.js'
 import { bash } from './bash.js'
-import type { Driver } from './driver.js'
-import { python } from './python.js'
+import { type Driver, type DriverCall, type Launch, launchEnvironment, type Report } from './driver.js'
+import pythonProgram from './python-program.py'
 import { sh } from './sh.js'
 
 /**
@@ -27,3 +30,38 @@ export function findDriver(program: string): Driver | undefined {
 export function noSessionsOf(program: string): string {
   return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
 }
+
+/**
+ * Python 3. Remembers variables, imports, functions and classes, the working directory and
+ * `os.environ`; names what cannot be remembered. The value of a last expression is printed, as at
+ * Python's own prompt.
+ */
+const python: Driver = {
+  stateFile: 'state.pickle',
+
+  prepare(call: DriverCall): Launch {
+    const { program, command, work, state, number, secretNames } = call
+    const { env, late } = launchEnvironment(call)
+    if (late.size > 0) replaceFile(`${work}.variables`, formatVariables(late), { sync: false })
+    replaceFile(`${work}.command`, command, { sync: false })
+    return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
+  },
+
+  collect(work) {
+    const text = readFileSync(work, 'utf8')
+    if (text === '') return undefined
+    const { variables, ...report } = JSON.parse(text) as PythonReport
+    const own = readIfThere(`${work}.state`)
+    return {
+      ...report,
+      variables: new Map(
+        Object.entries(variables).map(([name, value]) => [name, Buffer.from(value, 'latin1')]),
+      ),
+      withheld: [],
+      ...(own && { own }),
+    }
+  },
+}
+
+/** As the program writes it. The values of variables are latin1, one character a byte. */
+type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'lost'> & { variables: Record<string, string> }

@@ -278,11 +278,15 @@ def save():
     if restored:
         with open(work + '.state', 'wb', opener=private) as file:
             pickle.dump((sys.version, used, payload), file)
-    entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
-    lost = [{'name': name, 'reason': reason} for name, reason in lost.items()]
-    entries += [b'=cwd=' + directory(), b'=jobs=' + children(), b'=lost=' + json.dumps(lost).encode(), b'=done=']
-    with open(work, 'wb') as file:
-        file.write(b''.join(entry + b'\0' for entry in entries))
+    variables = {key.decode(errors='replace'): value.decode('latin-1') for key, value in os.environb.items()}
+    report = {
+        'variables': {name: value for name, value in variables.items() if name not in hidden},
+        'workDirectory': directory().decode(errors='replace'),
+        'jobs': children(),
+        'lost': [{'name': name, 'reason': reason} for name, reason in lost.items()],
+    }
+    with open(work, 'w') as file:
+        json.dump(report, file)
 
 
 # What "with open(…) as file" leaves. Nobody misses it.
@@ -304,10 +308,10 @@ def directory():
 # As a shell lists its jobs. Linux only.
 def children():
     try:
-        with open(f'/proc/self/task/{os.getpid()}/children', 'rb') as file:
-            return b''.join(b'[1] %s Running\n' % pid for pid in file.read().split())
+        with open(f'/proc/self/task/{os.getpid()}/children') as file:
+            return ''.join(f'[1] {pid} Running\n' for pid in file.read().split())
     except OSError:
-        return b''
+        return ''
 
 
 # What the process could not be started with: too large, or no text.

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { quoteDouble } from '../src/drivers/launch-environment.js'
-import { parseListing } from '../src/drivers/shell-listing.js'
+import { parseListing, quote } from '../src/drivers/shell.js'
 
 /** Any bytes but NUL, which no variable can hold, as latin1; the shell's own characters often. */
 const bytes = fc
@@ -31,7 +30,7 @@ describe.each([
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 20, maxLength: 20 }), (values) => {
         const assign = values.map(
-          (value, index) => `V${index}=${quoteDouble(value)}; export E${index}="$V${index}"\n`,
+          (value, index) => `V${index}=${quote(value)}; export E${index}="$V${index}"\n`,
         )
         const listed = new Map(
           parseListing(list(shell, `${assign.join('')}${listing}\n`, locale)).map(({ name, value }) => [
