@@ -116,7 +116,7 @@ test.skipIf(!hasTerminal)(
       const { stdout } = await shellOnTerminal(`stty cols ${columns}; "$@"`, [...words, '--help']).result
       return stdout.split('\r\n')
     }
-    for (const words of [[], ['run'], ['continue'], ['init'], ['mcp', 'serve']]) {
+    for (const words of [[], ['run'], ['continue'], ['init'], ['mcp', 'serve'], ['sessions']]) {
       const tooWide = (await onScreen(60, words)).filter((line) => line.length > 60)
       expect(tooWide.filter((line) => !/delta|work_dir|"mcp"/.test(line))).toEqual([])
       const piped = (await delta([...words, '--help'])).stdout.split('\n')

@@ -16,7 +16,7 @@ export interface Terminal {
   cwd: string | (() => string)
   stdin: AsyncIterable<unknown>
   /** Text, and with `exec --raw` the bytes that a command printed. */
-  stdout: { write(output: string | Uint8Array): unknown }
+  stdout: { write(output: string | Uint8Array): unknown; isTTY?: boolean; columns?: number }
   stderr: { write(output: string | Uint8Array): unknown }
   /** Without it, signals do what they do to any program. */
   once?(signal: NodeJS.Signals, listener: () => void): unknown

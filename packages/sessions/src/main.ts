@@ -12,6 +12,7 @@ import {
   type Values,
 } from './commands.js'
 import { isSessionError, systemCode } from './errors.js'
+import { helpFor } from './help.js'
 
 export type { Terminal } from './commands.js'
 
@@ -32,8 +33,7 @@ async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number
   const { values, positionals } = parseWords(terminal.argv.slice(2))
   const [name, ...operands] = positionals
   if (values.version) return print(terminal, `${packageJson.version}\n`)
-  if (values.help || name === 'help')
-    return print(terminal, HELP.replaceAll('delta-sessions', nameOf(terminal)))
+  if (values.help || name === 'help') return print(terminal, helpFor(terminal))
 
   const known = [...COMMANDS.keys()].join(', ')
   if (name === undefined) throw new UsageError(`Say what to do: ${known}. --help says more.`)
@@ -66,44 +66,6 @@ function explain(error: unknown, terminal: Terminal): number {
 const NOT_WRITABLE = new Set(['EACCES', 'EDQUOT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'])
 const REMEDY =
   'Sessions are kept in files. See that there is room and that you may write there, or choose another place with --sessions-dir.'
-
-const HELP = `delta-sessions: a shell that remembers, without a process that lives
-
-  delta-sessions start [bash|sh|python3]   make a session, print its id
-  delta-sessions exec <id> [command]       run a command in it; without one,
-                                           what is on stdin
-  delta-sessions end <id>                  end what it left running, remove it
-  delta-sessions list                      print the sessions there are
-  delta-sessions cleanup                   end the sessions of this run
-                                           (DELTA_RUN_ID); outside a run, those
-                                           unused for 24 hours
-
-  --sessions-dir <path>   where sessions live (default: .sessions in the
-                          workspace)
-  --timeout <time>        exec: limit, as 30s, 2m, or a number of milliseconds;
-                          end, cleanup: how long a running command may go on
-                          (default: 5s)
-  --max-output <bytes>    exec: how much of stdout and of stderr to print
-                          (default: 16384)
-  --raw                   exec: plain output and the command's exit code,
-                          instead of JSON
-  --secret <name>         start: a variable whose value is never stored; may be
-                          repeated
-  --all                   cleanup: every session
-
-Each command is a new process, which begins with what the last one left: in bash
-the directory, environment, variables, functions, aliases and options; in sh
-what of these it can list; in python3 variables, imports, functions, classes.
-
-Example:
-  id=$(delta-sessions start | jq -r .session_id)
-  delta-sessions exec "$id" 'cd src && NAME=Ada'
-  delta-sessions exec "$id" --raw 'echo "$NAME is in $PWD"'
-  delta-sessions end "$id"
-
-Results are JSON on stdout. Exit codes: 0 done (exec: the command ran, whatever
-it returned), 1 failed, 2 wrong usage, 129, 130, 143 stopped by a signal.
-`
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
