@@ -19,7 +19,5 @@ export {
 } from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand } from './quote.js'
-export { redactFile } from './secrets/redact-file.js'
-export { createRedactor, type Redactor } from './secrets/redactor.js'
-export { REDACTED, redactPatterns } from './secrets/secret-patterns.js'
+export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export { showControls } from './show-controls.js'

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { unlinkSync } from 'node:fs'
 import type { CapturedOutput } from '../process/captured.js'
-import { redactFile } from '../secrets/redact-file.js'
-import type { Redactor } from '../secrets/redactor.js'
+import type { Redactor } from '../redact.js'
+import { redactFile } from '../redact.js'
 
 /** What is kept of one stream: small text here, everything else in a file. */
 export interface StreamRecord {

@@ -1,0 +1,294 @@
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { type ByteFilter, writeWhole } from './process/pump.js'
+
+/** Takes known secrets out of texts and streams. */
+export interface Redactor {
+  /** False when there is nothing to look for, so that callers can save the work. */
+  readonly active: boolean
+  /** The text with `[REDACTED]` for each secret. */
+  text(text: string): string
+  /** Whether a stream of bytes holds one of the secrets. */
+  foundIn(chunks: Iterable<Buffer>): boolean
+  /** A filter for one stream; a secret that is spread over several chunks is found too. */
+  filter(): ByteFilter
+}
+
+/**
+ * Makes a redactor for secrets whose values are known.
+ *
+ * Values of 6 bytes or more are found plain, JSON-escaped, URL-encoded and in base64.
+ *
+ * @param options.patterns - Also take out what merely looks like a secret, from texts (not from
+ *   streams): see `redactPatterns`.
+ */
+export function createRedactor(
+  secrets: readonly string[],
+  options: { patterns?: boolean | undefined } = {},
+): Redactor {
+  const { patterns = false } = options
+  const forms = compile(secrets)
+  const isKnown = forms.length > 0
+  const isPlain = forms.every((form) => ASCII.test(form)) // then text shows what bytes would
+  const replaceKnown = (text: string) =>
+    isPlain && !forms.some((form) => text.includes(form))
+      ? text
+      : onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out)
+  return {
+    active: isKnown || patterns,
+    text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
+    foundIn: (chunks) => holdsAny(chunks, forms),
+    filter: () => (isKnown ? streamFilter(forms) : { push: same, end: () => NOTHING }),
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+const ASCII = /^\p{ASCII}*$/u
+
+let last: { secrets: readonly string[]; forms: readonly string[] } = { secrets: [], forms: [] }
+
+/** A run has the same secrets at every call, and working out their forms costs as much as a whole observation. */
+function compile(secrets: readonly string[]): readonly string[] {
+  if (secrets.length === 0) return []
+  if (secrets.join('\0') !== last.secrets.join('\0'))
+    last = { secrets: [...secrets], forms: secretForms(secrets) }
+  return last.forms
+}
+
+function same(chunk: Buffer): Buffer {
+  return chunk
+}
+
+/** One character per byte, so that bytes which are no UTF-8 pass unharmed and lengths are bytes. */
+function onBytes(text: string, change: (bytes: string) => string): string {
+  return Buffer.from(change(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8')
+}
+
+/**
+ * Holds back as many bytes as the longest form could still need: a match is taken only where
+ * every form would be visible whole, so a longer secret is never missed for a shorter one.
+ */
+function streamFilter(forms: readonly string[]): ByteFilter {
+  const longest = forms[0]?.length ?? 1
+  let held = ''
+  const take = (settled: (length: number) => number) => {
+    const { out, rest } = replaceBefore(held, forms, settled(held.length))
+    held = rest
+    return Buffer.from(out, 'latin1')
+  }
+  return {
+    push(chunk) {
+      held += chunk.toString('latin1')
+      return take((length) => Math.max(0, length - longest + 1))
+    },
+    end: () => take((length) => length),
+  }
+}
+
+/** Replaces the matches that begin before `limit`; what follows the limit is kept as `rest`. */
+function replaceBefore(text: string, forms: readonly string[], limit: number): { out: string; rest: string } {
+  let out = ''
+  let done = 0
+  for (const { start, end } of findLiterals(text, forms)) {
+    if (start >= limit) break
+    out += text.slice(done, start) + REDACTED
+    done = end
+  }
+  const end = Math.max(done, limit)
+  return { out: out + text.slice(done, end), rest: text.slice(end) }
+}
+
+/** Searches each chunk together with the end of the one before it, as bytes: much faster than text. */
+function holdsAny(chunks: Iterable<Buffer>, forms: readonly string[]): boolean {
+  const needles = forms.map((form) => Buffer.from(form, 'latin1'))
+  const overlap = (needles[0]?.length ?? 1) - 1
+  let end: Buffer = NOTHING
+  for (const chunk of chunks) {
+    const seam = Buffer.concat([end, chunk.subarray(0, overlap)])
+    if (needles.some((needle) => chunk.includes(needle) || seam.includes(needle))) return true
+    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap)
+  }
+  return false
+}
+
+/** Shorter values are not hunted: they would be found in half of all texts. */
+const SHORTEST_SECRET_BYTES = 6
+
+/**
+ * Every spelling in which a secret may turn up in output, as bytes in a latin1 string:
+ * plain, JSON-escaped, URL-encoded and base64, longest first.
+ */
+export function secretForms(secrets: readonly string[]): string[] {
+  const sent = secrets.map((secret) => Buffer.from(secret).toString()) // half a character reaches a command as U+FFFD
+  const long = sent.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
+  const forms = new Set(long.flatMap(formsOf).map((form) => Buffer.from(form).toString('latin1')))
+  return [...forms].sort((one, other) => other.length - one.length)
+}
+
+function formsOf(secret: string): string[] {
+  const url = encodeURIComponent(secret)
+  const strictUrl = url.replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  const urls = [url, strictUrl, url.replaceAll('%20', '+'), strictUrl.replaceAll('%20', '+')]
+  return [secret, ...jsonForms(secret), ...urls, ...urls.map(lowerCaseEscapes), ...base64Forms(secret)]
+}
+
+/** As JavaScript writes it, and as Python does: with everything beyond ASCII, and `/`, escaped. */
+function jsonForms(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  const ascii = json.replaceAll(
+    /[^\x00-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return [json, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')]
+}
+
+function lowerCaseEscapes(url: string): string {
+  return url.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+}
+
+/**
+ * The secret alone, in both alphabets and as `base64` and `openssl` break its lines; and the
+ * part that depends on nothing but the secret when it stands within a longer text, for each of
+ * the three places in a group of three bytes where it can begin.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const alone = bytes.toString('base64')
+  const within = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
+  })
+  const broken = [76, 64].map((width) => alone.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n'))
+  const forms = [alone, alone.replaceAll('=', ''), ...within]
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
+}
+
+/** Where one of several texts was found. */
+export interface Place {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Finds several texts at once, from left to right and never overlapping; of those that begin at one place the first given.
+ *
+ * Not a regular expression made of them: there is a length that none may have, and the error about one that is too long
+ * quotes all of it, to whoever reads the error.
+ */
+export function* findLiterals(text: string, literals: readonly string[]): Generator<Place, void> {
+  const next = literals.map((literal) => text.indexOf(literal))
+  for (let from = 0; ; ) {
+    let found: Place | undefined
+    for (const [index, literal] of literals.entries()) {
+      let start = next[index] ?? -1
+      if (start !== -1 && start < from) start = text.indexOf(literal, from)
+      next[index] = start
+      if (start !== -1 && (!found || start < found.start)) found = { start, end: start + literal.length }
+    }
+    if (!found) return
+    yield found
+    from = found.end
+  }
+}
+
+/** What stands in the place of a secret. */
+export const REDACTED = '[REDACTED]'
+
+/*
+ * What common secrets look like. Every repetition is bounded or begins at text that ends the
+ * attempts before it, so matching takes linear time on any input.
+ */
+const WORD_START = '(?<![A-Za-z0-9_-])'
+
+const TOKENS = new RegExp(
+  [
+    `${WORD_START}gh[pousr]_[A-Za-z0-9]{20,255}`, // GitHub
+    `${WORD_START}github_pat_[A-Za-z0-9_]{20,255}`,
+    `${WORD_START}glpat-[A-Za-z0-9_-]{20,64}`, // GitLab
+    `${WORD_START}sk-[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
+    `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
+    `${WORD_START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
+    `${WORD_START}xox[abeoprs]-[A-Za-z0-9-]{10,255}`, // Slack
+    `${WORD_START}AIza[A-Za-z0-9_-]{35}`, // Google
+    `${WORD_START}ya29\\.[A-Za-z0-9_-]{20,1024}`,
+    `${WORD_START}npm_[A-Za-z0-9]{36}`,
+    `${WORD_START}hf_[A-Za-z0-9]{30,64}`, // Hugging Face
+    `${WORD_START}eyJ[A-Za-z0-9_-]{8,8192}\\.eyJ[A-Za-z0-9_-]{8,16384}\\.[A-Za-z0-9_-]{0,8192}`, // JWT
+  ].join('|'),
+  'g',
+)
+
+const URL_PASSWORD = /(:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
+
+const KEY_BODY = '(?:[A-Za-z0-9+/=\\s\\\\:,]|-(?!----)){0,20000}'
+
+/** Also a key whose end was cut off. */
+const PRIVATE_KEY = new RegExp(
+  `-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----${KEY_BODY}(?:-----END [A-Z0-9 ]{1,80}-----)?`,
+  'g',
+)
+const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
+const KEY_CHARACTER = /[A-Za-z0-9+/=\s\\]/
+
+/** Takes out what looks like a secret: tokens of common services, private keys, passwords in URLs. */
+export function redactPatterns(text: string): string {
+  return redactKeyEnds(text.replace(PRIVATE_KEY, REDACTED))
+    .replace(TOKENS, REDACTED)
+    .replace(URL_PASSWORD, `$1${REDACTED}`)
+}
+
+/** A key whose beginning was cut off: backwards from its end, as far as it looks like one. */
+function redactKeyEnds(text: string): string {
+  let out = ''
+  let done = 0
+  for (const match of text.matchAll(KEY_END)) {
+    let start = match.index
+    while (start > done && KEY_CHARACTER.test(text[start - 1] ?? '')) start--
+    out += text.slice(done, start) + REDACTED
+    done = match.index + match[0].length
+  }
+  return out + text.slice(done)
+}
+
+const CHUNK_BYTES = 1024 * 1024
+
+/**
+ * Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all.
+ *
+ * @throws The system's error when it cannot be read or rewritten; the file is then as it was.
+ */
+export function redactFile(path: string, known: Redactor): void {
+  if (!known.foundIn(chunksOf(path))) return
+  const beside = `${path}.redacted`
+  try {
+    rmSync(beside, { recursive: true, force: true }) // a command may have put a link there, to have another file overwritten
+    writeFiltered(path, beside, known.filter())
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // on a full disk half a copy only takes room
+    throw error
+  }
+}
+
+function writeFiltered(from: string, to: string, filter: ByteFilter): void {
+  const target = openSync(to, 'wx', 0o600)
+  try {
+    for (const chunk of chunksOf(from)) writeWhole(target, filter.push(chunk))
+    writeWhole(target, filter.end())
+  } finally {
+    closeSync(target)
+  }
+}
+
+/** The file's bytes, in one buffer that is used again and again. What a command put in its place, a pipe say, may have no end. */
+function* chunksOf(path: string): Generator<Buffer> {
+  const source = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(source).isFile()) return
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let count = readSync(source, buffer); count > 0; count = readSync(source, buffer)) {
+      yield buffer.subarray(0, count)
+    }
+  } finally {
+    closeSync(source)
+  }
+}
