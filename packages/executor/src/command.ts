@@ -18,6 +18,5 @@ export {
   runCommand,
 } from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
-export { quoteCommand } from './quote.js'
+export { quoteCommand, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
-export { showControls } from './show-controls.js'

@@ -56,13 +56,12 @@ export {
   runCommand,
 } from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
-export { quoteCommand, quoteForPerson } from './quote.js'
+export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export { interruptedResult } from './result/interrupted.js'
 export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
 export { outputPaths, removeInlined, type StreamRecord } from './result/stream-record.js'
 export type { ToolResult, ToolStatus } from './result/tool-result.js'
-export { showControls } from './show-controls.js'
 export { isAgentCommand, startsDelta } from './tool/agent-command.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,

@@ -63,3 +63,14 @@ function quoteWord(word: string, index: number): string {
   const assignment = index === 0 && word.includes('=') // FOO=bar as the program, not as a setting
   return PLAIN_WORD.test(word) && !assignment ? word : quote([word])
 }
+
+/**
+ * Writes control characters as `\x1b`, so that no text of a command can steer a terminal it is
+ * shown on. Tabs and line ends stay, a lone carriage return does not.
+ */
+export function showControls(text: string): string {
+  return text.replaceAll(
+    /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)/g,
+    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+}
