@@ -22,23 +22,22 @@ export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { fitShape, formatPath, type ShapeProblem, showValue, type ValuePath, valueAt } from './fit-shape.js'
 export { limitedMatcher } from './limited-matcher.js'
 export { nearestNames } from './nearest.js'
-export { decide, type PolicyDecision } from './policy/decide.js'
 export {
   COST_ESTIMATES,
   type CostEstimate,
+  DEFAULT_RULES,
+  decide,
   type Effects,
   effectsSchema,
-  TRUST_LEVELS,
-  type TrustLevel,
-} from './policy/effects.js'
-export {
-  DEFAULT_RULES,
   type ParsedPolicy,
   type Policy,
+  type PolicyDecision,
   type PolicyRules,
   parsePolicy,
   policySchema,
-} from './policy/policy.js'
+  TRUST_LEVELS,
+  type TrustLevel,
+} from './policy.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
 export {

@@ -1,4 +1,4 @@
-import type { Policy } from '../policy/policy.js'
+import type { Policy } from '../policy.js'
 import type { SecretTokens } from './secret-tokens.js'
 
 /** Where and with what a prepared call runs. */

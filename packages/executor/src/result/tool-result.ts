@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import type { Policy } from '../policy/policy.js'
+import type { Policy } from '../policy.js'
 import type { CommandOutcome } from '../process/run-command.js'
 import { BY_STDIN } from '../process/start-error.js'
 import { showControls } from '../quote.js'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { effectsSchema, TRUST_LEVELS } from '../policy/effects.js'
+import { effectsSchema, TRUST_LEVELS } from '../policy.js'
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -1,6 +1,6 @@
 import type { Problem } from '@delta/tool-expander'
 import { fitShape, formatPath } from '../fit-shape.js'
-import type { Effects, TrustLevel } from '../policy/effects.js'
+import type { Effects, TrustLevel } from '../policy.js'
 import type { Keep } from '../process/captured.js'
 import { SYNTAX_KEYS } from './known-keys.js'
 import { settingsSchema, type WrittenSettings } from './settings-schema.js'
