@@ -19,9 +19,16 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
-export { fitShape, formatPath, type ShapeProblem, showValue, type ValuePath, valueAt } from './fit-shape.js'
+export {
+  fitShape,
+  formatPath,
+  nearestNames,
+  type ShapeProblem,
+  showValue,
+  type ValuePath,
+  valueAt,
+} from './fit-shape.js'
 export { limitedMatcher } from './limited-matcher.js'
-export { nearestNames } from './nearest.js'
 export {
   COST_ESTIMATES,
   type CostEstimate,

@@ -1,5 +1,5 @@
 import { type BindProblem, type ExpandedTool, toJsonSchema } from '@delta/tool-expander'
-import { nearestNames } from '../nearest.js'
+import { nearestNames } from '../fit-shape.js'
 
 /*
  * What a model reads instead of a result when its call was not run. The first line says so in as many words.

@@ -1,5 +1,5 @@
 import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
-import { nearestNames } from '../nearest.js'
+import { nearestNames } from '../fit-shape.js'
 
 /** Every key of a tool's syntax: what is no setting of how it runs, and what a mistyped one may have meant. */
 export const SYNTAX_KEYS: readonly string[] = [
