@@ -30,6 +30,16 @@ export {
 } from './fit-shape.js'
 export { limitedMatcher } from './limited-matcher.js'
 export {
+  describeProcess,
+  endOrphans,
+  findOrphans,
+  isRunning,
+  type OrphanQuery,
+  type ProcessRecord,
+  readProcessRecord,
+  recordProcess,
+} from './orphans.js'
+export {
   COST_ESTIMATES,
   type CostEstimate,
   DEFAULT_RULES,
@@ -46,14 +56,6 @@ export {
   type TrustLevel,
 } from './policy.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
-export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
-export {
-  describeProcess,
-  isRunning,
-  type ProcessRecord,
-  readProcessRecord,
-  recordProcess,
-} from './process/process-record.js'
 export type { ByteFilter } from './process/pump.js'
 export {
   type CommandOptions,

@@ -1,4 +1,4 @@
-import { endOrphans } from '../process/orphans.js'
+import { endOrphans } from '../orphans.js'
 import { runCommand } from '../process/run-command.js'
 import { outputPaths, removeInlined } from '../result/stream-record.js'
 import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../result/tool-result.js'
