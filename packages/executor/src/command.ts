@@ -2,6 +2,7 @@
  * The runner alone, for programs that need no tools: it loads neither zod nor the expander.
  */
 
+export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -9,8 +10,6 @@ export {
   type EnvironmentOptions,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export type { CapturedOutput, Keep } from './process/captured.js'
-export type { ByteFilter } from './process/pump.js'
 export {
   type CommandOptions,
   type CommandOutcome,

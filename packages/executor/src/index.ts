@@ -10,6 +10,7 @@ export {
 } from './call/prepare-call.js'
 export type { RunContext } from './call/run-context.js'
 export { runPrepared } from './call/run-prepared.js'
+export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export { isTooDeep } from './depth.js'
 export {
   CREDENTIAL_NAMES,
@@ -55,8 +56,6 @@ export {
   TRUST_LEVELS,
   type TrustLevel,
 } from './policy.js'
-export type { CapturedOutput, Keep } from './process/captured.js'
-export type { ByteFilter } from './process/pump.js'
 export {
   type CommandOptions,
   type CommandOutcome,

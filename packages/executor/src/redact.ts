@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
-import { type ByteFilter, writeWhole } from './process/pump.js'
+import { type ByteFilter, writeWhole } from './channels.js'
 
 /** Takes known secrets out of texts and streams. */
 export interface Redactor {

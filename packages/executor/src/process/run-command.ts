@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { signalGroup } from '@delta/durable'
+import type { ByteFilter } from '../channels.js'
+import { type CapturedOutput, type Channels, type Keep, nothingCaptured, openChannels } from '../channels.js'
 import { ExecutorError } from '../errors.js'
-import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
-import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
-import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
 import { type Ending, untilEnded } from './until-ended.js'
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { endGroup } from '@delta/durable'
-import type { Channels } from './channels.js'
+import type { Channels } from '../channels.js'
 import type { StartError } from './start-error.js'
 
 /** What ends a command that does not end by itself; see `CommandOptions`. */

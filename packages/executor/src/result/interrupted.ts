@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs'
-import { type CapturedOutput, captureFile, nothingCaptured } from '../process/captured.js'
+import { type CapturedOutput, captureFile, nothingCaptured } from '../channels.js'
 import type { Tool } from '../tool/define-tool.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from '../tool/settings.js'
 import { formatObservation } from './observation.js'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../process/captured.js'
+import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../channels.js'
 import { showControls } from '../quote.js'
 
 /** How one stream of a command is to be shown to a model. */

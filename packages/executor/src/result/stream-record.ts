@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { unlinkSync } from 'node:fs'
-import type { CapturedOutput } from '../process/captured.js'
+import type { CapturedOutput } from '../channels.js'
 import type { Redactor } from '../redact.js'
 import { redactFile } from '../redact.js'
 

@@ -1,7 +1,7 @@
 import type { Problem } from '@delta/tool-expander'
+import type { Keep } from '../channels.js'
 import { fitShape, formatPath } from '../fit-shape.js'
 import type { Effects, TrustLevel } from '../policy.js'
-import type { Keep } from '../process/captured.js'
 import { SYNTAX_KEYS } from './known-keys.js'
 import { settingsSchema, type WrittenSettings } from './settings-schema.js'
 
