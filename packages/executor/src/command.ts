@@ -10,12 +10,12 @@ export {
   type EnvironmentOptions,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
+export type { StartError, StartErrorCode } from './process/start-error.js'
+export { quoteCommand, showControls } from './quote.js'
+export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export {
   type CommandOptions,
   type CommandOutcome,
   killRunningCommands,
   runCommand,
-} from './process/run-command.js'
-export type { StartError, StartErrorCode } from './process/start-error.js'
-export { quoteCommand, showControls } from './quote.js'
-export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+} from './run-command.js'

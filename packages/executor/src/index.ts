@@ -56,12 +56,6 @@ export {
   TRUST_LEVELS,
   type TrustLevel,
 } from './policy.js'
-export {
-  type CommandOptions,
-  type CommandOutcome,
-  killRunningCommands,
-  runCommand,
-} from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
@@ -69,6 +63,12 @@ export { interruptedResult } from './result/interrupted.js'
 export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
 export { outputPaths, removeInlined, type StreamRecord } from './result/stream-record.js'
 export type { ToolResult, ToolStatus } from './result/tool-result.js'
+export {
+  type CommandOptions,
+  type CommandOutcome,
+  killRunningCommands,
+  runCommand,
+} from './run-command.js'
 export { isAgentCommand, startsDelta } from './tool/agent-command.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,

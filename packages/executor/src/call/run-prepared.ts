@@ -1,7 +1,7 @@
 import { endOrphans } from '../orphans.js'
-import { runCommand } from '../process/run-command.js'
 import { outputPaths, removeInlined } from '../result/stream-record.js'
 import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../result/tool-result.js'
+import { runCommand } from '../run-command.js'
 import { toolTimeoutMs } from '../tool/define-tool.js'
 import { findWorkingDirectory } from '../tool/working-directory.js'
 import { atLast } from './at-last.js'

@@ -1,4 +1,4 @@
-import { runCommand } from '../process/run-command.js'
+import { runCommand } from '../run-command.js'
 
 const PROBE_TIMEOUT_MS = 10_000
 
