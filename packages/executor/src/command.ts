@@ -10,7 +10,6 @@ export {
   type EnvironmentOptions,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export {
@@ -19,3 +18,4 @@ export {
   killRunningCommands,
   runCommand,
 } from './run-command.js'
+export type { StartError, StartErrorCode } from './start-error.js'

@@ -56,7 +56,6 @@ export {
   TRUST_LEVELS,
   type TrustLevel,
 } from './policy.js'
-export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export { interruptedResult } from './result/interrupted.js'
@@ -69,6 +68,7 @@ export {
   killRunningCommands,
   runCommand,
 } from './run-command.js'
+export type { StartError, StartErrorCode } from './start-error.js'
 export { isAgentCommand, startsDelta } from './tool/agent-command.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,

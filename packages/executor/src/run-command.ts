@@ -13,7 +13,7 @@ import {
   openChannels,
 } from './channels.js'
 import { ExecutorError } from './errors.js'
-import { explainStartError, type StartError } from './process/start-error.js'
+import { explainStartError, type StartError } from './start-error.js'
 
 /** What a command gets, where its output goes, and what ends it. */
 export interface CommandOptions {

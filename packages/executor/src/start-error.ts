@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
-import { TEMPORARY_NAME } from '../channels.js'
+import { TEMPORARY_NAME } from './channels.js'
 
 /** Why a command did not start. */
 export type StartErrorCode =
