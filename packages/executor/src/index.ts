@@ -68,6 +68,17 @@ export {
   killRunningCommands,
   runCommand,
 } from './run-command.js'
+export {
+  DEFAULT_SETTINGS,
+  PARAMETER_KEYS,
+  type ParsedSettings,
+  parseToolSettings,
+  type SandboxSettings,
+  SYNTAX_KEYS,
+  settingsSchema,
+  type ToolSettings,
+  unknownParameterKeys,
+} from './settings.js'
 export type { StartError, StartErrorCode } from './start-error.js'
 export { isAgentCommand, startsDelta } from './tool/agent-command.js'
 export {
@@ -80,14 +91,5 @@ export {
   toolTimeoutMs,
 } from './tool/define-tool.js'
 export { findDisplayProblems, renderDisplay } from './tool/display.js'
-export { PARAMETER_KEYS, SYNTAX_KEYS, unknownParameterKeys } from './tool/known-keys.js'
-export {
-  DEFAULT_SETTINGS,
-  type ParsedSettings,
-  parseToolSettings,
-  type SandboxSettings,
-  type ToolSettings,
-} from './tool/settings.js'
-export { settingsSchema } from './tool/settings-schema.js'
 export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool/written-tool.js'

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { type CapturedOutput, captureFile, nothingCaptured } from '../channels.js'
+import { DEFAULT_SETTINGS, type ToolSettings } from '../settings.js'
 import type { Tool } from '../tool/define-tool.js'
-import { DEFAULT_SETTINGS, type ToolSettings } from '../tool/settings.js'
 import { formatObservation } from './observation.js'
 import { outputPaths, settleStream } from './stream-record.js'
 import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } from './tool-result.js'

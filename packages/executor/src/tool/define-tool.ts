@@ -1,9 +1,8 @@
 import { type ExpandedTool, expandTool, formatProblem, type Problem, parseTool } from '@delta/tool-expander'
 import { ExecutorError } from '../errors.js'
+import { parseToolSettings, SYNTAX_KEYS, type ToolSettings, unknownParameterKeys } from '../settings.js'
 import { isAgentCommand } from './agent-command.js'
 import { findDisplayProblems } from './display.js'
-import { SYNTAX_KEYS, unknownParameterKeys } from './known-keys.js'
-import { parseToolSettings, type ToolSettings } from './settings.js'
 import type { WrittenTool } from './written-tool.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */

@@ -1,7 +1,7 @@
 import type { ParameterDefinition, ToolDefinition } from '@delta/tool-expander'
 import type * as z from 'zod/mini'
 import type { Constant } from '../policy.js'
-import type { settingsSchema } from './settings-schema.js'
+import type { settingsSchema } from '../settings.js'
 
 /** A tool as it is written, in YAML or in a program. No key but those there are, and the author's own (`x-`). */
 export type WrittenTool = WithOwnKeys<
