@@ -1,17 +1,7 @@
 export type { Problem } from '@delta/tool-expander'
-export {
-  type CallContext,
-  needsApproval,
-  type PreparedCall,
-  prepareCall,
-  type RefusedCall,
-  type RunnableCall,
-  type ToolCall,
-} from './call/prepare-call.js'
 export type { RunContext } from './call/run-context.js'
 export { runPrepared } from './call/run-prepared.js'
 export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
-export { isTooDeep } from './depth.js'
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -29,7 +19,6 @@ export {
   type ValuePath,
   valueAt,
 } from './fit-shape.js'
-export { limitedMatcher } from './limited-matcher.js'
 export {
   describeProcess,
   endOrphans,
@@ -56,6 +45,17 @@ export {
   TRUST_LEVELS,
   type TrustLevel,
 } from './policy.js'
+export {
+  type CallContext,
+  isTooDeep,
+  limitedMatcher,
+  needsApproval,
+  type PreparedCall,
+  prepareCall,
+  type RefusedCall,
+  type RunnableCall,
+  type ToolCall,
+} from './prepare-call.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
 export { interruptedResult } from './result/interrupted.js'
