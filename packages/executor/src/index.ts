@@ -58,10 +58,7 @@ export {
 } from './prepare-call.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
-export { interruptedResult } from './result/interrupted.js'
 export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
-export { outputPaths, removeInlined, type StreamRecord } from './result/stream-record.js'
-export type { ToolResult, ToolStatus } from './result/tool-result.js'
 export {
   type CommandOptions,
   type CommandOutcome,
@@ -93,3 +90,5 @@ export {
 export { findDisplayProblems, renderDisplay } from './tool/display.js'
 export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool/written-tool.js'
+export type { ToolResult, ToolStatus } from './tool-result.js'
+export { interruptedResult, outputPaths, removeInlined, type StreamRecord } from './tool-result.js'

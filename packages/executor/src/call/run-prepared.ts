@@ -1,10 +1,17 @@
 import { endOrphans } from '../orphans.js'
 import type { RunnableCall } from '../prepare-call.js'
-import { outputPaths, removeInlined } from '../result/stream-record.js'
-import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../result/tool-result.js'
 import { runCommand } from '../run-command.js'
 import { toolTimeoutMs } from '../tool/define-tool.js'
 import { findWorkingDirectory } from '../tool/working-directory.js'
+import {
+  keepBytes,
+  notRun,
+  outputPaths,
+  redactors,
+  removeInlined,
+  type ToolResult,
+  toResult,
+} from '../tool-result.js'
 import { atLast } from './at-last.js'
 import type { RunContext } from './run-context.js'
 import { toolEnvironment } from './tool-environment.js'

@@ -1,13 +1,15 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
 import { relative } from 'node:path'
-import type { Policy } from '../policy.js'
-import { showControls } from '../quote.js'
-import { createRedactor, type Redactor } from '../redact.js'
-import type { CommandOutcome } from '../run-command.js'
-import type { ToolSettings } from '../settings.js'
-import { BY_STDIN } from '../start-error.js'
-import { isAgentTool, type Tool, toolTimeoutMs } from '../tool/define-tool.js'
-import { formatObservation } from './observation.js'
-import { type StreamRecord, settleStream } from './stream-record.js'
+import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
+import type { Policy } from './policy.js'
+import { showControls } from './quote.js'
+import { createRedactor, type Redactor, redactFile } from './redact.js'
+import { formatObservation } from './result/observation.js'
+import type { CommandOutcome } from './run-command.js'
+import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
+import { BY_STDIN } from './start-error.js'
+import { isAgentTool, type Tool, toolTimeoutMs } from './tool/define-tool.js'
 
 /**
  * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.
@@ -151,4 +153,104 @@ function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   if (exitCode === WAITING_FOR_INPUT && isAgentTool(tool))
     return 'exit code 101: this agent waits for a person to answer'
   return exitCode === 0 ? undefined : `exit code ${exitCode}`
+}
+
+/** What is kept of one stream: small text here, everything else in a file. */
+export interface StreamRecord {
+  /** All that was written. */
+  bytes: number
+  /** The file with every byte, when the output was large or is not UTF-8. */
+  path?: string
+  /** The whole output, when it is small text. */
+  text?: string
+}
+
+/** Larger outputs stay in their file. */
+const INLINE_BYTES = 32 * 1024
+
+/**
+ * Decides what a record holds of one stream: its text when that is small, else the file.
+ * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
+ */
+export function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
+  const { bytes, head, path } = captured
+  if (bytes <= INLINE_BYTES && isUtf8(head)) return { bytes, text: known.text(captured.text) }
+  if (path === undefined) return { bytes }
+  if (known.active) redactFile(path, known)
+  return { bytes, path }
+}
+
+/**
+ * Removes the output files of a call whose text the result holds.
+ * A caller that survives crashes does so itself, once the result is safe on disk.
+ */
+export function removeInlined(
+  outputPrefix: string,
+  { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },
+): void {
+  const { stdoutPath, stderrPath } = outputPaths(outputPrefix)
+  if (stdout.path === undefined) removeFile(stdoutPath)
+  if (stderr.path === undefined) removeFile(stderrPath)
+}
+
+/** `rmSync` does the same at many times the price. */
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** Where a call's output goes while it runs, and stays when it is large or binary. */
+export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
+  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
+}
+
+/**
+ * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
+ * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
+ *
+ * The files stay, so that a second crash loses nothing: see `removeInlined`.
+ *
+ * @param tool - Undefined when the agent no longer has it.
+ * @param context.outputPrefix - The one the call was started with; missing files read as silence.
+ * @param context.wasRunning - Something of it was still running, and has been ended.
+ */
+export function interruptedResult(
+  tool: Tool | undefined,
+  context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
+): ToolResult {
+  const settings = tool?.settings ?? DEFAULT_SETTINGS
+  const { known, shown } = redactors(settings, context)
+  const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)
+  const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
+  const stdout = settleStream(output.stdout, known)
+  const stderr = settleStream(output.stderr, known)
+  const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'No output of it is left'
+  const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
+  const observation = formatObservation(
+    `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again. ${printed}`,
+    {
+      stdout: { captured: output.stdout, ...shownPath(stdout, context) },
+      stderr: { captured: output.stderr, ...shownPath(stderr, context) },
+    },
+    { ...settings.output, redact: shown.text },
+  )
+  return { status: 'INTERRUPTED', exitCode: null, signal: null, observation, durationMs: 0, stdout, stderr }
+}
+
+function readOutput(path: string, settings: ToolSettings): CapturedOutput {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingCaptured()
+    throw error
+  }
+  try {
+    return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
+  } finally {
+    closeSync(descriptor)
+  }
 }
