@@ -19,6 +19,7 @@ export {
   type ValuePath,
   valueAt,
 } from './fit-shape.js'
+export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
 export {
   describeProcess,
   endOrphans,
@@ -58,7 +59,6 @@ export {
 } from './prepare-call.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
-export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
 export {
   type CommandOptions,
   type CommandOutcome,

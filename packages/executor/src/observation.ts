@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../channels.js'
-import { showControls } from '../quote.js'
+import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from './channels.js'
+import { showControls } from './quote.js'
 
 /** How one stream of a command is to be shown to a model. */
 export interface ShownStream {
