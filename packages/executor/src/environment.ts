@@ -1,3 +1,7 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import type { ToolSettings } from './settings.js'
+
 /** The engine's own credentials: no command finds them unless somebody says so. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
 
@@ -79,4 +83,127 @@ export function credentialsOf(
 ): Record<string, string> {
   const found = names.map((name) => [name, environment[name]] as const)
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+interface Startable {
+  expanded: { command: readonly string[] }
+  settings: Pick<ToolSettings, 'env' | 'passEnv'>
+}
+
+interface Context {
+  workDirectory: string
+  environment: NodeJS.ProcessEnv
+  credentials?: Readonly<Record<string, string>> | undefined
+  actionId?: string | undefined
+}
+
+/**
+ * The environment of one tool: the run's, the credentials the tool lists in `pass_env:` (all of
+ * them when the tool is `delta` itself), and its own `env:`.
+ */
+export function toolEnvironment(tool: Startable, context: Context, cwd: string): NodeJS.ProcessEnv {
+  const { environment, credentials = {}, actionId } = context
+  const { env, passEnv } = tool.settings
+  const variables = variablesOf(context)
+  const own = Object.fromEntries(
+    Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
+  )
+  const command = tool.expanded.command.map((word) => fillVariables(word, variables))
+  const mayHaveKeys =
+    isAgentCommand(tool.expanded.command) && // as it is written: by that the loader judges it
+    startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
+  const passed = Object.entries(credentials).filter(([name]) => mayHaveKeys || passEnv.includes(name))
+  const place = actionId === undefined ? { PWD: cwd } : { PWD: cwd, DELTA_ACTION_ID: actionId }
+  return Object.assign({}, environment, Object.fromEntries(passed), own, place)
+}
+
+const AGENT_COMMANDS = new Set(['run', 'continue'])
+
+/**
+ * True when a command is by its name an agent of its own: `delta run`, `delta continue`, also with `delta`'s whole path,
+ * which may begin with a variable.
+ */
+export function isAgentCommand(command: readonly string[]): boolean {
+  const [program = '', subcommand = ''] = command
+  const named = program === 'delta' || (/^[/$]/.test(program) && program.endsWith('/delta'))
+  return named && AGENT_COMMANDS.has(subcommand)
+}
+
+interface Start {
+  cwd: string
+  /** With which the command is started. */
+  env: NodeJS.ProcessEnv
+  /** The environment of the run, which nothing in the agent's files has changed. */
+  trusted: NodeJS.ProcessEnv
+}
+
+/**
+ * True when such a command starts `delta` itself, and may have the credentials: the `delta` that the run's own `PATH` finds
+ * first, or the program that runs now. Another file of that name could be anybody's, a model's too.
+ */
+export function startsDelta(command: readonly string[], { cwd, env, trusted }: Start): boolean {
+  if (!isAgentCommand(command)) return false
+  const [program = ''] = command
+  const started = isAbsolute(program) ? program : find(program, directoriesOf(env, cwd))
+  const own = find('delta', (trusted.PATH ?? '').split(':').filter(isAbsolute))
+  return started !== undefined && [own, process.argv[1]].some((known) => isSameFile(started, known))
+}
+
+function directoriesOf({ PATH = '' }: NodeJS.ProcessEnv, cwd: string): string[] {
+  return PATH.split(':').map((directory) => resolve(cwd, directory))
+}
+
+function find(program: string, directories: readonly string[]): string | undefined {
+  return directories.map((directory) => join(directory, program)).find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false // missing, or not for us: the system looks further, too
+  }
+}
+
+function isSameFile(path: string, other: string | undefined): boolean {
+  try {
+    return other !== undefined && realpathSync(path) === realpathSync(other)
+  } catch {
+    return false // one of them is not there
+  }
+}
+
+export interface Variables {
+  AGENT_HOME: string
+  CWD: string
+}
+
+/** Puts the engine's own two variables into a text of a tool's settings. */
+export function fillVariables(text: string, variables: Variables): string {
+  return text.replaceAll(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: keyof Variables) => variables[name])
+}
+
+/** Both as absolute paths: a command would look for a relative one from where it runs. */
+export function absolute({ AGENT_HOME, CWD }: Variables): Variables {
+  const [home = '', workDirectory = ''] = [AGENT_HOME, CWD].map((path) =>
+    isAbsolute(path) ? path : resolve(path),
+  )
+  return { AGENT_HOME: home, CWD: workDirectory }
+}
+
+/** A path of a tool's settings as an absolute one; relative ones start at the workspace. */
+export function settingsPath(text: string, variables: Variables): string {
+  const filled = fillVariables(text, variables)
+  return isAbsolute(filled) ? filled : resolve(variables.CWD, filled)
+}
+
+export interface Place {
+  workDirectory: string
+  environment: NodeJS.ProcessEnv
+}
+
+/** The variables a tool's settings may use, taken from where the tool runs. */
+export function variablesOf({ workDirectory, environment }: Place): Variables {
+  return { AGENT_HOME: environment.AGENT_HOME ?? workDirectory, CWD: workDirectory }
 }

@@ -1,10 +1,9 @@
 import type { RunContext } from './call/run-context.js'
 import { runPrepared } from './call/run-prepared.js'
-import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
+import { CREDENTIAL_NAMES, credentialsOf, variablesOf } from './environment.js'
 import { ExecutorError } from './errors.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import type { Tool } from './tool/define-tool.js'
-import { variablesOf } from './tool/working-directory.js'
 import { notRun, type ToolResult } from './tool-result.js'
 /** Where and how a tool runs that is called without an engine, and who is asked. */
 export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {

@@ -7,6 +7,8 @@ export {
   commandEnvironment,
   credentialsOf,
   type EnvironmentOptions,
+  isAgentCommand,
+  startsDelta,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
@@ -77,7 +79,6 @@ export {
   unknownParameterKeys,
 } from './settings.js'
 export type { StartError, StartErrorCode } from './start-error.js'
-export { isAgentCommand, startsDelta } from './tool/agent-command.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
   defineTool,

@@ -1,6 +1,6 @@
+import { variablesOf } from '../environment.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { quoteForPerson } from '../quote.js'
-import { variablesOf } from '../tool/working-directory.js'
 import type { RunContext } from './run-context.js'
 import { missingPath, pathLeadingOut } from './sandbox.js'
 import { probeSandbox } from './sandbox-probe.js'

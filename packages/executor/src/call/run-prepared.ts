@@ -1,3 +1,4 @@
+import { toolEnvironment } from '../environment.js'
 import { endOrphans } from '../orphans.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { runCommand } from '../run-command.js'
@@ -14,7 +15,6 @@ import {
 } from '../tool-result.js'
 import { atLast } from './at-last.js'
 import type { RunContext } from './run-context.js'
-import { toolEnvironment } from './tool-environment.js'
 
 /** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
 const ESCAPED_GRACE_MS = 250

@@ -1,9 +1,9 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
+import { settingsPath, type Variables } from '../environment.js'
 import type { SandboxSettings } from '../settings.js'
 import type { Tool } from '../tool/define-tool.js'
-import { settingsPath, type Variables } from '../tool/variables.js'
 import { isInside } from '../tool/working-directory.js'
 
 /**

@@ -1,7 +1,7 @@
 import { type BindResult, bindArguments } from '@delta/tool-expander'
+import { isAgentCommand } from '../environment.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { limitedMatcher } from '../prepare-call.js'
-import { isAgentCommand } from '../tool/agent-command.js'
 
 /** Entrusted values by the token that stands for each: `«secret:1-0»`. */
 export type SecretTokens = Readonly<Record<string, string>>

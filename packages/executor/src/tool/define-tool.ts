@@ -1,7 +1,7 @@
 import { type ExpandedTool, expandTool, formatProblem, type Problem, parseTool } from '@delta/tool-expander'
+import { isAgentCommand } from '../environment.js'
 import { ExecutorError } from '../errors.js'
 import { parseToolSettings, SYNTAX_KEYS, type ToolSettings, unknownParameterKeys } from '../settings.js'
-import { isAgentCommand } from './agent-command.js'
 import { findDisplayProblems } from './display.js'
 import type { WrittenTool } from './written-tool.js'
 

@@ -1,19 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
+import { type Place, settingsPath, variablesOf } from '../environment.js'
 import type { Tool } from './define-tool.js'
-import { settingsPath, type Variables } from './variables.js'
 
 export type WorkingDirectory = { ok: true; path: string } | { ok: false; message: string }
-
-interface Place {
-  workDirectory: string
-  environment: NodeJS.ProcessEnv
-}
-
-/** The variables a tool's settings may use, taken from where the tool runs. */
-export function variablesOf({ workDirectory, environment }: Place): Variables {
-  return { AGENT_HOME: environment.AGENT_HOME ?? workDirectory, CWD: workDirectory }
-}
 
 /**
  * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace
