@@ -6,11 +6,11 @@ import {
   type Matches,
   toJsonSchema,
 } from '@delta/tool-expander'
-import { sandboxPrefix } from './call/sandbox.js'
 import { absolute } from './environment.js'
 import { nearestNames } from './fit-shape.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
+import { sandboxPrefix } from './sandbox.js'
 import type { Tool } from './tool/define-tool.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */

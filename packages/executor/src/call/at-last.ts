@@ -1,9 +1,8 @@
 import { variablesOf } from '../environment.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { quoteForPerson } from '../quote.js'
+import { missingPath, pathLeadingOut, probeSandbox } from '../sandbox.js'
 import type { RunContext } from './run-context.js'
-import { missingPath, pathLeadingOut } from './sandbox.js'
-import { probeSandbox } from './sandbox-probe.js'
 import { tokenInTask, tokensIn, withSecrets } from './secret-tokens.js'
 
 /** What is started, or why nothing is. */

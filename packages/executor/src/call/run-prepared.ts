@@ -2,8 +2,8 @@ import { toolEnvironment } from '../environment.js'
 import { endOrphans } from '../orphans.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { runCommand } from '../run-command.js'
+import { findWorkingDirectory } from '../sandbox.js'
 import { toolTimeoutMs } from '../tool/define-tool.js'
-import { findWorkingDirectory } from '../tool/working-directory.js'
 import {
   keepBytes,
   notRun,

@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
-import { settingsPath, type Variables } from '../environment.js'
-import type { SandboxSettings } from '../settings.js'
-import type { Tool } from '../tool/define-tool.js'
-import { isInside } from '../tool/working-directory.js'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
+import { runCommand } from './run-command.js'
+import type { SandboxSettings } from './settings.js'
+import type { Tool } from './tool/define-tool.js'
 
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
@@ -151,4 +151,80 @@ function existing(paths: readonly string[]): string[] {
 function upward(directory: string): string[] {
   const parent = dirname(directory)
   return parent === directory ? [directory] : [directory, ...upward(parent)]
+}
+
+const PROBE_TIMEOUT_MS = 10_000
+
+const probes = new Map<string, Promise<string | undefined>>()
+
+/**
+ * Finds out, once per process and sandbox, whether the sandbox itself can start.
+ *
+ * Without this a missing `bwrap` or a kernel without user namespaces would look like a tool that
+ * failed, and a model would try to work around it.
+ *
+ * @param prefix - The sandbox's own words, as `sandboxPrefix` makes them.
+ * @returns undefined when it starts; otherwise why not, and how to mend it.
+ */
+export function probeSandbox(
+  prefix: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  const key = prefix.join('\0')
+  const known = probes.get(key)
+  if (known) return known
+  const probe = tryOut(prefix, options)
+  probes.set(key, probe)
+  return probe
+}
+
+async function tryOut(
+  prefix: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  const outcome = await runCommand([...prefix, 'true'], { ...options, timeoutMs: PROBE_TIMEOUT_MS })
+  if (outcome.status === 'EXITED' && outcome.exitCode === 0) return undefined
+  if (outcome.startError?.code === 'NOT_FOUND') {
+    return 'bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).'
+  }
+  const said =
+    outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap ended with ${outcome.status}`)
+  const userNamespaces = /namespace|permission|not permitted|setting up uid map/i.test(said)
+  return userNamespaces
+    ? `${said}\nAllow user namespaces for bubblewrap (in a container: run it with the rights to create them).`
+    : said
+}
+
+export type WorkingDirectory = { ok: true; path: string } | { ok: false; message: string }
+
+/**
+ * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace
+ * also after symbolic links, which tools can make; an absolute one is the author's decision.
+ */
+export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingDirectory {
+  const { cwd } = settings
+  if (cwd === undefined) return { ok: true, path: place.workDirectory }
+  const path = settingsPath(cwd, variablesOf(place))
+  try {
+    if (!isWrittenAbsolute(cwd) && !isInside(realpathSync(path), realpathSync(place.workDirectory))) {
+      return {
+        ok: false,
+        message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.`,
+      }
+    }
+    return { ok: true, path }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return { ok: false, message: `The tool's cwd ${path} cannot be entered (${code}). Create it first.` }
+  }
+}
+
+/** Compares absolute paths; a directory is inside itself. */
+export function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith('../')
+}
+
+function isWrittenAbsolute(cwd: string): boolean {
+  return isAbsolute(cwd) || cwd.startsWith('${AGENT_HOME}')
 }
