@@ -3,7 +3,7 @@ import { runPrepared } from './call/run-prepared.js'
 import { CREDENTIAL_NAMES, credentialsOf, variablesOf } from './environment.js'
 import { ExecutorError } from './errors.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
-import type { Tool } from './tool/define-tool.js'
+import type { Tool } from './tool.js'
 import { notRun, type ToolResult } from './tool-result.js'
 /** Where and how a tool runs that is called without an engine, and who is asked. */
 export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {

@@ -79,17 +79,18 @@ export {
   unknownParameterKeys,
 } from './settings.js'
 export type { StartError, StartErrorCode } from './start-error.js'
+export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
+export type { WrittenTool } from './tool.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
   defineTool,
+  findDisplayProblems,
   interruptPolicy,
   isAgentTool,
+  renderDisplay,
   type Tool,
   toolMap,
   toolTimeoutMs,
-} from './tool/define-tool.js'
-export { findDisplayProblems, renderDisplay } from './tool/display.js'
-export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
-export type { WrittenTool } from './tool/written-tool.js'
+} from './tool.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'
 export { interruptedResult, outputPaths, removeInlined, type StreamRecord } from './tool-result.js'

@@ -11,7 +11,7 @@ import { nearestNames } from './fit-shape.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
-import type { Tool } from './tool/define-tool.js'
+import type { Tool } from './tool.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {

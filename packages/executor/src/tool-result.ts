@@ -9,7 +9,7 @@ import { createRedactor, type Redactor, redactFile } from './redact.js'
 import type { CommandOutcome } from './run-command.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
 import { BY_STDIN } from './start-error.js'
-import { isAgentTool, type Tool, toolTimeoutMs } from './tool/define-tool.js'
+import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
 
 /**
  * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.

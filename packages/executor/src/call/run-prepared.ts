@@ -3,7 +3,7 @@ import { endOrphans } from '../orphans.js'
 import type { RunnableCall } from '../prepare-call.js'
 import { runCommand } from '../run-command.js'
 import { findWorkingDirectory } from '../sandbox.js'
-import { toolTimeoutMs } from '../tool/define-tool.js'
+import { toolTimeoutMs } from '../tool.js'
 import {
   keepBytes,
   notRun,

@@ -1,9 +1,23 @@
-import { type ExpandedTool, expandTool, formatProblem, type Problem, parseTool } from '@delta/tool-expander'
-import { isAgentCommand } from '../environment.js'
-import { ExecutorError } from '../errors.js'
-import { parseToolSettings, SYNTAX_KEYS, type ToolSettings, unknownParameterKeys } from '../settings.js'
-import { findDisplayProblems } from './display.js'
-import type { WrittenTool } from './written-tool.js'
+import {
+  type ExpandedTool,
+  expandTool,
+  formatProblem,
+  type ParameterDefinition,
+  type Problem,
+  parseTool,
+  type ToolDefinition,
+} from '@delta/tool-expander'
+import type * as z from 'zod/mini'
+import { isAgentCommand } from './environment.js'
+import { ExecutorError } from './errors.js'
+import type { Constant } from './policy.js'
+import {
+  parseToolSettings,
+  SYNTAX_KEYS,
+  type settingsSchema,
+  type ToolSettings,
+  unknownParameterKeys,
+} from './settings.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
@@ -97,3 +111,47 @@ export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' 
   const believed = settings.trust === undefined || ['org', 'vendor', 'native'].includes(settings.trust)
   return settings.effects?.idempotent === true && believed ? 'rerun' : 'report'
 }
+
+/** `${name}`, or `\${name}` for the text itself. */
+const PLACEHOLDER = /(\\)?\$\{([^}]*)\}/g
+
+/** What is wrong with `display:` of a tool, in the order of the text. */
+export function findDisplayProblems(
+  display: string,
+  { name: toolName, parameters }: Pick<ExpandedTool, 'name' | 'parameters'>,
+): Problem[] {
+  const names = parameters.map(({ name }) => name)
+  const known = names.length > 0 ? ` of ${toolName} (${names.join(', ')})` : `: ${toolName} has none`
+  return [...display.matchAll(PLACEHOLDER)]
+    .filter(({ 1: escaped, 2: name = '' }) => escaped === undefined && !names.includes(name))
+    .map(({ 0: written, index }) => ({
+      path: 'display',
+      message: `${written} is not a parameter${known}`,
+      column: index + 1,
+    }))
+}
+
+/**
+ * The text of `display:` with the arguments of one call; those that are absent become nothing.
+ *
+ * @param show - How one value is written; a model chose it, so a terminal wants it without control characters.
+ */
+export function renderDisplay(display: string, args: unknown, show: (value: string) => string): string {
+  const values = new Map(Object.entries(Object(args)))
+  return display.replace(PLACEHOLDER, (written, escaped: string | undefined, name: string) => {
+    if (escaped !== undefined) return written.slice(1)
+    const value = values.get(name)
+    if (value === undefined || value === null) return ''
+    return show(typeof value === 'string' ? value : JSON.stringify(value))
+  })
+}
+
+/** A tool as it is written, in YAML or in a program. No key but those there are, and the author's own (`x-`). */
+export type WrittenTool = WithOwnKeys<
+  Omit<ToolDefinition, 'parameters'> & {
+    parameters?: readonly WithOwnKeys<ParameterDefinition>[] | undefined
+  } & Constant<z.input<typeof settingsSchema>>
+>
+
+/** Both, for an interface such as `ExpandedTool` has no signature and would not be taken for one with it. */
+type WithOwnKeys<Type> = Type | (Type & { [key: `x-${string}`]: unknown })
