@@ -79,7 +79,6 @@ export {
   unknownParameterKeys,
 } from './settings.js'
 export type { StartError, StartErrorCode } from './start-error.js'
-export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
@@ -94,3 +93,4 @@ export {
 } from './tool.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'
 export { interruptedResult, outputPaths, removeInlined, type StreamRecord } from './tool-result.js'
+export { findUnreplaced, type Unreplaced } from './unreplaced.js'
