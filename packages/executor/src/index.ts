@@ -1,6 +1,4 @@
 export type { Problem } from '@delta/tool-expander'
-export type { RunContext } from './call/run-context.js'
-export { runPrepared } from './call/run-prepared.js'
 export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export {
   CREDENTIAL_NAMES,
@@ -11,7 +9,8 @@ export {
   startsDelta,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export { type ExecuteContext, executeTool } from './execute-tool.js'
+export type { RunContext } from './execute-tool.js'
+export { type ExecuteContext, executeTool, runPrepared } from './execute-tool.js'
 export {
   fitShape,
   formatPath,
