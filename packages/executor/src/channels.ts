@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-export interface ChannelOptions {
+interface ChannelOptions {
   stdin?: string | Uint8Array | undefined
   stdoutPath?: string | undefined
   stderrPath?: string | undefined
@@ -163,7 +163,7 @@ const PIPE_BYTES = 4 * 1024 * 1024
  * on writing is cut off, after no more bytes than a pipe can hold. `drain` throws what the
  * filter or the disk threw; `onFailure` is called as soon as one of them did.
  */
-export function pump(
+function pump(
   source: Readable,
   descriptor: number,
   { filter, onFailure }: { filter: ByteFilter; onFailure: () => void },

@@ -180,7 +180,7 @@ export interface Variables {
 }
 
 /** Puts the engine's own two variables into a text of a tool's settings. */
-export function fillVariables(text: string, variables: Variables): string {
+function fillVariables(text: string, variables: Variables): string {
   return text.replaceAll(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: keyof Variables) => variables[name])
 }
 

@@ -170,7 +170,7 @@ export interface RunContext {
 type Started = Pick<RunnableCall, 'argv' | 'stdin'> | { refusal: string }
 
 /** What only the last moment tells: whether the sandbox can be had, and what entrusted values the call is about to be given. */
-export async function atLast(
+async function atLast(
   call: RunnableCall,
   context: RunContext,
   place: { cwd: string; env: NodeJS.ProcessEnv },
@@ -231,12 +231,12 @@ async function sandboxProblem(
 }
 
 /** Entrusted values by the token that stands for each: `«secret:1-0»`. */
-export type SecretTokens = Readonly<Record<string, string>>
+type SecretTokens = Readonly<Record<string, string>>
 
 const TOKEN = /«secret:[^»]{1,64}»/g
 
 /** Every token that a call would hand to its command. */
-export function tokensIn({ argv, stdin = '' }: RunnableCall): string[] {
+function tokensIn({ argv, stdin = '' }: RunnableCall): string[] {
   return [...argv, stdin].flatMap((text) => text.match(TOKEN) ?? [])
 }
 
@@ -244,7 +244,7 @@ export function tokensIn({ argv, stdin = '' }: RunnableCall): string[] {
  * A token in the task of a sub-agent, which keeps its task: the value would stay in its records, and go to its provider.
  * What `delta continue` is told can be the answer to a sensitive question, and that is not kept.
  */
-export function tokenInTask(call: RunnableCall, tokens: SecretTokens): string | undefined {
+function tokenInTask(call: RunnableCall, tokens: SecretTokens): string | undefined {
   const { command } = call.tool.expanded
   if (!isAgentCommand(command) || command[1] !== 'run') return undefined
   return tokensIn(call).find((token) => Object.hasOwn(tokens, token))
@@ -254,7 +254,7 @@ export function tokenInTask(call: RunnableCall, tokens: SecretTokens): string | 
  * Binds a call anew with entrusted values in the place of their tokens: it was judged by its tokens, no token begins with a
  * dash, and in JSON a value is written with its quotes and lines escaped. The messages of a refusal may quote a value.
  */
-export function withSecrets(
+function withSecrets(
   { tool, args, variables, sandbox = [] }: RunnableCall,
   tokens: SecretTokens,
 ): BindResult {

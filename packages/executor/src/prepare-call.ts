@@ -181,7 +181,7 @@ function asObject(value: unknown): ReadArguments {
 const LONGEST_SHOWN = 80
 const MOST_NAMED = 50
 
-export function unknownTool(name: string, known: readonly string[]): string {
+function unknownTool(name: string, known: readonly string[]): string {
   const near = nearestNames(name, known)
   const lines = [`ERROR: there is no tool ${shown(name)}. Nothing was run.`]
   if (near.length > 0) lines.push(`Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`)
@@ -195,14 +195,14 @@ function someOf(names: readonly string[]): string {
   return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
 }
 
-export function badArguments(tool: ExpandedTool, reason: string): string {
+function badArguments(tool: ExpandedTool, reason: string): string {
   return [
     `ERROR: the arguments of "${tool.name}" ${reason}. Nothing was run.`,
     `Send one JSON object. ${describeParameters(tool)}`,
   ].join('\n')
 }
 
-export function refusedArguments(tool: ExpandedTool, problems: readonly BindProblem[]): string {
+function refusedArguments(tool: ExpandedTool, problems: readonly BindProblem[]): string {
   return [
     `ERROR: the arguments of "${tool.name}" were not accepted. Nothing was run.`,
     ...problems.map(({ message }) => `- ${message}`),
@@ -210,7 +210,7 @@ export function refusedArguments(tool: ExpandedTool, problems: readonly BindProb
   ].join('\n')
 }
 
-export function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]): string {
+function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]): string {
   return [
     `BLOCKED: the policy of this agent does not allow "${tool.name}": ${reasons.join(', ')}. Nothing was run.`,
     'Calling it again will not help; use another tool, or say what you would need.',
@@ -218,7 +218,7 @@ export function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]):
 }
 
 /** What the author of a tool can change where a value was refused that may be right. */
-export function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
+function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
   const refused = problems.find(({ code }) => code === 'ERR_ARGUMENT_DASH')
   if (refused === undefined) return undefined
   return `${name}: a value of "${refused.parameter}" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.`

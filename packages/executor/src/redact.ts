@@ -117,7 +117,7 @@ const SHORTEST_SECRET_BYTES = 6
  * Every spelling in which a secret may turn up in output, as bytes in a latin1 string:
  * plain, JSON-escaped, URL-encoded and base64, longest first.
  */
-export function secretForms(secrets: readonly string[]): string[] {
+function secretForms(secrets: readonly string[]): string[] {
   const sent = secrets.map((secret) => Buffer.from(secret).toString()) // half a character reaches a command as U+FFFD
   const long = sent.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
   const forms = new Set(long.flatMap(formsOf).map((form) => Buffer.from(form).toString('latin1')))
@@ -174,7 +174,7 @@ export interface Place {
  * Not a regular expression made of them: there is a length that none may have, and the error about one that is too long
  * quotes all of it, to whoever reads the error.
  */
-export function* findLiterals(text: string, literals: readonly string[]): Generator<Place, void> {
+function* findLiterals(text: string, literals: readonly string[]): Generator<Place, void> {
   const next = literals.map((literal) => text.indexOf(literal))
   for (let from = 0; ; ) {
     let found: Place | undefined

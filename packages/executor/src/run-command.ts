@@ -164,7 +164,7 @@ interface RunningCommand {
 type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
 
 /** How a command ended, or that it never began; by its `status`. */
-export type Ending =
+type Ending =
   | { status: 'EXITED'; exitCode: number; signal: null; startError?: undefined }
   | { status: 'SIGNALED'; exitCode: null; signal: NodeJS.Signals; startError?: undefined }
   | Stopped
@@ -188,10 +188,7 @@ const MEASURED_EVERY_MS = 250
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for the end of a command, and brings it about when a limit is reached or the caller aborts. */
-export function untilEnded(
-  { child, pid, channels }: RunningCommand,
-  options: CommandLimits,
-): Promise<Ending> {
+function untilEnded({ child, pid, channels }: RunningCommand, options: CommandLimits): Promise<Ending> {
   return new Promise((resolve) => {
     let stopping: { status: StopReason; done: Promise<void> } | undefined
     const { graceMs = DEFAULT_GRACE_MS } = options
@@ -249,7 +246,7 @@ function whenAborted(signal: AbortSignal, onAbort: () => void): void {
 }
 
 /** True when nothing more can be written beside a file: what a command printed into it may then be lost in part. */
-export function isDiskFull(path: string): boolean {
+function isDiskFull(path: string): boolean {
   try {
     const { blocks, bavail, bfree } = statfsSync(dirname(path))
     const free = process.getuid?.() === 0 ? bfree : bavail // some blocks are kept for root

@@ -195,7 +195,7 @@ async function tryOut(
     : said
 }
 
-export type WorkingDirectory = { ok: true; path: string } | { ok: false; message: string }
+type WorkingDirectory = { ok: true; path: string } | { ok: false; message: string }
 
 /**
  * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace
@@ -220,7 +220,7 @@ export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingD
 }
 
 /** Compares absolute paths; a directory is inside itself. */
-export function isInside(path: string, directory: string): boolean {
+function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith('../')
 }

@@ -144,7 +144,7 @@ export const settingsSchema = z.lazy(() => {
   })
 })
 
-export type WrittenSettings = z.infer<typeof settingsSchema>
+type WrittenSettings = z.infer<typeof settingsSchema>
 
 function leavesWorkspace(path: string): boolean {
   if (path.startsWith('/') || path.startsWith('${')) return false

@@ -35,7 +35,7 @@ export interface ToolResult {
 }
 
 /** What `toResult` needs to know of a `RunContext`. */
-export interface ResultContext {
+interface ResultContext {
   workDirectory: string
   policy?: Policy | undefined
   credentials?: Readonly<Record<string, string>> | undefined
@@ -119,7 +119,7 @@ function confidential(credentials: Readonly<Record<string, string>>): string[] {
 }
 
 /** A path as the model can use it: relative to where its commands run. */
-export function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): { path?: string } {
+function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): { path?: string } {
   if (path === undefined) return {}
   const inside = relative(workDirectory, path)
   return { path: inside.startsWith('..') ? path : inside }
@@ -172,7 +172,7 @@ const INLINE_BYTES = 32 * 1024
  * Decides what a record holds of one stream: its text when that is small, else the file.
  * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
  */
-export function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
+function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
   const { bytes, head, path } = captured
   if (bytes <= INLINE_BYTES && isUtf8(head)) return { bytes, text: known.text(captured.text) }
   if (path === undefined) return { bytes }
