@@ -12,10 +12,10 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { quoteCommand, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+export type { StartError, StartErrorCode } from './run-command.js'
 export {
   type CommandOptions,
   type CommandOutcome,
   killRunningCommands,
   runCommand,
 } from './run-command.js'
-export type { StartError, StartErrorCode } from './start-error.js'

@@ -60,6 +60,7 @@ export {
 } from './prepare-call.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
 export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+export type { StartError, StartErrorCode } from './run-command.js'
 export {
   type CommandOptions,
   type CommandOutcome,
@@ -77,7 +78,6 @@ export {
   type ToolSettings,
   unknownParameterKeys,
 } from './settings.js'
-export type { StartError, StartErrorCode } from './start-error.js'
 export type { WrittenTool } from './tool.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,

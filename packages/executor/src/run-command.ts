@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
-import { statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { endGroup, signalGroup } from '@delta/durable'
 import {
@@ -13,7 +13,6 @@ import {
   openChannels,
 } from './channels.js'
 import { ExecutorError } from './errors.js'
-import { explainStartError, type StartError } from './start-error.js'
 
 /** What a command gets, where its output goes, and what ends it. */
 export interface CommandOptions {
@@ -82,15 +81,11 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     const wanted = "Pass a list that begins with a program, as in ['ls', '-l']."
     throw new ExecutorError('ERR_EXECUTOR_USAGE', `The command is empty.\n${wanted}`)
   }
-  const startedAt = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
-  const durationMs = () => Math.round(Number(process.hrtime.bigint() - startedAt) / 1e6)
-  if (options.signal?.aborted)
-    return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
-
+  if (options.signal?.aborted) return nothingRun({ status: 'ABORTED', exitCode: null, signal: null })
+  const startedAt = performance.now()
   const started = await start(argv, options)
-  if (!started.ok) {
-    const { startError } = started
-    return notRun({ status: 'NOT_STARTED', exitCode: null, signal: null, startError }, durationMs())
+  if ('code' in started) {
+    return nothingRun({ status: 'NOT_STARTED', exitCode: null, signal: null, startError: started })
   }
   const { child, pid, channels } = started
   try {
@@ -101,7 +96,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     await channels.drain()
     const full = options.stdoutPath !== undefined && isDiskFull(options.stdoutPath)
     return {
-      durationMs: durationMs(),
+      durationMs: Math.round(performance.now() - startedAt),
       ...ending,
       ...channels.capture(options),
       ...(full && { diskFull: true }),
@@ -115,15 +110,17 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   }
 }
 
-function notRun(ending: Ending, durationMs: number): CommandOutcome {
-  return { durationMs, stdout: nothingCaptured(), stderr: nothingCaptured(), ...ending }
+function nothingRun(ending: Ending): CommandOutcome {
+  return { durationMs: 0, stdout: nothingCaptured(), stderr: nothingCaptured(), ...ending }
 }
 
-type Started =
-  | { ok: true; child: ChildProcess; pid: number; channels: Channels }
-  | { ok: false; startError: StartError }
+interface Started {
+  child: ChildProcess
+  pid: number
+  channels: Channels
+}
 
-async function start(argv: readonly string[], options: CommandOptions): Promise<Started> {
+async function start(argv: readonly string[], options: CommandOptions): Promise<Started | StartError> {
   const [program = '', ...rest] = argv
   let channels: Channels | undefined
   try {
@@ -135,10 +132,10 @@ async function start(argv: readonly string[], options: CommandOptions): Promise<
       detached: true, // a process group of its own, and no controlling terminal
     })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    return { ok: true, child, pid: child.pid, channels }
+    return { child, pid: child.pid, channels }
   } catch (error) {
     channels?.close()
-    return { ok: false, startError: explainStartError(error, argv, options) }
+    return explainStartError(error, argv, options.cwd)
   }
 }
 
@@ -147,18 +144,81 @@ function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Number(env.SHLVL) > 0 ? env : { ...env, SHLVL: '1' }
 }
 
-/** What ends a command that does not end by itself; see `CommandOptions`. */
-interface CommandLimits {
-  timeoutMs?: number | undefined
-  maxOutputBytes?: number | undefined
-  graceMs?: number | undefined
-  signal?: AbortSignal | undefined
+/** Why a command did not start. */
+export type StartErrorCode =
+  | 'NOT_FOUND'
+  | 'NOT_EXECUTABLE'
+  | 'TOO_LARGE'
+  | 'NUL_BYTE'
+  | 'NO_CWD'
+  | 'NO_OUTPUT_FILE'
+  | 'FAILED'
+
+/** The command did not start, and nothing was run. */
+export interface StartError {
+  code: StartErrorCode
+  /** One or two sentences: what is wrong, and what to do. */
+  message: string
 }
 
-interface RunningCommand {
-  child: ChildProcess
-  pid: number
-  channels: Channels
+export const BY_STDIN =
+  'Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.'
+
+/** Turns what `spawn` or `open` threw into a cause a person can act on. */
+function explainStartError(error: unknown, argv: readonly string[], cwd: string): StartError {
+  const { code, syscall, path = 'A temporary file', message } = error as NodeJS.ErrnoException
+  const [program = ''] = argv
+  if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
+    const advice = 'Make its directory writable; that of temporary files is named by TMPDIR.'
+    return { code: 'NO_OUTPUT_FILE', message: `${path} cannot be written (${code}). ${advice}` }
+  }
+  if (code === 'ERR_INVALID_ARG_VALUE') {
+    const what = 'An argument or environment variable of the command holds a NUL byte'
+    return {
+      code: 'NUL_BYTE',
+      message: `${what}, which no command can be given there. Pass it through stdin.`,
+    }
+  }
+  if (code === 'E2BIG') {
+    const sizes = argv.map((word) => Buffer.byteLength(word))
+    const total = sizes.reduce((sum, bytes) => sum + bytes, 0)
+    const what = `The arguments are ${total} bytes together, the longest ${Math.max(...sizes)}: more than the system passes to a command.`
+    return { code: 'TOO_LARGE', message: `${what} ${BY_STDIN}` }
+  }
+  const unusable = whyUnusable(cwd)
+  if (unusable !== undefined) {
+    const what = `The working directory ${cwd} cannot be entered (${unusable}).`
+    return { code: 'NO_CWD', message: `${what} Create it, or give another cwd.` }
+  }
+  if (!program.includes('/') && (code === 'ENOENT' || code === 'EACCES')) {
+    const advice = 'Install it, write its path, or write shell: if the shell does it itself, as with cd.'
+    return { code: 'NOT_FOUND', message: `"${program}" is not on the PATH. ${advice}` }
+  }
+  if (code === 'ENOENT' && existsSync(resolve(cwd, program))) {
+    const what = 'exists, but the interpreter its first line names does not'
+    return {
+      code: 'NOT_FOUND',
+      message: `"${program}" ${what}. Check the #! line; it must end with LF, not CR LF.`,
+    }
+  }
+  if (code === 'ENOENT') {
+    const advice = 'Check the path; a relative one starts at the working directory.'
+    return { code: 'NOT_FOUND', message: `"${program}" does not exist. ${advice}` }
+  }
+  if (code === 'EACCES') {
+    const advice = 'Check its path, and its permissions (chmod +x).'
+    return { code: 'NOT_EXECUTABLE', message: `"${program}" is not an executable file. ${advice}` }
+  }
+  return { code: 'FAILED', message: `"${program}" could not be started (${code ?? 'no code'}): ${message}` }
+}
+
+function whyUnusable(directory: string): string | undefined {
+  try {
+    accessSync(join(directory, '/'), constants.X_OK) // with the slash a file is none
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  }
 }
 
 type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
@@ -188,7 +248,7 @@ const MEASURED_EVERY_MS = 250
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for the end of a command, and brings it about when a limit is reached or the caller aborts. */
-function untilEnded({ child, pid, channels }: RunningCommand, options: CommandLimits): Promise<Ending> {
+function untilEnded({ child, pid, channels }: Started, options: CommandOptions): Promise<Ending> {
   return new Promise((resolve) => {
     let stopping: { status: StopReason; done: Promise<void> } | undefined
     const { graceMs = DEFAULT_GRACE_MS } = options
@@ -199,7 +259,10 @@ function untilEnded({ child, pid, channels }: RunningCommand, options: CommandLi
     const onAbort = () => stop('ABORTED')
     const { signal: abort } = options
     const forgetLimits = watchLimits(channels, options, stop)
-    if (abort) whenAborted(abort, onAbort)
+    // any number of commands may end with one signal; node takes the eleventh listener for a leak
+    if (abort instanceof EventTarget) setMaxListeners(0, abort)
+    abort?.addEventListener('abort', onAbort, { once: true })
+    if (abort?.aborted) onAbort()
 
     child.once('exit', async (exitCode, signal) => {
       forgetLimits()
@@ -216,7 +279,7 @@ function untilEnded({ child, pid, channels }: RunningCommand, options: CommandLi
 /** Output is measured now and then: the command writes it by itself, and no limit of the system's covers just these two files. */
 function watchLimits(
   channels: Channels,
-  { timeoutMs = 0, maxOutputBytes = 0 }: CommandLimits,
+  { timeoutMs = 0, maxOutputBytes = 0 }: CommandOptions,
   stop: (status: StopReason) => void,
 ): () => void {
   const hasTime = timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS
@@ -236,13 +299,6 @@ function watchLimits(
 async function abortedSoon(abort: AbortSignal): Promise<void> {
   const given = wait(SIGNAL_DELAY_MS, undefined, { signal: abort })
   await given.catch(() => undefined) // aborted: that is what it waited for
-}
-
-function whenAborted(signal: AbortSignal, onAbort: () => void): void {
-  // any number of commands may end with one signal; node takes the eleventh listener for a leak
-  if (signal instanceof EventTarget) setMaxListeners(0, signal)
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
 }
 
 /** True when nothing more can be written beside a file: what a command printed into it may then be lost in part. */

@@ -7,8 +7,8 @@ import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
 import type { CommandOutcome } from './run-command.js'
+import { BY_STDIN } from './run-command.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
-import { BY_STDIN } from './start-error.js'
 import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
 
 /**

@@ -66,7 +66,7 @@ describe('Otherwise the status comes first, and stderr last', () => {
     const { status, observation } = await observe('', { command: ['no-such-program'] })
     expect(status).toBe('ERROR')
     expect(observation).toBe(
-      'ERROR: the command did not start. "no-such-program" is not on the PATH. Install it, or write the path of the program.',
+      'ERROR: the command did not start. "no-such-program" is not on the PATH. Install it, write its path, or write shell: if the shell does it itself, as with cd.',
     )
   })
 })
