@@ -1,4 +1,5 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -62,13 +63,21 @@ export function openChannels(options: ChannelOptions): Channels {
   try {
     const stdout = remember(openOutput(options.stdoutPath))
     const stderr = remember(openOutput(options.stderrPath))
-    const { stdio, connect, drain } = options.filter
-      ? piped(options.stdin, [stdout, stderr], options.filter)
-      : direct(options.stdin === undefined ? 'ignore' : remember(inputFile(options.stdin)), [stdout, stderr])
+    const { stdin, filter } = options
+    const input = stdin === undefined ? 'ignore' : filter ? 'pipe' : remember(inputFile(stdin))
+    const pumps: { drain(): Promise<void> }[] = []
     return {
-      stdio,
-      connect,
-      drain,
+      stdio: filter ? [input, 'pipe', 'pipe'] : [input, stdout, stderr],
+      connect(child, onFailure) {
+        child.stdin?.on('error', () => undefined) // EPIPE: a command need not read what it is given
+        child.stdin?.end(stdin)
+        if (!filter) return
+        if (child.stdout) pumps.push(pump(child.stdout, stdout, { filter: filter(), onFailure }))
+        if (child.stderr) pumps.push(pump(child.stderr, stderr, { filter: filter(), onFailure }))
+      },
+      async drain() {
+        await Promise.all(pumps.map((each) => each.drain()))
+      },
       writtenBytes: () => fstatSync(stdout).size + fstatSync(stderr).size,
       capture: ({ keepBytes = DEFAULT_KEEP_BYTES, keep = 'both' }) => ({
         stdout: captureFile(stdout, { keepBytes, keep, path: options.stdoutPath }),
@@ -79,32 +88,6 @@ export function openChannels(options: ChannelOptions): Channels {
   } catch (error) {
     close()
     throw error
-  }
-}
-
-type Streams = Pick<Channels, 'stdio' | 'connect' | 'drain'>
-
-function direct(input: 'ignore' | number, [stdout, stderr]: [number, number]): Streams {
-  return { stdio: [input, stdout, stderr], connect: () => undefined, drain: async () => undefined }
-}
-
-function piped(
-  stdin: string | Uint8Array | undefined,
-  [stdout, stderr]: [number, number],
-  filter: () => ByteFilter,
-): Streams {
-  const pumps: { drain(): Promise<void> }[] = []
-  return {
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    connect(child, onFailure) {
-      child.stdin?.on('error', () => undefined) // EPIPE: a command need not read what it is given
-      if (stdin !== undefined) child.stdin?.end(stdin)
-      if (child.stdout) pumps.push(pump(child.stdout, stdout, { filter: filter(), onFailure }))
-      if (child.stderr) pumps.push(pump(child.stderr, stderr, { filter: filter(), onFailure }))
-    },
-    async drain() {
-      await Promise.all(pumps.map((each) => each.drain()))
-    },
   }
 }
 
@@ -119,25 +102,18 @@ function openOutput(path: string | undefined): number {
 function inputFile(content: string | Uint8Array): number {
   const descriptor = openNameless('wx+')
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  let written = 0
   // At explicit positions, which leaves the offset that the command will share at 0.
-  while (written < bytes.length)
+  for (let written = 0; written < bytes.length; )
     written += writeSync(descriptor, bytes, written, bytes.length - written, written)
   return descriptor
 }
-
-/** How the names of files begin that nobody is to find. */
-export const TEMPORARY_NAME = 'delta-stream-'
-
-let namesGiven = 0
 
 /**
  * A file that is gone with its last descriptor, also when this process is killed later: node cannot open one without a
  * name, so that only a kill between the two calls leaves an empty file behind.
  */
 function openNameless(flags: 'ax+' | 'wx+'): number {
-  const unique = `${process.pid}-${namesGiven++}-${Math.random().toString(36).slice(2)}`
-  const path = join(tmpdir(), `${TEMPORARY_NAME}${unique}`)
+  const path = join(tmpdir(), `delta-stream-${randomUUID()}`)
   const descriptor = openSync(path, flags, 0o600)
   unlinkSync(path)
   return descriptor
@@ -231,9 +207,6 @@ export function nothingCaptured(path?: string): CapturedOutput {
   return { bytes: 0, head: NOTHING, tail: NOTHING, omittedBytes: 0, text: '', path }
 }
 
-/** Most outputs are shorter: one read then tells their size, too, for a fraction of what `fstatSync` costs. */
-const glance = Buffer.allocUnsafeSlow(8 * 1024)
-
 interface CaptureOptions {
   keepBytes: number
   keep: Keep
@@ -259,12 +232,6 @@ export function captureFile(descriptor: number, options: CaptureOptions): Captur
 }
 
 function capture(descriptor: number, { keepBytes, keep, path }: CaptureOptions): CapturedOutput {
-  const seen = readSync(descriptor, glance, 0, glance.length, 0)
-  if (seen === 0) return nothingCaptured(path)
-  if (seen < glance.length && seen <= keepBytes) {
-    const head = Buffer.from(glance.subarray(0, seen))
-    return { bytes: seen, head, tail: NOTHING, omittedBytes: 0, text: head.toString('utf8'), path }
-  }
   const bytes = fstatSync(descriptor).size
   const { headBytes, tailBytes } = share(bytes, keepBytes, keep)
   const head = readPart(descriptor, 0, headBytes)
@@ -295,28 +262,17 @@ function readPart(descriptor: number, position: number, length: number): Buffer 
 
 function decodeEnds(head: Buffer, tail: Buffer, omittedBytes: number): string {
   if (omittedBytes === 0) return head.toString('utf8') + tail.toString('utf8')
-  const marker = `\n[${omittedBytes} bytes left out]\n`
-  return withoutSplitEnd(head).toString('utf8') + marker + withoutSplitStart(tail).toString('utf8')
+  return `${decodeHead(head)}\n[${omittedBytes} bytes left out]\n${decodeTail(tail)}`
 }
 
-/** Drops the first bytes of a UTF-8 character whose last bytes were left out. */
-export function withoutSplitEnd(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (byte < 0x80) return bytes
-    if (byte >= 0xc0) return sequenceLength(byte) > back ? bytes.subarray(0, bytes.length - back) : bytes
-  }
-  return bytes
+/** As text, without the first bytes of a character whose last bytes were left out. */
+export function decodeHead(bytes: Buffer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 }
 
-/** Drops the last bytes of a UTF-8 character whose first bytes were left out. */
-export function withoutSplitStart(bytes: Buffer): Buffer {
+/** As text, without the last bytes of a character whose first bytes were left out. */
+export function decodeTail(bytes: Buffer): string {
   let start = 0
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++
-  return bytes.subarray(start)
-}
-
-function sequenceLength(leadByte: number): number {
-  if (leadByte >= 0xf0) return 4
-  return leadByte >= 0xe0 ? 3 : 2
+  return bytes.toString('utf8', start)
 }

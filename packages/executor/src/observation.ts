@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from './channels.js'
+import { type CapturedOutput, decodeHead, decodeTail, type Keep } from './channels.js'
 import { showControls } from './quote.js'
 
 /** How one stream of a command is to be shown to a model. */
@@ -59,12 +59,12 @@ interface Ends {
 
 function readEnds({ captured, path }: ShownStream, redact: (text: string) => string): Ends {
   const { bytes, omittedBytes } = captured
-  const show = (part: Buffer) => showControls(redact(part.toString('utf8')))
+  const show = (text: string) => showControls(redact(text))
   if (omittedBytes === 0) {
-    return { head: show(captured.head), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
+    return { head: show(captured.text), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
   }
-  const head = show(withoutSplitEnd(captured.head))
-  return { head, tail: show(withoutSplitStart(captured.tail)), whole: false, lossy: false, bytes, path }
+  const head = show(decodeHead(captured.head))
+  return { head, tail: show(decodeTail(captured.tail)), whole: false, lossy: false, bytes, path }
 }
 
 function lengthOf({ head, tail, whole }: Ends): number {
