@@ -124,17 +124,6 @@ export function parsePolicy(input: unknown): ParsedPolicy {
   const { value, problems } = fitShape(policySchema, input)
   if (value === undefined || problems.length > 0) return { ok: false, problems: problems.map(asRule) }
   const { on_confirmation, redact, tools, ...written } = value
-  const rules = {
-    allowDestructive: written.allow_destructive,
-    allowNonReversible: written.allow_non_reversible,
-    allowBillable: written.allow_billable,
-    allowNetwork: written.allow_network,
-    allowFilesystemWrite: written.allow_filesystem_write,
-    allowFilesystemDelete: written.allow_filesystem_delete,
-    allowInteractive: written.allow_interactive,
-    minTrustLevel: written.min_trust_level,
-    maxCostEstimate: written.max_cost_estimate,
-  }
   const hasRules =
     on_confirmation !== undefined || Object.keys(written).length > 0 || (redact ?? tools) === undefined
   const policy: Policy = {
@@ -142,7 +131,7 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     ...(redact && { redact }),
     ...(tools && { tools }),
   }
-  if (hasRules) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
+  if (hasRules) policy.rules = { ...DEFAULT_RULES, ...inCamelCase(written) }
   return { ok: true, policy }
 }
 
@@ -151,10 +140,12 @@ function asRule({ path, message, ...rest }: ShapeProblem): Problem {
   return { path: formatPath(path), message: rest.unknownKey ? strange : message, ...rest }
 }
 
-type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-function definedOnly<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
+/** The rules as our own values are spelt: `allowNetwork` for `allow_network`. */
+function inCamelCase(written: Record<string, unknown>): Partial<PolicyRules> {
+  const entries = Object.entries(written).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
+  )
 }
 
 /** What a policy says to a call. */

@@ -26,37 +26,19 @@ export function createRedactor(
   options: { patterns?: boolean | undefined } = {},
 ): Redactor {
   const { patterns = false } = options
-  const forms = compile(secrets)
+  const forms = secretForms(secrets)
   const isKnown = forms.length > 0
-  const isPlain = forms.every((form) => ASCII.test(form)) // then text shows what bytes would
   const replaceKnown = (text: string) =>
-    isPlain && !forms.some((form) => text.includes(form))
-      ? text
-      : onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out)
+    isKnown ? onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out) : text
   return {
     active: isKnown || patterns,
     text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
     foundIn: (chunks) => holdsAny(chunks, forms),
-    filter: () => (isKnown ? streamFilter(forms) : { push: same, end: () => NOTHING }),
+    filter: () => (isKnown ? streamFilter(forms) : { push: (chunk) => chunk, end: () => NOTHING }),
   }
 }
 
 const NOTHING = Buffer.alloc(0)
-const ASCII = /^\p{ASCII}*$/u
-
-let last: { secrets: readonly string[]; forms: readonly string[] } = { secrets: [], forms: [] }
-
-/** A run has the same secrets at every call, and working out their forms costs as much as a whole observation. */
-function compile(secrets: readonly string[]): readonly string[] {
-  if (secrets.length === 0) return []
-  if (secrets.join('\0') !== last.secrets.join('\0'))
-    last = { secrets: [...secrets], forms: secretForms(secrets) }
-  return last.forms
-}
-
-function same(chunk: Buffer): Buffer {
-  return chunk
-}
 
 /** One character per byte, so that bytes which are no UTF-8 pass unharmed and lengths are bytes. */
 function onBytes(text: string, change: (bytes: string) => string): string {
