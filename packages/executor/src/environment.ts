@@ -33,13 +33,16 @@ export interface EnvironmentOptions {
  * what the caller inherited under these names is removed, so that nobody takes it for their own.
  */
 export function commandEnvironment(base: NodeJS.ProcessEnv, options: EnvironmentOptions): NodeJS.ProcessEnv {
-  const environment: NodeJS.ProcessEnv = { ...base }
-  for (const name of options.credentials ?? CREDENTIAL_NAMES) delete environment[name]
+  const environment = without(base, options.credentials ?? CREDENTIAL_NAMES)
   for (const [name, value] of Object.entries({ ...baseSet(options), DELTA_CALLS: callsAbove(base) })) {
     if (value === undefined) delete environment[name]
     else environment[name] = value
   }
   return Object.assign(environment, options.extra)
+}
+
+function without(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 }
 
 function baseSet(options: EnvironmentOptions): Record<string, string | undefined> {
@@ -85,36 +88,37 @@ export function credentialsOf(
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-interface Startable {
-  expanded: { command: readonly string[] }
-  settings: Pick<ToolSettings, 'env' | 'passEnv'>
-}
-
-interface Context {
-  workDirectory: string
-  environment: NodeJS.ProcessEnv
-  credentials?: Readonly<Record<string, string>> | undefined
-  actionId?: string | undefined
-}
-
 /**
- * The environment of one tool: the run's, the credentials the tool lists in `pass_env:` (all of
+ * The environment of one tool: the run's without the engine's credentials, those that the tool lists in `pass_env:` (all of
  * them when the tool is `delta` itself), and its own `env:`.
  */
-export function toolEnvironment(tool: Startable, context: Context, cwd: string): NodeJS.ProcessEnv {
+export function toolEnvironment(
+  { expanded, settings }: ToStart,
+  context: Place & {
+    credentials?: Readonly<Record<string, string>> | undefined
+    actionId?: string | undefined
+  },
+  cwd: string,
+): NodeJS.ProcessEnv {
   const { environment, credentials = {}, actionId } = context
-  const { env, passEnv } = tool.settings
   const variables = variablesOf(context)
   const own = Object.fromEntries(
-    Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
+    Object.entries(settings.env).map(([name, text]) => [name, fillVariables(text, variables)]),
   )
-  const command = tool.expanded.command.map((word) => fillVariables(word, variables))
+  const command = expanded.command.map((word) => fillVariables(word, variables))
   const mayHaveKeys =
-    isAgentCommand(tool.expanded.command) && // as it is written: by that the loader judges it
+    isAgentCommand(expanded.command) && // as it is written: by that the loader judges it
     startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
-  const passed = Object.entries(credentials).filter(([name]) => mayHaveKeys || passEnv.includes(name))
+  const passed = Object.entries(credentials).filter(
+    ([name]) => mayHaveKeys || settings.passEnv.includes(name),
+  )
   const place = actionId === undefined ? { PWD: cwd } : { PWD: cwd, DELTA_ACTION_ID: actionId }
-  return Object.assign({}, environment, Object.fromEntries(passed), own, place)
+  return { ...without(environment, CREDENTIAL_NAMES), ...Object.fromEntries(passed), ...own, ...place }
+}
+
+interface ToStart {
+  expanded: { command: readonly string[] }
+  settings: Pick<ToolSettings, 'env' | 'passEnv'>
 }
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])
@@ -186,10 +190,7 @@ function fillVariables(text: string, variables: Variables): string {
 
 /** Both as absolute paths: a command would look for a relative one from where it runs. */
 export function absolute({ AGENT_HOME, CWD }: Variables): Variables {
-  const [home = '', workDirectory = ''] = [AGENT_HOME, CWD].map((path) =>
-    isAbsolute(path) ? path : resolve(path),
-  )
-  return { AGENT_HOME: home, CWD: workDirectory }
+  return { AGENT_HOME: resolve(AGENT_HOME), CWD: resolve(CWD) }
 }
 
 /** A path of a tool's settings as an absolute one; relative ones start at the workspace. */

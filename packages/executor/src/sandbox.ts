@@ -2,6 +2,7 @@ import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
+import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
 import type { SandboxSettings } from './settings.js'
 import type { Tool } from './tool.js'
@@ -24,24 +25,32 @@ export function sandboxPrefix(
   return [...bubblewrap(settings.sandbox, variables, runsDirectory), '--chdir', cwd, '--']
 }
 
-/** What a sandbox lists and is not there: bubblewrap can mount nothing onto it. */
-export function missingPath({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
-  if (sandbox === undefined) return undefined
-  const { read, write } = sandbox
-  return [...write, ...read].map((path) => sandboxPath(path, variables)).find((path) => !existsSync(path))
+/**
+ * Why a sandboxed call cannot run now. Tools can make links in the workspace: a listed path there must not lead out of it. One
+ * elsewhere is the author's decision. bubblewrap can mount nothing onto a path that is missing.
+ */
+export async function sandboxProblem(
+  { tool, sandbox: prefix }: { tool: Tool; sandbox?: readonly string[] },
+  variables: Variables,
+  place: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  if (prefix === undefined) return undefined
+  const why = pathProblem(tool, variables) ?? (await probeSandbox(prefix, place))
+  if (why === undefined) return undefined
+  return `the sandbox of "${tool.expanded.name}" cannot start, and without it the tool is not run. ${why}`
 }
 
-/**
- * The path of `sandbox.read` or `sandbox.write` that is written as one in the workspace, and leads out of it: tools can make
- * links there. A path elsewhere is the author's decision.
- */
-export function pathLeadingOut({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
-  if (sandbox === undefined) return undefined
+function pathProblem({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
+  const { write = [], read = [] } = sandbox ?? {}
+  const listed = [...write, ...read].map((path) => sandboxPath(path, variables))
   const workspace = realpathSync(variables.CWD)
-  return [...sandbox.write, ...sandbox.read]
-    .map((path) => sandboxPath(path, variables))
-    .filter((path) => isInside(path, variables.CWD) && existsSync(path))
+  const leadingOut = existing(listed)
+    .filter((path) => isInside(path, variables.CWD))
     .find((path) => !isInside(realpathSync(path), workspace))
+  if (leadingOut !== undefined) return `${leadingOut} is a link that leads out of the workspace.`
+  const missing = listed.find((path) => !existsSync(path))
+  if (missing === undefined) return undefined
+  return `${missing} does not exist. Create it (mkdir -p ${quoteForPerson([missing])}), or remove it from sandbox.`
 }
 
 function bubblewrap(
@@ -163,68 +172,48 @@ const probes = new Map<string, Promise<string | undefined>>()
  * Without this a missing `bwrap` or a kernel without user namespaces would look like a tool that
  * failed, and a model would try to work around it.
  *
- * @param prefix - The sandbox's own words, as `sandboxPrefix` makes them.
- * @returns undefined when it starts; otherwise why not, and how to mend it.
+ * @returns undefined when it starts; otherwise why not, and what to do.
  */
-export function probeSandbox(
+function probeSandbox(
   prefix: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv },
+  place: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
   const key = prefix.join('\0')
-  const known = probes.get(key)
-  if (known) return known
-  const probe = tryOut(prefix, options)
+  const probe = probes.get(key) ?? tryOut(prefix, place)
   probes.set(key, probe)
   return probe
 }
 
 async function tryOut(
   prefix: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv },
+  place: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
-  const outcome = await runCommand([...prefix, 'true'], { ...options, timeoutMs: PROBE_TIMEOUT_MS })
+  const outcome = await runCommand([...prefix, 'true'], { ...place, timeoutMs: PROBE_TIMEOUT_MS })
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return undefined
-  if (outcome.startError?.code === 'NOT_FOUND') {
+  if (outcome.startError?.code === 'NOT_FOUND')
     return 'bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).'
-  }
-  const said =
-    outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap ended with ${outcome.status}`)
-  const userNamespaces = /namespace|permission|not permitted|setting up uid map/i.test(said)
-  return userNamespaces
-    ? `${said}\nAllow user namespaces for bubblewrap (in a container: run it with the rights to create them).`
-    : said
+  const said = outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap: ${outcome.status}`)
+  return `${said}\nbubblewrap needs user namespaces. Allow them (in a container: run it with the rights to create them).`
 }
 
-type WorkingDirectory = { ok: true; path: string } | { ok: false; message: string }
-
 /**
- * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace
- * also after symbolic links, which tools can make; an absolute one is the author's decision.
+ * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace also after symbolic links, which
+ * tools can make; an absolute one is the author's decision. In one that is missing no command can start.
  */
-export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingDirectory {
-  const { cwd } = settings
-  if (cwd === undefined) return { ok: true, path: place.workDirectory }
+export function findWorkingDirectory(
+  { settings: { cwd } }: Tool,
+  place: Place,
+): { path: string } | { refusal: string } {
+  if (cwd === undefined) return { path: place.workDirectory }
   const path = settingsPath(cwd, variablesOf(place))
-  try {
-    if (!isWrittenAbsolute(cwd) && !isInside(realpathSync(path), realpathSync(place.workDirectory))) {
-      return {
-        ok: false,
-        message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.`,
-      }
-    }
-    return { ok: true, path }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return { ok: false, message: `The tool's cwd ${path} cannot be entered (${code}). Create it first.` }
-  }
+  if (isAbsolute(cwd) || cwd.startsWith('${AGENT_HOME}') || !existsSync(path)) return { path }
+  const real = realpathSync(path)
+  if (isInside(real, realpathSync(place.workDirectory))) return { path }
+  return { refusal: `The tool's cwd "${cwd}" leads outside the workspace, to ${real}.` }
 }
 
 /** Compares absolute paths; a directory is inside itself. */
 function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith('../')
-}
-
-function isWrittenAbsolute(cwd: string): boolean {
-  return isAbsolute(cwd) || cwd.startsWith('${AGENT_HOME}')
 }

@@ -51,7 +51,7 @@ describe('Where a tool runs', () => {
   test('must be there', async () => {
     const { path } = await workspace()
     expect((await call({ exec: 'pwd', cwd: 'gone' }, {}, { workDirectory: path })).observation).toBe(
-      `ERROR: The tool's cwd ${path}/gone cannot be entered (ENOENT). Create it first. Nothing was run.`,
+      `ERROR: the command did not start. The working directory ${path}/gone cannot be entered (ENOENT). Create it, or give another cwd.`,
     )
   })
 })
