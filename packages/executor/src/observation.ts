@@ -38,7 +38,10 @@ export function formatObservation(
   const stdout = fit(ends.stdout, budget.stdout, keep)
   const stderr = fit(ends.stderr, budget.stderr, keep)
 
-  const parts = [status === undefined ? '' : `[${status}]\n`, stdout, stderr && `[stderr]\n${stderr}`]
+  return joined([status === undefined ? '' : `[${status}]\n`, stdout, stderr && `[stderr]\n${stderr}`])
+}
+
+function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').reduce(onNewLine, '')
 }
 
@@ -82,34 +85,21 @@ function shareBudget(
 }
 
 function fit(ends: Ends, budget: number, keep: Keep): string {
+  const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
   if (ends.whole && ends.head.length <= budget)
-    return ends.lossy ? onNewLine(ends.head, notText(ends)) : ends.head
+    return ends.lossy ? onNewLine(ends.head, `[not UTF-8 text${where}]\n`) : ends.head
   const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
   const head = firstChars(ends.head, headChars)
   const tail = lastChars(ends.whole ? ends.head : ends.tail, budget - headChars)
   const leftOut = Math.max(0, ends.bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))
-  const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
-  return [head, `[${leftOut} bytes left out here${where}]\n`, tail]
-    .filter((part) => part !== '')
-    .reduce(onNewLine, '')
+  return joined([head, `[${leftOut} bytes left out here${where}]\n`, tail])
 }
 
-function notText({ bytes, path }: Ends): string {
-  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
-  return `[not UTF-8 text${where}]\n`
-}
-
+/** Never half of a character that has two units. */
 function firstChars(text: string, count: number): string {
-  const splits = count > 0 && isHighSurrogate(text.charCodeAt(count - 1))
-  return text.slice(0, splits ? count - 1 : count)
+  return text.slice(0, count).replace(/[\ud800-\udbff]$/, '')
 }
 
 function lastChars(text: string, count: number): string {
-  if (count <= 0) return ''
-  const start = Math.max(0, text.length - count)
-  return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start)
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
+  return text.slice(text.length - Math.min(count, text.length)).replace(/^[\udc00-\udfff]/, '')
 }

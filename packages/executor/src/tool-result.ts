@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { relative } from 'node:path'
+import { removeFile } from '@delta/durable'
 import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
 import { formatObservation } from './observation.js'
 import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
-import type { CommandOutcome } from './run-command.js'
-import { BY_STDIN } from './run-command.js'
+import { BY_STDIN, type CommandOutcome } from './run-command.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
 import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
 
@@ -56,48 +56,77 @@ export function keepBytes({ output }: ToolSettings): number {
 /** The result of a call whose command never started. */
 export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation: string): ToolResult {
   const nothing = { bytes: 0, text: '' }
-  return {
-    status,
-    exitCode: null,
-    signal: null,
-    observation,
-    durationMs: 0,
-    stdout: nothing,
-    stderr: nothing,
-  }
+  const ending = { exitCode: null, signal: null, durationMs: 0, stdout: nothing, stderr: nothing }
+  return { status, observation, ...ending }
 }
 
 /** Makes of what a command did what the model reads and what the record keeps. */
 export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
-  const { known, shown } = redactors(tool.settings, context)
   if (outcome.startError) {
-    const why = showControls(shown.text(outcome.startError.message))
+    const why = showControls(redactors(tool.settings, context).shown.text(outcome.startError.message))
     const result = notRun('ERROR', `ERROR: the command did not start. ${why}`)
     if (outcome.startError.code !== 'TOO_LARGE') return result
     const { name } = tool.expanded
     return { ...result, advice: `${name}: its arguments are longer than the system passes. ${BY_STDIN}` }
   }
-  const stdout = settleStream(outcome.stdout, known)
-  const stderr = settleStream(outcome.stderr, known)
-  const observation = formatObservation(
-    describeEnding(outcome, tool),
-    {
-      stdout: { captured: outcome.stdout, ...shownPath(stdout, context) },
-      stderr: { captured: outcome.stderr, ...shownPath(stderr, context) },
-    },
-    { redact: shown.text, ...tool.settings.output },
-  )
   const { exitCode, signal, durationMs } = outcome
-  const status = toolStatus(outcome)
-  return {
-    status,
-    exitCode,
-    signal,
-    observation,
-    durationMs,
-    stdout,
-    stderr,
+  const printed = settle(describeEnding(outcome, tool), outcome, tool.settings, context)
+  return { status: toolStatus(outcome), exitCode, signal, durationMs, ...printed }
+}
+
+/**
+ * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
+ * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
+ *
+ * The files stay, so that a second crash loses nothing: see `removeInlined`.
+ *
+ * @param tool - Undefined when the agent no longer has it.
+ * @param context.outputPrefix - The one the call was started with; missing files read as silence.
+ * @param context.wasRunning - Something of it was still running, and has been ended.
+ */
+export function interruptedResult(
+  tool: Tool | undefined,
+  context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
+): ToolResult {
+  const settings = tool?.settings ?? DEFAULT_SETTINGS
+  const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)
+  const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
+  const isSilent = output.stdout.bytes + output.stderr.bytes === 0
+  const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
+  const what = `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again.`
+  const ending = `${what} ${isSilent ? 'No output of it is left' : 'What it had printed follows'}`
+  const printed = settle(ending, output, settings, context)
+  return { status: 'INTERRUPTED', exitCode: null, signal: null, durationMs: 0, ...printed }
+}
+
+function readOutput(path: string, settings: ToolSettings): CapturedOutput {
+  if (!existsSync(path)) return nothingCaptured()
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
+  try {
+    return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
+  } finally {
+    closeSync(descriptor)
   }
+}
+
+function settle(
+  ending: string | undefined,
+  output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
+  settings: ToolSettings,
+  context: ResultContext,
+): Pick<ToolResult, 'observation' | 'stdout' | 'stderr'> {
+  const { known, shown } = redactors(settings, context)
+  const stdout = settleStream(output.stdout, known)
+  const stderr = settleStream(output.stderr, known)
+  const observation = formatObservation(
+    ending,
+    {
+      stdout: { captured: output.stdout, path: shownPath(stdout, context) },
+      stderr: { captured: output.stderr, path: shownPath(stderr, context) },
+    },
+    { ...settings.output, redact: shown.text },
+  )
+  return { observation, stdout, stderr }
 }
 
 /** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
@@ -119,10 +148,9 @@ function confidential(credentials: Readonly<Record<string, string>>): string[] {
 }
 
 /** A path as the model can use it: relative to where its commands run. */
-function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): { path?: string } {
-  if (path === undefined) return {}
-  const inside = relative(workDirectory, path)
-  return { path: inside.startsWith('..') ? path : inside }
+function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): string | undefined {
+  const inside = path && relative(workDirectory, path)
+  return inside?.startsWith('..') ? path : inside
 }
 
 function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
@@ -193,64 +221,7 @@ export function removeInlined(
   if (stderr.path === undefined) removeFile(stderrPath)
 }
 
-/** `rmSync` does the same at many times the price. */
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-}
-
 /** Where a call's output goes while it runs, and stays when it is large or binary. */
 export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
   return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
-}
-
-/**
- * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
- * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
- *
- * The files stay, so that a second crash loses nothing: see `removeInlined`.
- *
- * @param tool - Undefined when the agent no longer has it.
- * @param context.outputPrefix - The one the call was started with; missing files read as silence.
- * @param context.wasRunning - Something of it was still running, and has been ended.
- */
-export function interruptedResult(
-  tool: Tool | undefined,
-  context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
-): ToolResult {
-  const settings = tool?.settings ?? DEFAULT_SETTINGS
-  const { known, shown } = redactors(settings, context)
-  const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)
-  const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
-  const stdout = settleStream(output.stdout, known)
-  const stderr = settleStream(output.stderr, known)
-  const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'No output of it is left'
-  const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
-  const observation = formatObservation(
-    `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again. ${printed}`,
-    {
-      stdout: { captured: output.stdout, ...shownPath(stdout, context) },
-      stderr: { captured: output.stderr, ...shownPath(stderr, context) },
-    },
-    { ...settings.output, redact: shown.text },
-  )
-  return { status: 'INTERRUPTED', exitCode: null, signal: null, observation, durationMs: 0, stdout, stderr }
-}
-
-function readOutput(path: string, settings: ToolSettings): CapturedOutput {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingCaptured()
-    throw error
-  }
-  try {
-    return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
-  } finally {
-    closeSync(descriptor)
-  }
 }
