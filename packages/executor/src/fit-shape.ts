@@ -151,7 +151,7 @@ function hintFor(issue: Issue, found: unknown): string | undefined {
   return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
 }
 
-function didYouMean(wrong: string, known: readonly string[]): string | undefined {
+export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
   const [nearest] = nearestNames(wrong, known)
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`
 }
@@ -199,20 +199,13 @@ const LONGEST = 64
  * @param mostEdits - How many letters may be wrong. Default: one in four, and at least one.
  */
 export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
-  return nearest(
-    wanted,
-    [...names],
-    mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)),
-  )
-}
-
-function nearest(wanted: string, names: readonly string[], mostEdits: number): string[] {
+  const most = mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4))
   const target = wordsOf(wanted.slice(0, LONGEST))
   if (target.join('') === '') return [] // near to every short name, and meant as none
   const known = [...names].map((name) => ({ name, words: wordsOf(name) }))
   const near = known
-    .map(({ name, words }) => ({ name, edits: unlikeness(target, words, mostEdits) }))
-    .filter(({ edits }) => edits <= mostEdits)
+    .map(({ name, words }) => ({ name, edits: unlikeness(target, words, most) }))
+    .filter(({ edits }) => edits <= most)
     .sort((one, other) => one.edits - other.edits)
   const longer = known.filter(({ words }) => words.join('_').startsWith(`${target.join('_')}_`))
   return [...new Set([...near, ...longer].map(({ name }) => name))].slice(0, 3)
@@ -224,11 +217,10 @@ function wordsOf(name: string): string[] {
 }
 
 function unlikeness(words: readonly string[], others: readonly string[], mostEdits: number): number {
-  const [one, other] = [words.join(''), others.join('')]
+  const [one = '', sorted = ''] = [words, words.toSorted()].map((each) => each.join(''))
+  const [other = '', otherSorted = ''] = [others, others.toSorted()].map((each) => each.join(''))
   if (Math.abs(one.length - other.length) > mostEdits) return Number.POSITIVE_INFINITY
-  const asWritten = editDistance(one, other)
-  if (words.length === 1 && others.length === 1) return asWritten
-  return Math.min(asWritten, editDistance([...words].sort().join(''), [...others].sort().join('')))
+  return Math.min(editDistance(one, other), editDistance(sorted, otherSorted))
 }
 
 /** Optimal string alignment: insert, delete, replace, swap neighbours. */

@@ -7,7 +7,7 @@ import {
   toJsonSchema,
 } from '@delta/tool-expander'
 import { absolute } from './environment.js'
-import { nearestNames } from './fit-shape.js'
+import { nearestNames, showValue } from './fit-shape.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
@@ -178,12 +178,11 @@ function asObject(value: unknown): ReadArguments {
  * What a model reads instead of a result when its call was not run. The first line says so in as many words.
  */
 
-const LONGEST_SHOWN = 80
 const MOST_NAMED = 50
 
 function unknownTool(name: string, known: readonly string[]): string {
   const near = nearestNames(name, known)
-  const lines = [`ERROR: there is no tool ${shown(name)}. Nothing was run.`]
+  const lines = [`ERROR: there is no tool ${showValue(name)}. Nothing was run.`]
   if (near.length > 0) lines.push(`Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`)
   lines.push(known.length > 0 ? `The tools are: ${someOf(known)}.` : 'There are no tools.')
   return lines.join('\n')
@@ -234,10 +233,6 @@ function describeParameters(tool: ExpandedTool): string {
   return `Its parameters: ${described.join(', ')}.`
 }
 
-function shown(name: string): string {
-  return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name)
-}
-
 /** How long the patterns of one call may take. */
 const LIMIT_MS = 1000
 
@@ -249,14 +244,12 @@ const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send ano
  */
 export function limitedMatcher(): Matches {
   let leftMs = LIMIT_MS
-  let isRefused = false
   return (expression, text) => {
-    if (isRefused) return true // the call is refused already; only the slow value is named
+    if (leftMs <= 0) return true // the call is refused already; only the slow value is named
     const started = performance.now()
-    const matched = leftMs > 0 ? testWithin(Math.ceil(leftMs), expression, text) : TOO_SLOW
+    const matched = testWithin(Math.ceil(leftMs), expression, text)
     leftMs -= performance.now() - started
-    isRefused = matched === TOO_SLOW
-    return matched
+    return leftMs > 0 ? matched : TOO_SLOW
   }
 }
 

@@ -1,7 +1,8 @@
+import { normalize } from 'node:path'
 import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
-import { fitShape, formatPath, nearestNames } from './fit-shape.js'
+import { didYouMean, fitShape, formatPath } from './fit-shape.js'
 import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
@@ -147,14 +148,7 @@ export const settingsSchema = z.lazy(() => {
 type WrittenSettings = z.infer<typeof settingsSchema>
 
 function leavesWorkspace(path: string): boolean {
-  if (path.startsWith('/') || path.startsWith('${')) return false
-  let depth = 0
-  for (const part of path.split('/')) {
-    if (part === '..') depth--
-    else if (part !== '' && part !== '.') depth++
-    if (depth < 0) return true
-  }
-  return false
+  return !/^(\/|\$\{)/.test(path) && /^\.\.(\/|$)/.test(normalize(path))
 }
 
 /** Every key of a tool's syntax: what is no setting of how it runs, and what a mistyped one may have meant. */
@@ -176,12 +170,11 @@ export function unknownParameterKeys({ parameters }: { parameters?: unknown }): 
     Object.keys(Object(parameter))
       .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
       .map((key) => {
-        const [meant] = nearestNames(key, PARAMETER_KEYS)
-        const hint = meant === undefined ? {} : { hint: `Did you mean "${meant}"?` }
+        const hint = didYouMean(key, PARAMETER_KEYS)
         return {
           path: `parameters[${index}].${key}`,
           message: `unknown key "${key}"`,
-          ...hint,
+          ...(hint !== undefined && { hint }),
           unknownKey: true,
         }
       }),

@@ -40,33 +40,22 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
  */
 export function defineTool(input: WrittenTool): Tool {
   const syntax = parseTool(input)
-  const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
+  const keys = Object.entries(Object(input)).filter(([key]) => !SYNTAX_KEYS.includes(key))
+  const run = parseToolSettings(Object.fromEntries(keys)) // also where the syntax is wrong, to name all mistakes at once
   const strange = [...run.warnings, ...unknownParameterKeys(Object(input))]
   const mistyped = strange.filter(({ hint = '' }) => hint.startsWith('Did you mean'))
   const made = syntax.ok && run.ok ? { expanded: expandTool(syntax.tool), settings: run.settings } : undefined
-  const ofDisplay = made ? displayProblems(made) : []
+  const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
 
   const ofSyntax = syntax.ok ? [] : syntax.problems
-  const ofSettings = run.ok ? ofDisplay : run.problems
+  const others: Problem[] = [...(run.ok ? ofDisplay : run.problems), ...mistyped]
   const lines = [
     ...ofSyntax.map((problem) => formatProblem(problem)),
-    ...ofSettings.map(({ path, message }) => `${path}: ${message}`),
-    ...mistyped.map(({ path, message, hint }) => `${path}: ${message}. ${hint}`),
+    ...others.map(({ path, message, hint }) => `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`),
   ]
-  const problems: { path: string; message: string }[] = [...ofSyntax, ...ofSettings, ...mistyped]
+  const problems = [...ofSyntax, ...others]
   throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
-}
-
-function displayProblems({ expanded, settings: { display } }: Tool): Problem[] {
-  if (display === undefined) return []
-  return findDisplayProblems(display, expanded).map(({ message }) => ({ path: 'display', message }))
-}
-
-/** How a tool runs whose syntax is wrong: to be checked all the same. */
-function settingsIn(input: unknown): Record<string, unknown> {
-  const entries = Object.entries(Object(input) as Record<string, unknown>)
-  return Object.fromEntries(entries.filter(([key]) => !SYNTAX_KEYS.includes(key)))
 }
 
 /**
@@ -78,15 +67,13 @@ export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>()
   for (const tool of tools) {
     const { name } = tool.expanded
-    if (byName.has(name)) throw sameName(name)
+    if (byName.has(name)) {
+      const message = `Two tools are called "${name}". A model could not tell them apart.`
+      throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
+    }
     byName.set(name, tool)
   }
   return byName
-}
-
-function sameName(name: string): ExecutorError {
-  const message = `Two tools are called "${name}". A model could not tell them apart.`
-  return new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */

@@ -225,7 +225,7 @@ describe('Whatever else a model sends has an answer it can act on', () => {
   test('a name of 300 characters is not repeated whole', () => {
     expect(prepare('x'.repeat(300), {})).toHaveProperty(
       'observation',
-      expect.stringContaining(`there is no tool "${'x'.repeat(80)}…".`),
+      expect.stringContaining(`there is no tool "${'x'.repeat(60)}…".`),
     )
   })
 
