@@ -28,26 +28,27 @@ export function createRedactor(
   const { patterns = false } = options
   const forms = secretForms(secrets)
   const isKnown = forms.length > 0
-  const replaceKnown = (text: string) =>
-    isKnown ? onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out) : text
+  const filter = () =>
+    isKnown ? streamFilter(forms) : { push: (chunk: Buffer) => chunk, end: () => NOTHING }
+  const withoutKnown = (text: string) => (isKnown ? through(filter(), text) : text)
   return {
     active: isKnown || patterns,
-    text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
+    text: (text) => (patterns ? redactPatterns(withoutKnown(text)) : withoutKnown(text)),
     foundIn: (chunks) => holdsAny(chunks, forms),
-    filter: () => (isKnown ? streamFilter(forms) : { push: (chunk) => chunk, end: () => NOTHING }),
+    filter,
   }
+}
+
+function through({ push, end }: ByteFilter, text: string): string {
+  return Buffer.concat([push(Buffer.from(text)), end()]).toString()
 }
 
 const NOTHING = Buffer.alloc(0)
 
-/** One character per byte, so that bytes which are no UTF-8 pass unharmed and lengths are bytes. */
-function onBytes(text: string, change: (bytes: string) => string): string {
-  return Buffer.from(change(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8')
-}
-
 /**
  * Holds back as many bytes as the longest form could still need: a match is taken only where
  * every form would be visible whole, so a longer secret is never missed for a shorter one.
+ * Its text has one character per byte, so that bytes which are no UTF-8 pass unharmed.
  */
 function streamFilter(forms: readonly string[]): ByteFilter {
   const longest = forms[0]?.length ?? 1
@@ -79,15 +80,13 @@ function replaceBefore(text: string, forms: readonly string[], limit: number): {
   return { out: out + text.slice(done, end), rest: text.slice(end) }
 }
 
-/** Searches each chunk together with the end of the one before it, as bytes: much faster than text. */
+/** Searches each chunk together with the end of the one before it. */
 function holdsAny(chunks: Iterable<Buffer>, forms: readonly string[]): boolean {
-  const needles = forms.map((form) => Buffer.from(form, 'latin1'))
-  const overlap = (needles[0]?.length ?? 1) - 1
-  let end: Buffer = NOTHING
+  const overlap = (forms[0]?.length ?? 1) - 1
+  let held = ''
   for (const chunk of chunks) {
-    const seam = Buffer.concat([end, chunk.subarray(0, overlap)])
-    if (needles.some((needle) => chunk.includes(needle) || seam.includes(needle))) return true
-    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap)
+    held = held.slice(Math.max(0, held.length - overlap)) + chunk.toString('latin1')
+    if (forms.some((form) => held.includes(form))) return true
   }
   return false
 }

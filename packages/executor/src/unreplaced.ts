@@ -23,9 +23,14 @@ export function findUnreplaced(words: readonly string[], variables: readonly str
   const interpreter = words.findIndex((word) => INTERPRETER.test(word.slice(word.lastIndexOf('/') + 1)))
   return words.flatMap((word, index) => {
     const isProgram = interpreter >= 0 && index > interpreter
-    const found = isProgram ? [] : [...tildeIn(word), ...strangersIn(word, variables)]
-    if (index > 1 && isScript(words[index - 2], words[index - 1])) found.push(...pathsIn(word, variables))
-    return [...mistypedIn(word, variables, isProgram), ...found].map((one) => ({ index, ...one }))
+    const isScript =
+      index > 1 && SHELL_NAME.test(words[index - 2] ?? '') && SCRIPT_OPTION.test(words[index - 1] ?? '')
+    const tilde = word.startsWith('~') && !isProgram ? [{ index, column: 1, ...TILDE }] : []
+    const references = [...word.matchAll(REFERENCE)].flatMap(({ 0: written, index: at }) => {
+      const found = problemOf(written, variables, { isProgram, isScript })
+      return found ? [{ index, column: at + 1, ...found }] : []
+    })
+    return [...tilde, ...references]
   })
 }
 
@@ -34,51 +39,29 @@ const INTERPRETER =
   /^(?:(?:ba|da|z|k|mk|fi)?sh|su|python[\d.]*|node|deno|bun|perl|ruby|php|[gmn]?awk|jq|make|envsubst|tmux|ssh)$/
 const SHELL_NAME = /(?:^|\/)(?:ba|da|z|k|mk|fi)?sh$/
 const SCRIPT_OPTION = /^-[a-z]*c$/
-const BRACED = /\$\{(\w+)\}/g
-const BARE = /\$([A-Z_]{2,})\b/g
+const REFERENCE = /\$\{\w+\}|\$[A-Z_]{2,}\b/g
 const SHELL = 'a shell is run with ["sh", "-c", "…"].'
+const TILDE = { message: '"~" is not replaced here', hint: `Write the path out; ${SHELL}` }
 
-type InWord = Omit<Unreplaced, 'index'>
-
-function tildeIn(word: string): InWord[] {
-  if (!word.startsWith('~')) return []
-  return [{ column: 1, message: '"~" is not replaced here', hint: `Write the path out; ${SHELL}` }]
-}
-
-function mistypedIn(word: string, variables: readonly string[], isProgram: boolean): InWord[] {
-  const references = [...word.matchAll(BRACED), ...(isProgram ? [] : word.matchAll(BARE))]
-  return references.flatMap(({ 0: written, 1: name = '', index }) => {
-    const near = nearVariable(name, variables)
-    if (near === undefined || written === `\${${near}}`) return []
-    return [{ column: index + 1, message: `"${written}" is not replaced here`, hint: `Write \${${near}}.` }]
-  })
-}
-
-function strangersIn(word: string, variables: readonly string[]): InWord[] {
-  const known = variables.map((name) => `\${${name}}`).join(', ')
-  return [...word.matchAll(BRACED), ...word.matchAll(BARE)].flatMap(({ 0: written, 1: name = '', index }) => {
-    if (nearVariable(name, variables) !== undefined) return []
-    const message = `"${written}" is not replaced here, but passed as it is written`
-    const found = { column: index + 1, message, hint: `Replaced are ${known}; ${SHELL}` }
-    return [written.startsWith('${') ? { ...found, name } : found]
-  })
-}
-
-function isScript(program = '', option = ''): boolean {
-  return SHELL_NAME.test(program) && SCRIPT_OPTION.test(option)
-}
-
-/** Replaced before the shell reads it: a blank in the path makes it two words, and `$(…)` a command. */
-function pathsIn(script: string, variables: readonly string[]): InWord[] {
-  return [...script.matchAll(BRACED)].flatMap(({ 0: written, 1: name = '', index }) => {
-    if (!variables.includes(name)) return []
-    const message = `the path of "${written}" is read as a part of the script`
+function problemOf(
+  written: string,
+  variables: readonly string[],
+  { isProgram, isScript }: { isProgram: boolean; isScript: boolean },
+): Omit<Unreplaced, 'index' | 'column'> | undefined {
+  const isBraced = written.startsWith('${')
+  const name = written.replaceAll(/[${}]/g, '')
+  // ours are capitals; `cwd` may well be somebody's own
+  const near = /^[A-Z_]+$/.test(name) ? nearestNames(name, variables)[0] : undefined
+  if (isBraced && name === near) {
+    if (!isScript) return undefined
+    // replaced before the shell reads it: a blank in the path makes it two words, and `$(…)` a command
     const hint = `Pass it after the script: ["sh", "-c", "ls \\"$1\\"", "sh", "${written}"].`
-    return [{ column: index + 1, message, hint }]
-  })
-}
-
-/** Ours are capitals; `cwd` may well be somebody's own. */
-function nearVariable(name: string, variables: readonly string[]): string | undefined {
-  return /^[A-Z_]+$/.test(name) ? nearestNames(name, variables)[0] : undefined
+    return { message: `the path of "${written}" is read as a part of the script`, hint }
+  }
+  if (near !== undefined && (isBraced || !isProgram))
+    return { message: `"${written}" is not replaced here`, hint: `Write \${${near}}.` }
+  if (near !== undefined || isProgram) return undefined
+  const message = `"${written}" is not replaced here, but passed as it is written`
+  const known = variables.map((variable) => `\${${variable}}`).join(', ')
+  return { message, hint: `Replaced are ${known}; ${SHELL}`, ...(isBraced && { name }) }
 }
