@@ -161,6 +161,20 @@ function commandOf(text: string): string {
   return JSON.stringify(/[|&;<>$`"'*]/.test(text) ? ['sh', '-c', text] : text.split(/\s+/))
 }
 
+type CamelCase<Key extends string> = Key extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Key
+
+/** What is written of a map, with its keys as our own values are spelt: `allowNetwork` for `allow_network`. */
+export function inCamelCase<Written extends object>(
+  written: Written,
+): { [Key in keyof Written & string as CamelCase<Key>]?: Exclude<Written[Key], undefined> } {
+  const entries = Object.entries(written).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
+  ) as ReturnType<typeof inCamelCase<Written>>
+}
+
 /** A value as it is named in a message. */
 export function showValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'

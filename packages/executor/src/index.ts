@@ -20,7 +20,6 @@ export {
   type ValuePath,
   valueAt,
 } from './fit-shape.js'
-export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
 export {
   describeProcess,
   endOrphans,
@@ -91,5 +90,5 @@ export {
   toolTimeoutMs,
 } from './tool.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'
-export { interruptedResult, outputPaths, removeInlined, type StreamRecord } from './tool-result.js'
+export { interruptedResult, removeInlined, type StreamRecord } from './tool-result.js'
 export { findUnreplaced, type Unreplaced } from './unreplaced.js'

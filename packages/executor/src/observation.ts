@@ -3,14 +3,14 @@ import { type CapturedOutput, decodeHead, decodeTail, type Keep } from './channe
 import { showControls } from './quote.js'
 
 /** How one stream of a command is to be shown to a model. */
-export interface ShownStream {
+interface ShownStream {
   captured: CapturedOutput
   /** Where the whole output is; absent when it was not kept. */
   path?: string | undefined
 }
 
 /** How long an observation may be, and what must not be in it. */
-export interface ObservationOptions {
+interface ObservationOptions {
   /** Of both streams together, in UTF-16 units. */
   maxChars: number
   keep: Keep

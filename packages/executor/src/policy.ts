@@ -1,7 +1,7 @@
 import type { Problem } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import { ExecutorError } from './errors.js'
-import { fitShape, formatPath, type ShapeProblem } from './fit-shape.js'
+import { fitShape, formatPath, inCamelCase, type ShapeProblem } from './fit-shape.js'
 
 /** A value that is only read: one that was written with `as const` is taken, too. */
 export type Constant<Type> = Type extends object
@@ -138,14 +138,6 @@ export function parsePolicy(input: unknown): ParsedPolicy {
 function asRule({ path, message, ...rest }: ShapeProblem): Problem {
   const strange = `there is no rule "${path.at(-1)}"; it would protect nothing`
   return { path: formatPath(path), message: rest.unknownKey ? strange : message, ...rest }
-}
-
-/** The rules as our own values are spelt: `allowNetwork` for `allow_network`. */
-function inCamelCase(written: Record<string, unknown>): Partial<PolicyRules> {
-  const entries = Object.entries(written).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
-  )
 }
 
 /** What a policy says to a call. */

@@ -2,7 +2,7 @@ import { normalize } from 'node:path'
 import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
-import { didYouMean, fitShape, formatPath } from './fit-shape.js'
+import { didYouMean, fitShape, formatPath, inCamelCase } from './fit-shape.js'
 import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
@@ -69,32 +69,16 @@ export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings
   return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
 }
 
-function toSettings(written: WrittenSettings): ToolSettings {
-  const sandbox = toSandbox(written.sandbox)
+function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
   return {
-    ...(written.display !== undefined && { display: written.display }),
-    ...(written.timeout_ms !== undefined && { timeoutMs: written.timeout_ms }),
-    ...(written.cwd !== undefined && { cwd: written.cwd }),
-    env: written.env ?? DEFAULT_SETTINGS.env,
-    passEnv: written.pass_env ?? DEFAULT_SETTINGS.passEnv,
-    ...(written.effects && { effects: written.effects }),
-    ...(written.trust && { trust: written.trust }),
-    ...(written.on_interrupt && { onInterrupt: written.on_interrupt }),
-    critical: written.critical ?? DEFAULT_SETTINGS.critical,
-    ...(sandbox && { sandbox }),
-    output: {
-      maxChars: written.output?.max_chars ?? DEFAULT_SETTINGS.output.maxChars,
-      keep: written.output?.keep ?? DEFAULT_SETTINGS.output.keep,
-      maxBytes: written.output?.max_bytes ?? DEFAULT_SETTINGS.output.maxBytes,
-    },
+    ...DEFAULT_SETTINGS,
+    ...inCamelCase(written),
+    ...(sandbox && { sandbox: { ...DEFAULT_SANDBOX, ...(sandbox === true ? {} : inCamelCase(sandbox)) } }),
+    output: { ...DEFAULT_SETTINGS.output, ...inCamelCase(output) },
   }
 }
 
-function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undefined {
-  if (!written) return undefined
-  const { network = false, write = ['CWD'], read = [] } = written === true ? {} : written
-  return { network, write, read }
-}
+const DEFAULT_SANDBOX: SandboxSettings = { network: false, write: ['CWD'], read: [] }
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/

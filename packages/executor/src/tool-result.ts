@@ -34,12 +34,17 @@ export interface ToolResult {
   advice?: string
 }
 
-/** What `toResult` needs to know of a `RunContext`. */
-interface ResultContext {
+/** Where a call runs, and which secrets its output must not show. */
+export interface ResultContext {
+  /** The workspace: where commands run, and what relative paths start at. */
   workDirectory: string
+  /** `executeTool` asks it whether the call may run; a result only looks at its `redact`. */
   policy?: Policy | undefined
+  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
   credentials?: Readonly<Record<string, string>> | undefined
+  /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
   secrets?: readonly string[] | undefined
+  /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
   secretTokens?: Readonly<Record<string, string>> | undefined
 }
 
