@@ -84,8 +84,10 @@ export function credentialsOf(
   environment: NodeJS.ProcessEnv,
   names: readonly string[] = CREDENTIAL_NAMES,
 ): Record<string, string> {
-  const found = names.map((name) => [name, environment[name]] as const)
-  return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
+  const found = Object.entries(environment).filter(
+    ([name, value]) => names.includes(name) && value !== undefined,
+  )
+  return Object.fromEntries(found) as Record<string, string>
 }
 
 /**
@@ -112,8 +114,9 @@ export function toolEnvironment(
   const passed = Object.entries(credentials).filter(
     ([name]) => mayHaveKeys || settings.passEnv.includes(name),
   )
+  const withheld = [...CREDENTIAL_NAMES, ...Object.keys(credentials)]
   const place = actionId === undefined ? { PWD: cwd } : { PWD: cwd, DELTA_ACTION_ID: actionId }
-  return { ...without(environment, CREDENTIAL_NAMES), ...Object.fromEntries(passed), ...own, ...place }
+  return { ...without(environment, withheld), ...Object.fromEntries(passed), ...own, ...place }
 }
 
 interface ToStart {

@@ -70,8 +70,8 @@ function readEnds({ captured, path }: ShownStream, redact: (text: string) => str
   return { head, tail: show(decodeTail(captured.tail)), whole: false, lossy: false, bytes, path }
 }
 
-function lengthOf({ head, tail, whole }: Ends): number {
-  return whole ? head.length : Math.max(head.length + tail.length, Number.MAX_SAFE_INTEGER / 2)
+function lengthOf({ head, whole }: Ends): number {
+  return whole ? head.length : Number.POSITIVE_INFINITY
 }
 
 /** stderr gets what stdout leaves, and a third in any case. */

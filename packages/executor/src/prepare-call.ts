@@ -167,9 +167,8 @@ function readArguments(sent: unknown): ReadArguments {
 }
 
 function asObject(value: unknown): ReadArguments {
-  if (value === null) return { ok: false, reason: 'are null' }
-  if (Array.isArray(value)) return { ok: false, reason: 'are an array' }
-  if (typeof value !== 'object') return { ok: false, reason: `are a ${typeof value}` }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { ok: false, reason: 'are not an object' }
   if (isTooDeep(value)) return { ok: false, reason: 'are nested too deeply' }
   return { ok: true, args: value as Record<string, unknown> }
 }

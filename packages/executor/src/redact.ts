@@ -67,14 +67,24 @@ function streamFilter(forms: readonly string[]): ByteFilter {
   }
 }
 
-/** Replaces the matches that begin before `limit`; what follows the limit is kept as `rest`. */
+/**
+ * Replaces the matches that begin before `limit`, of those at one place the longest; what follows the limit is kept as `rest`.
+ *
+ * Not by a regular expression made of the forms: there is a length that none may have, and the error about one that is too long
+ * quotes all of it, to whoever reads the error.
+ */
 function replaceBefore(text: string, forms: readonly string[], limit: number): { out: string; rest: string } {
   let out = ''
   let done = 0
-  for (const { start, end } of findLiterals(text, forms)) {
-    if (start >= limit) break
-    out += text.slice(done, start) + REDACTED
-    done = end
+  let found = forms.map((form) => ({ form, start: text.indexOf(form) })).filter(({ start }) => start >= 0)
+  while (found.length > 0) {
+    const next = found.reduce((first, other) => (other.start < first.start ? other : first))
+    if (next.start >= limit) break
+    out += text.slice(done, next.start) + REDACTED
+    done = next.start + next.form.length
+    found = found
+      .map(({ form, start }) => ({ form, start: start < done ? text.indexOf(form, done) : start }))
+      .filter(({ start }) => start >= 0)
   }
   const end = Math.max(done, limit)
   return { out: out + text.slice(done, end), rest: text.slice(end) }
@@ -141,34 +151,6 @@ function base64Forms(secret: string): string[] {
   const broken = [76, 64].map((width) => alone.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n'))
   const forms = [alone, alone.replaceAll('=', ''), ...within]
   return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
-}
-
-/** Where one of several texts was found. */
-export interface Place {
-  readonly start: number
-  readonly end: number
-}
-
-/**
- * Finds several texts at once, from left to right and never overlapping; of those that begin at one place the first given.
- *
- * Not a regular expression made of them: there is a length that none may have, and the error about one that is too long
- * quotes all of it, to whoever reads the error.
- */
-function* findLiterals(text: string, literals: readonly string[]): Generator<Place, void> {
-  const next = literals.map((literal) => text.indexOf(literal))
-  for (let from = 0; ; ) {
-    let found: Place | undefined
-    for (const [index, literal] of literals.entries()) {
-      let start = next[index] ?? -1
-      if (start !== -1 && start < from) start = text.indexOf(literal, from)
-      next[index] = start
-      if (start !== -1 && (!found || start < found.start)) found = { start, end: start + literal.length }
-    }
-    if (!found) return
-    yield found
-    from = found.end
-  }
 }
 
 /** What stands in the place of a secret. */

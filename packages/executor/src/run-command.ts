@@ -168,48 +168,46 @@ export const BY_STDIN =
 function explainStartError(error: unknown, argv: readonly string[], cwd: string): StartError {
   const { code, syscall, path = 'A temporary file', message } = error as NodeJS.ErrnoException
   const [program = ''] = argv
+  const because = (kind: StartErrorCode, what: string, advice: string) => ({
+    code: kind,
+    message: `${what} ${advice}`,
+  })
   if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
     const advice = 'Make its directory writable; that of temporary files is named by TMPDIR.'
-    return { code: 'NO_OUTPUT_FILE', message: `${path} cannot be written (${code}). ${advice}` }
+    return because('NO_OUTPUT_FILE', `${path} cannot be written (${code}).`, advice)
   }
   if (code === 'ERR_INVALID_ARG_VALUE') {
-    const what = 'An argument or environment variable of the command holds a NUL byte'
-    return {
-      code: 'NUL_BYTE',
-      message: `${what}, which no command can be given there. Pass it through stdin.`,
-    }
+    const what = 'An argument or environment variable of the command holds a NUL byte,'
+    return because('NUL_BYTE', what, 'which no command can be given there. Pass it through stdin.')
   }
   if (code === 'E2BIG') {
     const sizes = argv.map((word) => Buffer.byteLength(word))
     const total = sizes.reduce((sum, bytes) => sum + bytes, 0)
     const what = `The arguments are ${total} bytes together, the longest ${Math.max(...sizes)}: more than the system passes to a command.`
-    return { code: 'TOO_LARGE', message: `${what} ${BY_STDIN}` }
+    return because('TOO_LARGE', what, BY_STDIN)
   }
   const unusable = whyUnusable(cwd)
   if (unusable !== undefined) {
     const what = `The working directory ${cwd} cannot be entered (${unusable}).`
-    return { code: 'NO_CWD', message: `${what} Create it, or give another cwd.` }
+    return because('NO_CWD', what, 'Create it, or give another cwd.')
   }
   if (!program.includes('/') && (code === 'ENOENT' || code === 'EACCES')) {
     const advice = 'Install it, write its path, or write shell: if the shell does it itself, as with cd.'
-    return { code: 'NOT_FOUND', message: `"${program}" is not on the PATH. ${advice}` }
+    return because('NOT_FOUND', `"${program}" is not on the PATH.`, advice)
   }
   if (code === 'ENOENT' && existsSync(resolve(cwd, program))) {
-    const what = 'exists, but the interpreter its first line names does not'
-    return {
-      code: 'NOT_FOUND',
-      message: `"${program}" ${what}. Check the #! line; it must end with LF, not CR LF.`,
-    }
+    const what = `"${program}" exists, but the interpreter its first line names does not.`
+    return because('NOT_FOUND', what, 'Check the #! line; it must end with LF, not CR LF.')
   }
   if (code === 'ENOENT') {
     const advice = 'Check the path; a relative one starts at the working directory.'
-    return { code: 'NOT_FOUND', message: `"${program}" does not exist. ${advice}` }
+    return because('NOT_FOUND', `"${program}" does not exist.`, advice)
   }
   if (code === 'EACCES') {
     const advice = 'Check its path, and its permissions (chmod +x).'
-    return { code: 'NOT_EXECUTABLE', message: `"${program}" is not an executable file. ${advice}` }
+    return because('NOT_EXECUTABLE', `"${program}" is not an executable file.`, advice)
   }
-  return { code: 'FAILED', message: `"${program}" could not be started (${code ?? 'no code'}): ${message}` }
+  return because('FAILED', `"${program}" could not be started (${code ?? 'no code'}):`, message)
 }
 
 function whyUnusable(directory: string): string | undefined {

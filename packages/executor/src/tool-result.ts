@@ -164,12 +164,9 @@ function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
   return status === 'EXITED' && exitCode === 0 ? 'SUCCESS' : 'FAILED'
 }
 
-const LOST = 'the disk is full: what it printed may be lost in part'
-
 function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
-  const ending = howItEnded(outcome, tool)
-  if (!outcome.diskFull) return ending
-  return ending === undefined ? LOST : `${ending}; ${LOST}`
+  const lost = outcome.diskFull ? 'the disk is full: what it printed may be lost in part' : undefined
+  return [howItEnded(outcome, tool), lost].filter((part) => part !== undefined).join('; ') || undefined
 }
 
 function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {

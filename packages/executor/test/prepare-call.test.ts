@@ -172,15 +172,25 @@ describe('Whatever else a model sends has an answer it can act on', () => {
       'an array',
       'search',
       '["a"]',
-      `ERROR: the arguments of "search" are an array. Nothing was run.\n${usage}`,
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
     ],
-    ['null', 'search', 'null', `ERROR: the arguments of "search" are null. Nothing was run.\n${usage}`],
-    ['a number', 'search', '5', `ERROR: the arguments of "search" are a number. Nothing was run.\n${usage}`],
+    [
+      'null',
+      'search',
+      'null',
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
+    ],
+    [
+      'a number',
+      'search',
+      '5',
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
+    ],
     [
       'a string',
       'search',
       '"a"',
-      `ERROR: the arguments of "search" are a string. Nothing was run.\n${usage}`,
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
     ],
   ])('%s', (_what, name, args, observation) => {
     expect(prepare(name, args)).toEqual({ decision: 'refuse', status: 'ERROR', args, observation })
