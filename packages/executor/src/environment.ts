@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { ToolSettings } from './settings.js'
 
@@ -151,17 +151,16 @@ interface Start {
 export function startsDelta(command: readonly string[], { cwd, env, trusted }: Start): boolean {
   if (!isAgentCommand(command)) return false
   const [program = ''] = command
-  const started = isAbsolute(program) ? program : find(program, directoriesOf(env, cwd))
-  const own = find('delta', (trusted.PATH ?? '').split(':').filter(isAbsolute))
-  return started !== undefined && [own, process.argv[1]].some((known) => isSameFile(started, known))
+  const ofCommand = (env.PATH ?? '').split(':').map((directory) => resolve(cwd, directory))
+  const ofRun = (trusted.PATH ?? '').split(':').filter(isAbsolute)
+  // what holds another variable is a relative path, and whatever file is there
+  const started = isAbsolute(program) ? program : program === 'delta' ? findDelta(ofCommand) : undefined
+  const real = realPath(started)
+  return real !== undefined && [findDelta(ofRun), process.argv[1]].some((known) => realPath(known) === real)
 }
 
-function directoriesOf({ PATH = '' }: NodeJS.ProcessEnv, cwd: string): string[] {
-  return PATH.split(':').map((directory) => resolve(cwd, directory))
-}
-
-function find(program: string, directories: readonly string[]): string | undefined {
-  return directories.map((directory) => join(directory, program)).find(isExecutable)
+function findDelta(directories: readonly string[]): string | undefined {
+  return directories.map((directory) => join(directory, 'delta')).find(isExecutable)
 }
 
 function isExecutable(path: string): boolean {
@@ -173,12 +172,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function isSameFile(path: string, other: string | undefined): boolean {
-  try {
-    return other !== undefined && realpathSync(path) === realpathSync(other)
-  } catch {
-    return false // one of them is not there
-  }
+function realPath(path: string | undefined): string | undefined {
+  return path !== undefined && existsSync(path) ? realpathSync(path) : undefined
 }
 
 export interface Variables {
