@@ -95,7 +95,7 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  */
 export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
   const { tool } = call
-  const { outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
+  const { actionId, outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
   const directory = findWorkingDirectory(tool, context)
   if ('refusal' in directory) return notRun('ERROR', `ERROR: ${directory.refusal} Nothing was run.`)
 
@@ -121,19 +121,13 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     onSpawn,
     filter: isEntrusted ? redactors(tool.settings, context).known.filter : undefined,
   })
-  if (STOPPED.has(outcome.status)) await endEscaped(context)
+  const { DELTA_RUN_DIR: runDirectory } = context.environment
+  // who left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace by now
+  if (STOPPED.has(outcome.status) && actionId !== undefined && runDirectory !== undefined)
+    await endOrphans({ actionId, runDirectory }, { graceMs: ESCAPED_GRACE_MS })
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
   return result
-}
-
-/** Whoever left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace by now. */
-async function endEscaped({
-  actionId,
-  environment: { DELTA_RUN_DIR: runDirectory },
-}: RunContext): Promise<void> {
-  if (actionId !== undefined && runDirectory !== undefined)
-    await endOrphans({ actionId, runDirectory }, { graceMs: ESCAPED_GRACE_MS })
 }
 
 const TOKEN = /«secret:[^»]{1,64}»/g

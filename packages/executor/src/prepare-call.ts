@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm'
+import { type Context, createContext, runInContext } from 'node:vm'
 import {
   type BindProblem,
   bindArguments,
@@ -243,29 +243,24 @@ const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send ano
  */
 export function limitedMatcher(): Matches {
   let leftMs = LIMIT_MS
+  let globals: Context | undefined // a context takes a millisecond: it is made for the first pattern
   return (expression, text) => {
     if (leftMs <= 0) return true // the call is refused already; only the slow value is named
+    globals ??= createContext({})
     const started = performance.now()
-    const matched = testWithin(Math.ceil(leftMs), expression, text)
+    const matched = testWithin(Math.ceil(leftMs), Object.assign(globals, { expression, text }))
     leftMs -= performance.now() - started
     return leftMs > 0 ? matched : TOO_SLOW
   }
 }
 
-/** Only a script can be interrupted. It is compiled at the first match. */
-let script: { test: Script; globals: { expression?: RegExp; text?: string } } | undefined
-
-function testWithin(timeout: number, expression: RegExp, text: string): boolean | string {
-  script ??= { test: new Script('expression.test(text)'), globals: createContext({}) }
-  const { test, globals } = script
-  Object.assign(globals, { expression, text })
+/** Only a script can be interrupted. */
+function testWithin(timeout: number, globals: Context): boolean | string {
   try {
-    return test.runInContext(globals, { timeout }) === true
+    return runInContext('expression.test(text)', globals, { timeout }) === true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     return TOO_SLOW
-  } finally {
-    delete globals.text // it may be a secret
   }
 }
 

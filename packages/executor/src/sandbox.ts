@@ -60,6 +60,7 @@ function bubblewrap(
 ): string[] {
   const { AGENT_HOME, CWD } = variables
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
+  const home = existing([homedir()]).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   return [
     'bwrap',
@@ -67,14 +68,13 @@ function bubblewrap(
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
-    ...empty(['/tmp', '/run', ...homeDirectory(), ...runs]),
+    ...empty(['/tmp', '/run', ...home, ...runs]),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...outerFirst([
-      { option: '--ro-bind', path: AGENT_HOME },
-      ...existing([join(AGENT_HOME, 'workspaces')]).map((path) => ({ option: '--tmpfs', path }) as const), // other runs' files
-      { option: '--ro-bind', path: CWD },
-      ...paths(read).map((path) => ({ option: '--ro-bind', path }) as const),
-      ...paths(write).map((path) => ({ option: '--bind', path }) as const),
+      ...mounts('--ro-bind', [AGENT_HOME]),
+      ...mounts('--tmpfs', existing([join(AGENT_HOME, 'workspaces')])), // other runs' files
+      ...mounts('--ro-bind', [CWD, ...paths(read)]),
+      ...mounts('--bind', paths(write)),
       ...agentWithin(paths(write), AGENT_HOME),
     ]),
     ...empty([
@@ -116,13 +116,17 @@ interface Mount {
   path: string
 }
 
+function mounts(option: Mount['option'], paths: readonly string[]): Mount[] {
+  return paths.map((path) => ({ option, path }))
+}
+
 /**
  * The words for these mounts. A later mount covers what an earlier one shows below it, so the inner path comes last: a workspace in the
  * agent's directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the one listed last holds.
  */
-function outerFirst(mounts: readonly Mount[]): string[] {
+function outerFirst(all: readonly Mount[]): string[] {
   const depth = ({ path }: Mount) => realPath(path).split('/').length
-  return mounts
+  return all
     .toSorted((left, right) => depth(left) - depth(right))
     .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
 }
@@ -146,11 +150,6 @@ function entriesOf(directory: string): Dirent[] {
   } catch {
     return [] // gone meanwhile, or closed to this user and so to the tool
   }
-}
-
-function homeDirectory(): string[] {
-  const home = homedir()
-  return home === '/' ? [] : existing([home])
 }
 
 function existing(paths: readonly string[]): string[] {
