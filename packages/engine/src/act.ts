@@ -122,7 +122,6 @@ function approvalOf(
 export function prepare(state: RunState, call: Call): PreparedCall {
   return prepareCall(state.agent.tools, call, {
     variables: variablesOf(state),
-    workDirectory: state.run.workDirectory,
     runsDirectory: state.run.runsDirectory,
     otherNames: [ASK_HUMAN],
     ...(state.agent.policy === undefined ? {} : { policy: state.agent.policy }),

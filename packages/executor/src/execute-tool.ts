@@ -69,8 +69,8 @@ export async function executeTool(
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  const { workDirectory, policy, runsDirectory, variables = variablesOf(context) } = context
-  const prepared = prepareCall(tools, call, { workDirectory, policy, runsDirectory, variables })
+  const { policy, runsDirectory, variables = variablesOf(context) } = context
+  const prepared = prepareCall(tools, call, { policy, runsDirectory, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // nobody is asked about what will not run
   if (asks && (await context.confirm?.(prepared)) !== true) {

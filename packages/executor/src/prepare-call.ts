@@ -24,8 +24,6 @@ export interface ToolCall {
 export interface CallContext {
   /** What `${AGENT_HOME}` and `${CWD}` stand for: absolute directories. */
   variables: { AGENT_HOME: string; CWD: string }
-  /** Absolute path of the workspace. */
-  workDirectory: string
   /** Where runs are kept outside the workspace: hidden in a sandbox, as every `.delta` is. */
   runsDirectory?: string | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
