@@ -15,7 +15,7 @@ interface ObservationOptions {
   maxChars: number
   keep: Keep
   /** Takes secrets out; sees whole texts, before anything is cut. */
-  redact?: ((text: string) => string) | undefined
+  redact: (text: string) => string
 }
 
 /**
@@ -32,7 +32,7 @@ export function formatObservation(
   streams: { stdout: ShownStream; stderr: ShownStream },
   options: ObservationOptions,
 ): string {
-  const { maxChars, keep, redact = (text) => text } = options
+  const { maxChars, keep, redact } = options
   const ends = { stdout: readEnds(streams.stdout, redact), stderr: readEnds(streams.stderr, redact) }
   const budget = shareBudget(lengthOf(ends.stdout), lengthOf(ends.stderr), maxChars)
   const stdout = fit(ends.stdout, budget.stdout, keep)

@@ -35,7 +35,6 @@ const VANISH_MS = 500
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
  */
 export function findOrphans(query: OrphanQuery): number[] {
-  checkQuery(query)
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
@@ -51,21 +50,11 @@ export async function endOrphans(
   query: OrphanQuery,
   options: { graceMs?: number | undefined } = {},
 ): Promise<number[]> {
-  checkQuery(query)
   const { graceMs = DEFAULT_GRACE_MS } = options
   const seen = new Map<number, string>()
   await signalUntilGone(query, seen, 'SIGTERM', graceMs)
   await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
   return [...seen.keys()]
-}
-
-/** Decides who is killed: an empty text would be found in processes that have nothing to do with us. */
-function checkQuery({ recordPath, actionId, runDirectory, hookDirectories = [] }: OrphanQuery): void {
-  if (![recordPath, actionId, runDirectory, ...hookDirectories].includes('')) return
-  throw new ExecutorError(
-    'ERR_EXECUTOR_USAGE',
-    'The query holds an empty text.\nLeave out what is not known.',
-  )
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
@@ -92,9 +81,15 @@ async function signalUntilGone(
  * nothing shows it any more: a child whose parent has ended is adopted by another.
  */
 function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInfo[] {
+  const { recordPath, actionId, runDirectory, hookDirectories = [] } = query
+  if ([recordPath, actionId, runDirectory, ...hookDirectories].includes('')) {
+    // it would be found in processes that have nothing to do with us, and it is decided here who is killed
+    const message = 'The query holds an empty text.\nLeave out what is not known.'
+    throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
+  }
   const processes = listProcesses().filter(({ alive }) => alive)
   const own = ancestors(process.pid, processes)
-  const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
+  const record = recordPath === undefined ? undefined : readProcessRecord(recordPath)
   const leader = record && isRunning(record) ? record.pid : undefined
   const found = new Set(
     processes.filter(

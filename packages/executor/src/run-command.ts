@@ -225,16 +225,9 @@ type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
 type Ending =
   | { status: 'EXITED'; exitCode: number; signal: null; startError?: undefined }
   | { status: 'SIGNALED'; exitCode: null; signal: NodeJS.Signals; startError?: undefined }
-  | Stopped
+  // It was ended, and did so with an exit code or by a signal; with neither if it was aborted before it began.
+  | { status: StopReason; exitCode: number | null; signal: NodeJS.Signals | null; startError?: undefined }
   | { status: 'NOT_STARTED'; exitCode: null; signal: null; startError: StartError }
-
-/** It was ended, and did so with an exit code or by a signal; with neither if it was aborted before it began. */
-interface Stopped {
-  status: StopReason
-  exitCode: number | null
-  signal: NodeJS.Signals | null
-  startError?: undefined
-}
 
 const DEFAULT_GRACE_MS = 2000
 /** Whoever prints too much may go on printing until it is killed. */
