@@ -111,7 +111,6 @@ function approvalOf(
 export function prepare(state: RunState, call: Call): PreparedCall {
   return prepareCall(state.agent.tools, call, {
     variables: variablesOf(state),
-    workDirectory: state.run.workDirectory,
     runsDirectory: state.run.runsDirectory,
     otherNames: [ASK_HUMAN],
     policy: state.agent.policy,

@@ -2,6 +2,7 @@
  * The runner alone, for programs that need no tools: it loads neither zod nor the expander.
  */
 
+export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -9,17 +10,12 @@ export {
   type EnvironmentOptions,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export type { CapturedOutput, Keep } from './process/captured.js'
-export type { ByteFilter } from './process/pump.js'
+export { quoteCommand, showControls } from './quote.js'
+export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+export type { StartError, StartErrorCode } from './run-command.js'
 export {
   type CommandOptions,
   type CommandOutcome,
   killRunningCommands,
   runCommand,
-} from './process/run-command.js'
-export type { StartError, StartErrorCode } from './process/start-error.js'
-export { quoteCommand } from './quote.js'
-export { redactFile } from './secrets/redact-file.js'
-export { createRedactor, type Redactor } from './secrets/redactor.js'
-export { REDACTED, redactPatterns } from './secrets/secret-patterns.js'
-export { showControls } from './show-controls.js'
+} from './run-command.js'

@@ -1,6 +1,5 @@
 import type { Problem } from '@delta/tool-expander'
 import type * as z from 'zod/mini'
-import { nearestNames } from './nearest.js'
 
 /** A place inside a value of YAML: keys and list indexes, outermost first. */
 export type ValuePath = readonly (string | number)[]
@@ -152,7 +151,7 @@ function hintFor(issue: Issue, found: unknown): string | undefined {
   return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
 }
 
-function didYouMean(wrong: string, known: readonly string[]): string | undefined {
+export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
   const [nearest] = nearestNames(wrong, known)
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`
 }
@@ -160,6 +159,20 @@ function didYouMean(wrong: string, known: readonly string[]): string | undefined
 /** A command that was written as one text; one that needs a shell gets it. */
 function commandOf(text: string): string {
   return JSON.stringify(/[|&;<>$`"'*]/.test(text) ? ['sh', '-c', text] : text.split(/\s+/))
+}
+
+type CamelCase<Key extends string> = Key extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Key
+
+/** What is written of a map, with its keys as our own values are spelt: `allowNetwork` for `allow_network`. */
+export function inCamelCase<Written extends object>(
+  written: Written,
+): { [Key in keyof Written & string as CamelCase<Key>]?: Exclude<Written[Key], undefined> } {
+  const entries = Object.entries(written).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase()), value]),
+  ) as ReturnType<typeof inCamelCase<Written>>
 }
 
 /** A value as it is named in a message. */
@@ -185,4 +198,60 @@ export function formatPath(path: ValuePath): string {
     if (typeof step === 'number') return `${text}[${step}]`
     return text === '' ? step : `${text}.${step}`
   }, '')
+}
+
+/** Nobody mistypes a longer name, and the work grows with its square. */
+const LONGEST = 64
+
+/**
+ * Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first.
+ *
+ * Capitals, `-`, `_` and the order of the words do not count: `readFile` and `file-read` are `read_file`. Besides, one letter in
+ * four may be wrong, and one in any case; two that changed places are one. Behind these come names that go on where the wanted
+ * one ends: `timeout_ms` for `timeout`.
+ *
+ * @param mostEdits - How many letters may be wrong. Default: one in four, and at least one.
+ */
+export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
+  const most = mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4))
+  const target = wordsOf(wanted.slice(0, LONGEST))
+  if (target.join('') === '') return [] // near to every short name, and meant as none
+  const known = [...names].map((name) => ({ name, words: wordsOf(name) }))
+  const near = known
+    .map(({ name, words }) => ({ name, edits: unlikeness(target, words, most) }))
+    .filter(({ edits }) => edits <= most)
+    .sort((one, other) => one.edits - other.edits)
+  const longer = known.filter(({ words }) => words.join('_').startsWith(`${target.join('_')}_`))
+  return [...new Set([...near, ...longer].map(({ name }) => name))].slice(0, 3)
+}
+
+function wordsOf(name: string): string[] {
+  const apart = name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return apart.split(/[^a-z0-9]+/)
+}
+
+function unlikeness(words: readonly string[], others: readonly string[], mostEdits: number): number {
+  const [one = '', sorted = ''] = [words, words.toSorted()].map((each) => each.join(''))
+  const [other = '', otherSorted = ''] = [others, others.toSorted()].map((each) => each.join(''))
+  if (Math.abs(one.length - other.length) > mostEdits) return Number.POSITIVE_INFINITY
+  return Math.min(editDistance(one, other), editDistance(sorted, otherSorted))
+}
+
+/** Optimal string alignment: insert, delete, replace, swap neighbours. */
+function editDistance(from: string, to: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1]
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const replaced = (row[j - 1] ?? 0) + (isSame ? 0 : 1)
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    before = row
+    row = next
+  }
+  return row[to.length] ?? 0
 }

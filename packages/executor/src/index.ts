@@ -1,89 +1,94 @@
 export type { Problem } from '@delta/tool-expander'
+export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
+export {
+  CREDENTIAL_NAMES,
+  commandEnvironment,
+  credentialsOf,
+  type EnvironmentOptions,
+  isAgentCommand,
+  startsDelta,
+} from './environment.js'
+export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
+export type { RunContext } from './execute-tool.js'
+export { type ExecuteContext, executeTool, runPrepared } from './execute-tool.js'
+export {
+  fitShape,
+  formatPath,
+  nearestNames,
+  type ShapeProblem,
+  showValue,
+  type ValuePath,
+  valueAt,
+} from './fit-shape.js'
+export {
+  describeProcess,
+  endOrphans,
+  findOrphans,
+  isRunning,
+  type OrphanQuery,
+  type ProcessRecord,
+  readProcessRecord,
+  recordProcess,
+} from './orphans.js'
+export {
+  COST_ESTIMATES,
+  type CostEstimate,
+  DEFAULT_RULES,
+  decide,
+  type Effects,
+  effectsSchema,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyDecision,
+  type PolicyRules,
+  parsePolicy,
+  policySchema,
+  TRUST_LEVELS,
+  type TrustLevel,
+} from './policy.js'
 export {
   type CallContext,
+  isTooDeep,
+  limitedMatcher,
   needsApproval,
   type PreparedCall,
   prepareCall,
   type RefusedCall,
   type RunnableCall,
   type ToolCall,
-} from './call/prepare-call.js'
-export type { RunContext } from './call/run-context.js'
-export { runPrepared } from './call/run-prepared.js'
-export { isTooDeep } from './depth.js'
-export {
-  CREDENTIAL_NAMES,
-  commandEnvironment,
-  credentialsOf,
-  type EnvironmentOptions,
-} from './environment.js'
-export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export { type ExecuteContext, executeTool } from './execute-tool.js'
-export { fitShape, formatPath, type ShapeProblem, showValue, type ValuePath, valueAt } from './fit-shape.js'
-export { limitedMatcher } from './limited-matcher.js'
-export { nearestNames } from './nearest.js'
-export { decide, type PolicyDecision } from './policy/decide.js'
-export {
-  COST_ESTIMATES,
-  type CostEstimate,
-  type Effects,
-  effectsSchema,
-  TRUST_LEVELS,
-  type TrustLevel,
-} from './policy/effects.js'
-export {
-  DEFAULT_RULES,
-  type ParsedPolicy,
-  type Policy,
-  type PolicyRules,
-  parsePolicy,
-  policySchema,
-} from './policy/policy.js'
-export type { CapturedOutput, Keep } from './process/captured.js'
-export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
-export {
-  describeProcess,
-  isRunning,
-  type ProcessRecord,
-  readProcessRecord,
-  recordProcess,
-} from './process/process-record.js'
-export type { ByteFilter } from './process/pump.js'
+} from './prepare-call.js'
+export { quoteCommand, quoteForPerson, showControls } from './quote.js'
+export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+export type { StartError, StartErrorCode } from './run-command.js'
 export {
   type CommandOptions,
   type CommandOutcome,
   killRunningCommands,
   runCommand,
-} from './process/run-command.js'
-export type { StartError, StartErrorCode } from './process/start-error.js'
-export { quoteCommand, quoteForPerson } from './quote.js'
-export { interruptedResult } from './result/interrupted.js'
-export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
-export { outputPaths, removeInlined, type StreamRecord } from './result/stream-record.js'
-export type { ToolResult, ToolStatus } from './result/tool-result.js'
-export { redactFile } from './secrets/redact-file.js'
-export { createRedactor, type Redactor } from './secrets/redactor.js'
-export { REDACTED, redactPatterns } from './secrets/secret-patterns.js'
-export { showControls } from './show-controls.js'
-export { isAgentCommand, startsDelta } from './tool/agent-command.js'
-export {
-  DEFAULT_TOOL_TIMEOUT_MS,
-  defineTool,
-  interruptPolicy,
-  isAgentTool,
-  type Tool,
-  toolMap,
-  toolTimeoutMs,
-} from './tool/define-tool.js'
-export { findDisplayProblems, renderDisplay } from './tool/display.js'
-export { PARAMETER_KEYS, SYNTAX_KEYS, unknownParameterKeys } from './tool/known-keys.js'
+} from './run-command.js'
 export {
   DEFAULT_SETTINGS,
+  PARAMETER_KEYS,
   type ParsedSettings,
   parseToolSettings,
   type SandboxSettings,
+  SYNTAX_KEYS,
+  settingsSchema,
   type ToolSettings,
-} from './tool/settings.js'
-export { settingsSchema } from './tool/settings-schema.js'
-export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
-export type { WrittenTool } from './tool/written-tool.js'
+  unknownParameterKeys,
+} from './settings.js'
+export type { WrittenTool } from './tool.js'
+export {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  defineTool,
+  findDisplayProblems,
+  interruptPolicy,
+  isAgentTool,
+  renderDisplay,
+  type Tool,
+  toolMap,
+  toolTimeoutMs,
+} from './tool.js'
+export type { ToolResult, ToolStatus } from './tool-result.js'
+export { interruptedResult, removeInlined, type StreamRecord } from './tool-result.js'
+export { findUnreplaced, type Unreplaced } from './unreplaced.js'

@@ -10,17 +10,8 @@ export function quoteCommand(argv: readonly string[]): string {
   return argv.map(quoteWord).join(' ')
 }
 
-/** Nearly every word. Asked first, for the other pattern costs a start half a millisecond. */
-const ASCII_SEEN = /^[ -~]*$/
-
-/** Holds what a terminal acts on, hides, mistakes for the end of the line, or shows as a space that is none. */
-function holdsUnseen(word: string): boolean {
-  return !ASCII_SEEN.test(word) && word.search(unseen()) >= 0
-}
-
-function unseen(): RegExp {
-  return /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
-}
+/** What a terminal acts on, hides, mistakes for the end of the line, or shows as a space that is none. */
+const UNSEEN = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 const NAMED: Readonly<Record<string, string>> = {
   '\n': '\\n',
@@ -40,17 +31,14 @@ const NAMED: Readonly<Record<string, string>> = {
 export function quoteForPerson(argv: readonly string[], known: readonly string[] = []): string {
   return argv
     .map((word, index) =>
-      holdsUnseen(word) && !known.includes(word) ? spellOut(word) : quoteWord(word, index),
+      UNSEEN.test(word) && !known.includes(word) ? spellOut(word) : quoteWord(word, index),
     )
     .join(' ')
 }
 
 /** Bytes in octal, which every shell with `$'…'` ends after three digits. */
 function spellOut(word: string): string {
-  const spelt = word.replace(
-    new RegExp(`${unseen().source}|[\\\\']`, 'gu'),
-    (one) => NAMED[one] ?? octal(one),
-  )
+  const spelt = word.replace(new RegExp(`${UNSEEN.source}|[\\\\']`, 'gu'), (one) => NAMED[one] ?? octal(one))
   return `$'${spelt}'`
 }
 
@@ -62,4 +50,15 @@ function octal(character: string): string {
 function quoteWord(word: string, index: number): string {
   const assignment = index === 0 && word.includes('=') // FOO=bar as the program, not as a setting
   return PLAIN_WORD.test(word) && !assignment ? word : quote([word])
+}
+
+/**
+ * Writes control characters as `\x1b`, so that no text of a command can steer a terminal it is
+ * shown on. Tabs and line ends stay, a lone carriage return does not.
+ */
+export function showControls(text: string): string {
+  return text.replaceAll(
+    /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)/g,
+    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
 }

@@ -19,6 +19,7 @@ test('an agent of its own is the delta that the run finds first, or the program 
   expect(starts([running, 'run'])).toBe(true)
   expect(starts(['delta', 'show'])).toBe(false)
   expect(starts([other, 'run'])).toBe(false)
+  expect(starts(['${BIN}/delta', 'run'])).toBe(false) // a file of the workspace
   expect(starts(['delta', 'run'], pathTo(other))).toBe(false)
 
   const here = { PATH: 'other' } // leads to wherever a tool runs, and a model may have written what is there

@@ -112,19 +112,7 @@ describe('what a person says to a call', () => {
     return { result, wiped: () => existsSync(join(workDirectory, 'wiped')) }
   }
 
-  test.each(['no', 'yes', 1, {}])(
-    'is true or false; %j is a mistake of the program, and nothing is run',
-    async (said) => {
-      const { result, wiped } = await asking(async () => said as never)
-      await expect(result).rejects.toMatchObject({
-        code: 'ERR_EXECUTOR_USAGE',
-        message: expect.stringContaining('What the option confirm gave is neither true nor false.'),
-      })
-      expect(wiped()).toBe(false)
-    },
-  )
-
-  test.each([false, undefined])('%j is no agreement', async (said) => {
+  test.each([false, undefined, 'no', 'yes', 1, {}])('%j is no agreement', async (said) => {
     const { result, wiped } = await asking(async () => said as never)
     expect((await result).status).toBe('BLOCKED')
     expect(wiped()).toBe(false)

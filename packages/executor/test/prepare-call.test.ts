@@ -25,7 +25,7 @@ const tools = toolMap([
 const variables = { AGENT_HOME: '/agent', CWD: '/work' }
 
 function prepare(name: string, args: unknown, policy?: Policy) {
-  return prepareCall(tools, { name, arguments: args }, { variables, workDirectory: '/work', policy })
+  return prepareCall(tools, { name, arguments: args }, { variables, policy })
 }
 
 function policyOf(input: object): Policy {
@@ -46,7 +46,7 @@ test('a good call becomes an argv, and a line that can be pasted into a shell', 
 
 test('relative variables are made absolute: a command would look for them from where it runs', () => {
   const own = toolMap([defineTool({ name: 'own', exec: 'ls ${AGENT_HOME}/a ${CWD}' })])
-  const relativePaths = { variables: { AGENT_HOME: 'agent', CWD: '.' }, workDirectory: '.' }
+  const relativePaths = { variables: { AGENT_HOME: 'agent', CWD: '.' } }
   expect(prepareCall(own, { name: 'own', arguments: {} }, relativePaths)).toMatchObject({
     argv: ['ls', `${process.cwd()}/agent/a`, process.cwd()],
   })
@@ -95,7 +95,7 @@ describe('a pattern that would take years is given a second', () => {
     }),
   ])
   const prepareSlow = (name: string, args: object) =>
-    prepareCall(slow, { name, arguments: args }, { variables, workDirectory: '/work' })
+    prepareCall(slow, { name, arguments: args }, { variables })
 
   test.each([
     ['one', { p: VALUE }, `- "p" ${TOO_SLOW}`],
@@ -126,7 +126,7 @@ describe('a pattern that would take years is given a second', () => {
         parameters: [{ name: 'p', pattern: `${token}|${EVIL}` }],
       }),
     ])
-    const call = prepareCall(own, { name: 'own', arguments: { p: token } }, { variables, workDirectory: '/' })
+    const call = prepareCall(own, { name: 'own', arguments: { p: token } }, { variables })
     if (call.decision === 'refuse') throw new Error(call.observation)
     const { observation } = await runPrepared(call, {
       workDirectory: '/',
@@ -147,7 +147,7 @@ test('a model that misses an input_schema is told its properties', () => {
   }
   const own = toolMap([defineTool({ name: 'sum', exec: 'sum', stdin: 'json', input_schema })])
   const call = { name: 'sum', arguments: '{"a":"x"}' }
-  expect(prepareCall(own, call, { variables, workDirectory: '/work' })).toMatchObject({
+  expect(prepareCall(own, call, { variables })).toMatchObject({
     observation:
       'ERROR: the arguments of "sum" were not accepted. Nothing was run.\n- "a" must be a number or null.\nIts parameters: a (number or null, required), b (any).',
   })
@@ -172,15 +172,25 @@ describe('Whatever else a model sends has an answer it can act on', () => {
       'an array',
       'search',
       '["a"]',
-      `ERROR: the arguments of "search" are an array. Nothing was run.\n${usage}`,
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
     ],
-    ['null', 'search', 'null', `ERROR: the arguments of "search" are null. Nothing was run.\n${usage}`],
-    ['a number', 'search', '5', `ERROR: the arguments of "search" are a number. Nothing was run.\n${usage}`],
+    [
+      'null',
+      'search',
+      'null',
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
+    ],
+    [
+      'a number',
+      'search',
+      '5',
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
+    ],
     [
       'a string',
       'search',
       '"a"',
-      `ERROR: the arguments of "search" are a string. Nothing was run.\n${usage}`,
+      `ERROR: the arguments of "search" are not an object. Nothing was run.\n${usage}`,
     ],
   ])('%s', (_what, name, args, observation) => {
     expect(prepare(name, args)).toEqual({ decision: 'refuse', status: 'ERROR', args, observation })
@@ -215,7 +225,7 @@ describe('Whatever else a model sends has an answer it can act on', () => {
   })
 
   test('an unknown tool where the caller offers others besides: they are named, too', () => {
-    const context = { variables, workDirectory: '/work', otherNames: ['ask_human'] }
+    const context = { variables, otherNames: ['ask_human'] }
     expect(prepareCall(tools, { name: 'ask_humans', arguments: {} }, context)).toHaveProperty(
       'observation',
       'ERROR: there is no tool "ask_humans". Nothing was run.\nDid you mean "ask_human"?\nThe tools are: search, list, erase, fetch, ask_human.',
@@ -225,7 +235,7 @@ describe('Whatever else a model sends has an answer it can act on', () => {
   test('a name of 300 characters is not repeated whole', () => {
     expect(prepare('x'.repeat(300), {})).toHaveProperty(
       'observation',
-      expect.stringContaining(`there is no tool "${'x'.repeat(80)}…".`),
+      expect.stringContaining(`there is no tool "${'x'.repeat(60)}…".`),
     )
   })
 
@@ -244,13 +254,13 @@ describe('Whatever else a model sends has an answer it can act on', () => {
       defineTool({ name: 'read_file', exec: 'cat a' }),
       defineTool({ name: 'make', exec: 'make' }),
     ])
-    const refused = prepareCall(few, { name: wrong, arguments: {} }, { variables, workDirectory: '/work' })
+    const refused = prepareCall(few, { name: wrong, arguments: {} }, { variables })
     expect(refused).toHaveProperty('observation', expect.stringContaining(`\nDid you mean "${right}"?\n`))
   })
 
   test.each(['', ' '])('an empty name is near to none: %j', (name) => {
     const few = toolMap([defineTool({ name: 'in', exec: 'cat' })])
-    const refused = prepareCall(few, { name, arguments: {} }, { variables, workDirectory: '/work' })
+    const refused = prepareCall(few, { name, arguments: {} }, { variables })
     expect(refused).toHaveProperty('observation', expect.not.stringContaining('Did you mean'))
   })
 

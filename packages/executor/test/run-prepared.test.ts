@@ -51,7 +51,7 @@ describe('Where a tool runs', () => {
   test('must be there', async () => {
     const { path } = await workspace()
     expect((await call({ exec: 'pwd', cwd: 'gone' }, {}, { workDirectory: path })).observation).toBe(
-      `ERROR: The tool's cwd ${path}/gone cannot be entered (ENOENT). Create it first. Nothing was run.`,
+      `ERROR: the command did not start. The working directory ${path}/gone cannot be entered (ENOENT). Create it, or give another cwd.`,
     )
   })
 })
@@ -290,7 +290,7 @@ test('a value of 200 KB fits stdin, and as an argument is refused with the way o
     status: 'ERROR',
     advice: expect.stringMatching(/: its arguments are longer than the system passes\. .* stdin: json\.$/),
     observation:
-      'ERROR: the command did not start. Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
+      'ERROR: the command did not start. The arguments are 200004 bytes together, the longest 200000: more than the system passes to a command. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
   })
 })
 

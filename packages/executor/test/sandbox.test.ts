@@ -13,7 +13,7 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
     { cwd: 'sub' },
   )
   const variables = { AGENT_HOME: '/agent', CWD: '/work' }
-  const prepared = prepareCall(tools, { name: 'tool', arguments: {} }, { variables, workDirectory: '/work' })
+  const prepared = prepareCall(tools, { name: 'tool', arguments: {} }, { variables })
   if (prepared.decision === 'refuse') throw new Error(prepared.observation)
 
   const line = prepared.resolvedCommand
@@ -34,7 +34,6 @@ test('runs that are kept outside the workspace are hidden, before and after the 
       { name: 'tool', arguments: {} },
       {
         variables: { AGENT_HOME: home, CWD: '/work' },
-        workDirectory: '/work',
         runsDirectory: join(path, 'runs'),
       },
     )
@@ -54,7 +53,6 @@ test('a tool without sandbox: is run as it is', () => {
     { name: 'tool', arguments: {} },
     {
       variables: { AGENT_HOME: '/agent', CWD: '/work' },
-      workDirectory: '/work',
     },
   )
   expect(prepared).toMatchObject({ argv: ['sh', '-c', 'true'] })

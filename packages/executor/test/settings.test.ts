@@ -171,7 +171,7 @@ parameters[0].requird: unknown key "requird". Did you mean "required"?`,
 test('the mistakes of a definition are named all at once: of its syntax, of how it runs, and of its keys', () => {
   const message = problemsOf({ name: 'a b', exec: 'ls', cwd: 5, sandbx: true })
   expect(message).toMatch(
-    /name must be .*\n(.*\n)*cwd: must be a text, not 5\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
+    /name must be .*\n(.*\n)*cwd: must be a text, not 5\. Write it in quotes\.\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
   )
 })
 

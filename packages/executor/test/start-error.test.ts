@@ -10,7 +10,7 @@ describe('A command that cannot start says why', () => {
       'a program that is not installed',
       ['no-such-program'],
       'NOT_FOUND',
-      '"no-such-program" is not on the PATH. Install it, or write the path of the program.',
+      '"no-such-program" is not on the PATH. Install it, write its path, or write shell: if the shell does it itself, as with cd.',
     ],
     [
       'a path where nothing is',
@@ -22,25 +22,25 @@ describe('A command that cannot start says why', () => {
       'an absolute path where nothing is',
       ['/no/such/program'],
       'NOT_FOUND',
-      '"/no/such/program" does not exist. Check the path.',
+      '"/no/such/program" does not exist. Check the path; a relative one starts at the working directory.',
     ],
     [
       'a script without its interpreter',
       ['./badly-interpreted'],
       'NOT_FOUND',
-      '"./badly-interpreted" exists, but the interpreter its first line names does not. Check the #! line.',
+      '"./badly-interpreted" exists, but the interpreter its first line names does not. Check the #! line; it must end with LF, not CR LF.',
     ],
     [
       'a script with the line ends of Windows',
       ['./windows.sh'],
       'NOT_FOUND',
-      '"./windows.sh" has the line ends of Windows (CR LF), with which its interpreter is not found. Write it with LF (dos2unix).',
+      '"./windows.sh" exists, but the interpreter its first line names does not. Check the #! line; it must end with LF, not CR LF.',
     ],
     [
       'a word of the shell',
       ['source', './settings'],
       'NOT_FOUND',
-      '"source" is a word of the shell, not a program. Let a shell run it: shell: in a tool.',
+      '"source" is not on the PATH. Install it, write its path, or write shell: if the shell does it itself, as with cd.',
     ],
     [
       'a file that is no program',
@@ -52,13 +52,13 @@ describe('A command that cannot start says why', () => {
       'an argument that is too long',
       ['echo', 'x'.repeat(200_000)],
       'TOO_LARGE',
-      'Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
+      'The arguments are 200004 bytes together, the longest 200000: more than the system passes to a command. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
     ],
     [
       'an argument with a NUL byte',
       ['echo', 'a\0b'],
       'NUL_BYTE',
-      'Argument 1 of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
+      'An argument or environment variable of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
     ],
   ])('%s', async (...[, argv, code, message]) => {
     const { path } = await workspace({
@@ -82,7 +82,7 @@ describe('A command that cannot start says why', () => {
     const outcome = await run(['echo', ...Array.from({ length: 100 }, () => 'x'.repeat(100_000))])
     expect(outcome.startError).toMatchObject({
       code: 'TOO_LARGE',
-      message: expect.stringContaining('The arguments are 10000105 bytes together'),
+      message: expect.stringContaining('The arguments are 10000004 bytes together, the longest 100000: more'),
     })
   })
 
@@ -135,7 +135,9 @@ test('Where no temporary file can be made for what a command reads, the director
     status: 'NOT_STARTED',
     startError: {
       code: 'NO_OUTPUT_FILE',
-      message: `No temporary file can be made in ${missing} (ENOENT). Make that directory writable, or name another in TMPDIR.`,
+      message: expect.stringMatching(
+        `^${missing}/delta-stream-\\S+ cannot be written \\(ENOENT\\)\\. Make its directory writable; that of temporary files is named by TMPDIR\\.$`,
+      ),
     },
   })
 })

@@ -21,14 +21,11 @@ test('a call without the name of a tool has an answer, and hides no other call',
   expect(answers.map(({ content }) => content)).toEqual([nothing, nothing, 'hi\n'])
 })
 
-test('an answer of confirm that is neither true nor false is a mistake of the program, and nothing is run', async () => {
+test('an answer of confirm other than true is no agreement, and nothing is run', async () => {
   const policy = { rules: DEFAULT_RULES, onConfirmation: 'ask_human' as const }
   const message = { tool_calls: [{ id: '1', function: { name: 'say', arguments: '{"text":"hi"}' } }] }
-  const answer = dispatch(tools, message, { policy, confirm: async () => 'no' as never })
-  await expect(answer).rejects.toMatchObject({
-    code: 'ERR_EXECUTOR_USAGE',
-    message: expect.stringContaining('What the option confirm gave is neither true nor false.'),
-  })
+  const [answer] = await dispatch(tools, message, { policy, confirm: async () => 'no' as never })
+  expect(answer?.content).toContain("needs a person's approval")
 })
 
 test('an id that can stand in no environment is answered under that id', async () => {

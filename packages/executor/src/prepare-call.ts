@@ -1,14 +1,17 @@
-import { bindArguments } from '@delta/tool-expander'
-import { isTooDeep } from '../depth.js'
-import { limitedMatcher } from '../limited-matcher.js'
-import { decide } from '../policy/decide.js'
-import type { Policy } from '../policy/policy.js'
-import { quoteCommand } from '../quote.js'
-import { showControls } from '../show-controls.js'
-import type { Tool } from '../tool/define-tool.js'
-import { absolute } from '../tool/variables.js'
-import { adviceOnDash, badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
+import { type Context, createContext, runInContext } from 'node:vm'
+import {
+  type BindProblem,
+  bindArguments,
+  type ExpandedTool,
+  type Matches,
+  toJsonSchema,
+} from '@delta/tool-expander'
+import { absolute } from './environment.js'
+import { nearestNames, showValue } from './fit-shape.js'
+import { decide, type Policy } from './policy.js'
+import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
+import type { Tool } from './tool.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {
@@ -21,8 +24,6 @@ export interface ToolCall {
 export interface CallContext {
   /** What `${AGENT_HOME}` and `${CWD}` stand for: absolute directories. */
   variables: { AGENT_HOME: string; CWD: string }
-  /** Absolute path of the workspace. */
-  workDirectory: string
   /** Where runs are kept outside the workspace: hidden in a sandbox, as every `.delta` is. */
   runsDirectory?: string | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
@@ -164,9 +165,112 @@ function readArguments(sent: unknown): ReadArguments {
 }
 
 function asObject(value: unknown): ReadArguments {
-  if (value === null) return { ok: false, reason: 'are null' }
-  if (Array.isArray(value)) return { ok: false, reason: 'are an array' }
-  if (typeof value !== 'object') return { ok: false, reason: `are a ${typeof value}` }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { ok: false, reason: 'are not an object' }
   if (isTooDeep(value)) return { ok: false, reason: 'are nested too deeply' }
   return { ok: true, args: value as Record<string, unknown> }
+}
+
+/*
+ * What a model reads instead of a result when its call was not run. The first line says so in as many words.
+ */
+
+const MOST_NAMED = 50
+
+function unknownTool(name: string, known: readonly string[]): string {
+  const near = nearestNames(name, known)
+  const lines = [`ERROR: there is no tool ${showValue(name)}. Nothing was run.`]
+  if (near.length > 0) lines.push(`Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`)
+  lines.push(known.length > 0 ? `The tools are: ${someOf(known)}.` : 'There are no tools.')
+  return lines.join('\n')
+}
+
+/** The model has been given them all; of thousands it need not be told again. */
+function someOf(names: readonly string[]): string {
+  if (names.length <= MOST_NAMED) return names.join(', ')
+  return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+}
+
+function badArguments(tool: ExpandedTool, reason: string): string {
+  return [
+    `ERROR: the arguments of "${tool.name}" ${reason}. Nothing was run.`,
+    `Send one JSON object. ${describeParameters(tool)}`,
+  ].join('\n')
+}
+
+function refusedArguments(tool: ExpandedTool, problems: readonly BindProblem[]): string {
+  return [
+    `ERROR: the arguments of "${tool.name}" were not accepted. Nothing was run.`,
+    ...problems.map(({ message }) => `- ${message}`),
+    describeParameters(tool),
+  ].join('\n')
+}
+
+function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]): string {
+  return [
+    `BLOCKED: the policy of this agent does not allow "${tool.name}": ${reasons.join(', ')}. Nothing was run.`,
+    'Calling it again will not help; use another tool, or say what you would need.',
+  ].join('\n')
+}
+
+/** What the author of a tool can change where a value was refused that may be right. */
+function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
+  const refused = problems.find(({ code }) => code === 'ERR_ARGUMENT_DASH')
+  if (refused === undefined) return undefined
+  return `${name}: a value of "${refused.parameter}" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.`
+}
+
+function describeParameters(tool: ExpandedTool): string {
+  const { properties, required } = toJsonSchema(tool)
+  const described = Object.entries(properties).map(([name, { type = 'any' }]) => {
+    const types = [type].flat().join(' or ')
+    return `${name} (${types}${required.includes(name) ? ', required' : ''})`
+  })
+  if (described.length === 0) return 'It takes no parameters: {}.'
+  return `Its parameters: ${described.join(', ')}.`
+}
+
+/** How long the patterns of one call may take. */
+const LIMIT_MS = 1000
+
+const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
+
+/**
+ * A matcher that spends at most 1,000 ms, over all its matches. A pattern with a repeat inside a repeat can take years, and the
+ * process handles no signal meanwhile. Make one for each call.
+ */
+export function limitedMatcher(): Matches {
+  let leftMs = LIMIT_MS
+  let globals: Context | undefined // a context takes a millisecond: it is made for the first pattern
+  return (expression, text) => {
+    if (leftMs <= 0) return true // the call is refused already; only the slow value is named
+    globals ??= createContext({})
+    const started = performance.now()
+    const matched = testWithin(Math.ceil(leftMs), Object.assign(globals, { expression, text }))
+    leftMs -= performance.now() - started
+    return leftMs > 0 ? matched : TOO_SLOW
+  }
+}
+
+/** Only a script can be interrupted. */
+function testWithin(timeout: number, globals: Context): boolean | string {
+  try {
+    return runInContext('expression.test(text)', globals, { timeout }) === true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    return TOO_SLOW
+  }
+}
+
+const DEEPEST = 200
+
+/**
+ * Whether a value is nested so deeply that it cannot be written into a journal: `JSON.parse` reads any depth, but
+ * `JSON.stringify` overflows the stack.
+ *
+ * @param levels - How many are written. Default 200, far from where the stack ends.
+ */
+export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((part) => isTooDeep(part, levels - 1))
 }

@@ -1,8 +1,16 @@
+import { closeSync, constants, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { environmentOf, listProcesses, type ProcessInfo } from '@delta/durable'
-import { callAbove } from '../environment.js'
-import { ExecutorError } from '../errors.js'
-import { isRunning, readProcessRecord } from './process-record.js'
+import {
+  environmentOf,
+  listProcesses,
+  type ProcessInfo,
+  processStart,
+  readIfThere,
+  readProcess,
+  thisMachine,
+} from '@delta/durable'
+import { callAbove } from './environment.js'
+import { ExecutorError } from './errors.js'
 
 /** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
 export interface OrphanQuery {
@@ -27,7 +35,6 @@ const VANISH_MS = 500
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
  */
 export function findOrphans(query: OrphanQuery): number[] {
-  checkQuery(query)
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
@@ -43,21 +50,11 @@ export async function endOrphans(
   query: OrphanQuery,
   options: { graceMs?: number | undefined } = {},
 ): Promise<number[]> {
-  checkQuery(query)
   const { graceMs = DEFAULT_GRACE_MS } = options
   const seen = new Map<number, string>()
   await signalUntilGone(query, seen, 'SIGTERM', graceMs)
   await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
   return [...seen.keys()]
-}
-
-/** Decides who is killed: an empty text would be found in processes that have nothing to do with us. */
-function checkQuery({ recordPath, actionId, runDirectory, hookDirectories = [] }: OrphanQuery): void {
-  if (![recordPath, actionId, runDirectory, ...hookDirectories].includes('')) return
-  throw new ExecutorError(
-    'ERR_EXECUTOR_USAGE',
-    'The query holds an empty text.\nLeave out what is not known.',
-  )
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
@@ -84,9 +81,15 @@ async function signalUntilGone(
  * nothing shows it any more: a child whose parent has ended is adopted by another.
  */
 function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInfo[] {
+  const { recordPath, actionId, runDirectory, hookDirectories = [] } = query
+  if ([recordPath, actionId, runDirectory, ...hookDirectories].includes('')) {
+    // it would be found in processes that have nothing to do with us, and it is decided here who is killed
+    const message = 'The query holds an empty text.\nLeave out what is not known.'
+    throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
+  }
   const processes = listProcesses().filter(({ alive }) => alive)
   const own = ancestors(process.pid, processes)
-  const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
+  const record = recordPath === undefined ? undefined : readProcessRecord(recordPath)
   const leader = record && isRunning(record) ? record.pid : undefined
   const found = new Set(
     processes.filter(
@@ -128,4 +131,60 @@ function carriesEnvironment(
     (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
     (DELTA_HOOK_IO_PATH !== undefined && hookDirectories.includes(DELTA_HOOK_IO_PATH))
   )
+}
+
+/** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
+export interface ProcessRecord {
+  pid: number
+  /** As the system has it: clock ticks since the start of the machine on Linux, a date on macOS. Only to be compared. */
+  start_time: string
+  /** Differs after every start of the machine. */
+  boot_id: string
+  /** Which numbering of processes the pid belongs to: a container has its own. */
+  pid_namespace?: string
+}
+
+/** Who a running command is, as the text of the file in which `findOrphans` looks: one JSON object, and a line end. */
+export function describeProcess(pid: number): string {
+  const { bootId: boot_id, pidNamespace: pid_namespace } = thisMachine()
+  const start_time = readProcess(pid)?.startTime ?? ''
+  return `${JSON.stringify({ pid, start_time, boot_id, pid_namespace } satisfies ProcessRecord)}\n`
+}
+
+/**
+ * Writes down who a running command is (0600), for `findOrphans`.
+ * Not synced: a command whose record was lost is still found by its environment, on Linux.
+ *
+ * A file that is there is written in place, so that whoever made it has reserved the room: by now the command runs, and
+ * may have filled the disk.
+ */
+export function recordProcess(path: string, pid: number): void {
+  const bytes = Buffer.from(describeProcess(pid))
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+    ftruncateSync(descriptor, bytes.length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Undefined when there is no record, or only half of one, or one of the system's first process, whose group is everybody. */
+export function readProcessRecord(path: string): ProcessRecord | undefined {
+  try {
+    const text = readIfThere(path)?.toString() ?? ''
+    const { pid, start_time, boot_id, pid_namespace } = JSON.parse(text) as Partial<ProcessRecord>
+    if (typeof pid !== 'number' || pid <= 1) return undefined
+    if (typeof start_time !== 'string' || typeof boot_id !== 'string') return undefined
+    return { pid, start_time, boot_id, ...(typeof pid_namespace === 'string' && { pid_namespace }) }
+  } catch {
+    return undefined // torn: the crash came first; or a command put something else there
+  }
+}
+
+/** True while the process of a record runs; another process with its pid does not count. */
+export function isRunning({ pid, start_time, boot_id, pid_namespace }: ProcessRecord): boolean {
+  const { bootId, pidNamespace } = thisMachine()
+  if (boot_id !== bootId || (pid_namespace ?? pidNamespace) !== pidNamespace) return false
+  return processStart(pid) === start_time
 }

@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer'
-import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../process/captured.js'
-import { showControls } from '../show-controls.js'
+import { type CapturedOutput, decodeHead, decodeTail, type Keep } from './channels.js'
+import { showControls } from './quote.js'
 
 /** How one stream of a command is to be shown to a model. */
-export interface ShownStream {
+interface ShownStream {
   captured: CapturedOutput
   /** Where the whole output is; absent when it was not kept. */
   path?: string | undefined
 }
 
 /** How long an observation may be, and what must not be in it. */
-export interface ObservationOptions {
+interface ObservationOptions {
   /** Of both streams together, in UTF-16 units. */
   maxChars: number
   keep: Keep
   /** Takes secrets out; sees whole texts, before anything is cut. */
-  redact?: ((text: string) => string) | undefined
+  redact: (text: string) => string
 }
 
 /**
@@ -32,13 +32,16 @@ export function formatObservation(
   streams: { stdout: ShownStream; stderr: ShownStream },
   options: ObservationOptions,
 ): string {
-  const { maxChars, keep, redact = (text) => text } = options
+  const { maxChars, keep, redact } = options
   const ends = { stdout: readEnds(streams.stdout, redact), stderr: readEnds(streams.stderr, redact) }
   const budget = shareBudget(lengthOf(ends.stdout), lengthOf(ends.stderr), maxChars)
   const stdout = fit(ends.stdout, budget.stdout, keep)
   const stderr = fit(ends.stderr, budget.stderr, keep)
 
-  const parts = [status === undefined ? '' : `[${status}]\n`, stdout, stderr && `[stderr]\n${stderr}`]
+  return joined([status === undefined ? '' : `[${status}]\n`, stdout, stderr && `[stderr]\n${stderr}`])
+}
+
+function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').reduce(onNewLine, '')
 }
 
@@ -59,16 +62,16 @@ interface Ends {
 
 function readEnds({ captured, path }: ShownStream, redact: (text: string) => string): Ends {
   const { bytes, omittedBytes } = captured
-  const show = (part: Buffer) => showControls(redact(part.toString('utf8')))
+  const show = (text: string) => showControls(redact(text))
   if (omittedBytes === 0) {
-    return { head: show(captured.head), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
+    return { head: show(captured.text), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
   }
-  const head = show(withoutSplitEnd(captured.head))
-  return { head, tail: show(withoutSplitStart(captured.tail)), whole: false, lossy: false, bytes, path }
+  const head = show(decodeHead(captured.head))
+  return { head, tail: show(decodeTail(captured.tail)), whole: false, lossy: false, bytes, path }
 }
 
-function lengthOf({ head, tail, whole }: Ends): number {
-  return whole ? head.length : Math.max(head.length + tail.length, Number.MAX_SAFE_INTEGER / 2)
+function lengthOf({ head, whole }: Ends): number {
+  return whole ? head.length : Number.POSITIVE_INFINITY
 }
 
 /** stderr gets what stdout leaves, and a third in any case. */
@@ -82,34 +85,21 @@ function shareBudget(
 }
 
 function fit(ends: Ends, budget: number, keep: Keep): string {
+  const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
   if (ends.whole && ends.head.length <= budget)
-    return ends.lossy ? onNewLine(ends.head, notText(ends)) : ends.head
+    return ends.lossy ? onNewLine(ends.head, `[not UTF-8 text${where}]\n`) : ends.head
   const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
   const head = firstChars(ends.head, headChars)
   const tail = lastChars(ends.whole ? ends.head : ends.tail, budget - headChars)
   const leftOut = Math.max(0, ends.bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))
-  const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
-  return [head, `[${leftOut} bytes left out here${where}]\n`, tail]
-    .filter((part) => part !== '')
-    .reduce(onNewLine, '')
+  return joined([head, `[${leftOut} bytes left out here${where}]\n`, tail])
 }
 
-function notText({ bytes, path }: Ends): string {
-  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
-  return `[not UTF-8 text${where}]\n`
-}
-
+/** Never half of a character that has two units. */
 function firstChars(text: string, count: number): string {
-  const splits = count > 0 && isHighSurrogate(text.charCodeAt(count - 1))
-  return text.slice(0, splits ? count - 1 : count)
+  return text.slice(0, count).replace(/[\ud800-\udbff]$/, '')
 }
 
 function lastChars(text: string, count: number): string {
-  if (count <= 0) return ''
-  const start = Math.max(0, text.length - count)
-  return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start)
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
+  return text.slice(text.length - Math.min(count, text.length)).replace(/^[\udc00-\udfff]/, '')
 }

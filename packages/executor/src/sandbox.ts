@@ -1,10 +1,11 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
-import type { Tool } from '../tool/define-tool.js'
-import type { SandboxSettings } from '../tool/settings.js'
-import { settingsPath, type Variables } from '../tool/variables.js'
-import { isInside } from '../tool/working-directory.js'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
+import { quoteForPerson } from './quote.js'
+import { runCommand } from './run-command.js'
+import type { SandboxSettings } from './settings.js'
+import type { Tool } from './tool.js'
 
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
@@ -24,24 +25,32 @@ export function sandboxPrefix(
   return [...bubblewrap(settings.sandbox, variables, runsDirectory), '--chdir', cwd, '--']
 }
 
-/** What a sandbox lists and is not there: bubblewrap can mount nothing onto it. */
-export function missingPath({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
-  if (sandbox === undefined) return undefined
-  const { read, write } = sandbox
-  return [...write, ...read].map((path) => sandboxPath(path, variables)).find((path) => !existsSync(path))
+/**
+ * Why a sandboxed call cannot run now. Tools can make links in the workspace: a listed path there must not lead out of it. One
+ * elsewhere is the author's decision. bubblewrap can mount nothing onto a path that is missing.
+ */
+export async function sandboxProblem(
+  { tool, sandbox: prefix }: { tool: Tool; sandbox?: readonly string[] },
+  variables: Variables,
+  place: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  if (prefix === undefined) return undefined
+  const why = pathProblem(tool, variables) ?? (await probeSandbox(prefix, place))
+  if (why === undefined) return undefined
+  return `the sandbox of "${tool.expanded.name}" cannot start, and without it the tool is not run. ${why}`
 }
 
-/**
- * The path of `sandbox.read` or `sandbox.write` that is written as one in the workspace, and leads out of it: tools can make
- * links there. A path elsewhere is the author's decision.
- */
-export function pathLeadingOut({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
-  if (sandbox === undefined) return undefined
+function pathProblem({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
+  const { write = [], read = [] } = sandbox ?? {}
+  const listed = [...write, ...read].map((path) => sandboxPath(path, variables))
   const workspace = realpathSync(variables.CWD)
-  return [...sandbox.write, ...sandbox.read]
-    .map((path) => sandboxPath(path, variables))
-    .filter((path) => isInside(path, variables.CWD) && existsSync(path))
+  const leadingOut = existing(listed)
+    .filter((path) => isInside(path, variables.CWD))
     .find((path) => !isInside(realpathSync(path), workspace))
+  if (leadingOut !== undefined) return `${leadingOut} is a link that leads out of the workspace.`
+  const missing = listed.find((path) => !existsSync(path))
+  if (missing === undefined) return undefined
+  return `${missing} does not exist. Create it (mkdir -p ${quoteForPerson([missing])}), or remove it from sandbox.`
 }
 
 function bubblewrap(
@@ -51,6 +60,7 @@ function bubblewrap(
 ): string[] {
   const { AGENT_HOME, CWD } = variables
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
+  const home = existing([homedir()]).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   return [
     'bwrap',
@@ -58,14 +68,13 @@ function bubblewrap(
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
-    ...empty(['/tmp', '/run', ...homeDirectory(), ...runs]),
+    ...empty(['/tmp', '/run', ...home, ...runs]),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...outerFirst([
-      { option: '--ro-bind', path: AGENT_HOME },
-      ...existing([join(AGENT_HOME, 'workspaces')]).map((path) => ({ option: '--tmpfs', path }) as const), // other runs' files
-      { option: '--ro-bind', path: CWD },
-      ...paths(read).map((path) => ({ option: '--ro-bind', path }) as const),
-      ...paths(write).map((path) => ({ option: '--bind', path }) as const),
+      ...mounts('--ro-bind', [AGENT_HOME]),
+      ...mounts('--tmpfs', existing([join(AGENT_HOME, 'workspaces')])), // other runs' files
+      ...mounts('--ro-bind', [CWD, ...paths(read)]),
+      ...mounts('--bind', paths(write)),
       ...agentWithin(paths(write), AGENT_HOME),
     ]),
     ...empty([
@@ -107,13 +116,17 @@ interface Mount {
   path: string
 }
 
+function mounts(option: Mount['option'], paths: readonly string[]): Mount[] {
+  return paths.map((path) => ({ option, path }))
+}
+
 /**
  * The words for these mounts. A later mount covers what an earlier one shows below it, so the inner path comes last: a workspace in the
  * agent's directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the one listed last holds.
  */
-function outerFirst(mounts: readonly Mount[]): string[] {
+function outerFirst(all: readonly Mount[]): string[] {
   const depth = ({ path }: Mount) => realPath(path).split('/').length
-  return mounts
+  return all
     .toSorted((left, right) => depth(left) - depth(right))
     .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
 }
@@ -139,11 +152,6 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-function homeDirectory(): string[] {
-  const home = homedir()
-  return home === '/' ? [] : existing([home])
-}
-
 function existing(paths: readonly string[]): string[] {
   return paths.filter((path) => existsSync(path))
 }
@@ -151,4 +159,60 @@ function existing(paths: readonly string[]): string[] {
 function upward(directory: string): string[] {
   const parent = dirname(directory)
   return parent === directory ? [directory] : [directory, ...upward(parent)]
+}
+
+const PROBE_TIMEOUT_MS = 10_000
+
+const probes = new Map<string, Promise<string | undefined>>()
+
+/**
+ * Finds out, once per process and sandbox, whether the sandbox itself can start.
+ *
+ * Without this a missing `bwrap` or a kernel without user namespaces would look like a tool that
+ * failed, and a model would try to work around it.
+ *
+ * @returns undefined when it starts; otherwise why not, and what to do.
+ */
+function probeSandbox(
+  prefix: readonly string[],
+  place: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  const key = prefix.join('\0')
+  const probe = probes.get(key) ?? tryOut(prefix, place)
+  probes.set(key, probe)
+  return probe
+}
+
+async function tryOut(
+  prefix: readonly string[],
+  place: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  const outcome = await runCommand([...prefix, 'true'], { ...place, timeoutMs: PROBE_TIMEOUT_MS })
+  if (outcome.status === 'EXITED' && outcome.exitCode === 0) return undefined
+  if (outcome.startError?.code === 'NOT_FOUND')
+    return 'bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).'
+  const said = outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap: ${outcome.status}`)
+  return `${said}\nbubblewrap needs user namespaces. Allow them (in a container: run it with the rights to create them).`
+}
+
+/**
+ * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace also after symbolic links, which
+ * tools can make; an absolute one is the author's decision. In one that is missing no command can start.
+ */
+export function findWorkingDirectory(
+  { settings: { cwd } }: Tool,
+  place: Place,
+): { path: string } | { refusal: string } {
+  if (cwd === undefined) return { path: place.workDirectory }
+  const path = settingsPath(cwd, variablesOf(place))
+  if (isAbsolute(cwd) || cwd.startsWith('${AGENT_HOME}') || !existsSync(path)) return { path }
+  const real = realpathSync(path)
+  if (isInside(real, realpathSync(place.workDirectory))) return { path }
+  return { refusal: `The tool's cwd "${cwd}" leads outside the workspace, to ${real}.` }
+}
+
+/** Compares absolute paths; a directory is inside itself. */
+function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith('../')
 }

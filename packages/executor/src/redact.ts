@@ -1,0 +1,257 @@
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { type ByteFilter, writeWhole } from './channels.js'
+
+/** Takes known secrets out of texts and streams. */
+export interface Redactor {
+  /** False when there is nothing to look for, so that callers can save the work. */
+  readonly active: boolean
+  /** The text with `[REDACTED]` for each secret. */
+  text(text: string): string
+  /** Whether a stream of bytes holds one of the secrets. */
+  foundIn(chunks: Iterable<Buffer>): boolean
+  /** A filter for one stream; a secret that is spread over several chunks is found too. */
+  filter(): ByteFilter
+}
+
+/**
+ * Makes a redactor for secrets whose values are known.
+ *
+ * Values of 6 bytes or more are found plain, JSON-escaped, URL-encoded and in base64.
+ *
+ * @param options.patterns - Also take out what merely looks like a secret, from texts (not from
+ *   streams): see `redactPatterns`.
+ */
+export function createRedactor(
+  secrets: readonly string[],
+  options: { patterns?: boolean | undefined } = {},
+): Redactor {
+  const { patterns = false } = options
+  const forms = secretForms(secrets)
+  const isKnown = forms.length > 0
+  const filter = () =>
+    isKnown ? streamFilter(forms) : { push: (chunk: Buffer) => chunk, end: () => NOTHING }
+  const withoutKnown = (text: string) => (isKnown ? through(filter(), text) : text)
+  return {
+    active: isKnown || patterns,
+    text: (text) => (patterns ? redactPatterns(withoutKnown(text)) : withoutKnown(text)),
+    foundIn: (chunks) => holdsAny(chunks, forms),
+    filter,
+  }
+}
+
+function through({ push, end }: ByteFilter, text: string): string {
+  return Buffer.concat([push(Buffer.from(text)), end()]).toString()
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Holds back as many bytes as the longest form could still need: a match is taken only where
+ * every form would be visible whole, so a longer secret is never missed for a shorter one.
+ * Its text has one character per byte, so that bytes which are no UTF-8 pass unharmed.
+ */
+function streamFilter(forms: readonly string[]): ByteFilter {
+  const longest = forms[0]?.length ?? 1
+  let held = ''
+  const take = (settled: (length: number) => number) => {
+    const { out, rest } = replaceBefore(held, forms, settled(held.length))
+    held = rest
+    return Buffer.from(out, 'latin1')
+  }
+  return {
+    push(chunk) {
+      held += chunk.toString('latin1')
+      return take((length) => Math.max(0, length - longest + 1))
+    },
+    end: () => take((length) => length),
+  }
+}
+
+/**
+ * Replaces the matches that begin before `limit`, of those at one place the longest; what follows the limit is kept as `rest`.
+ *
+ * Not by a regular expression made of the forms: there is a length that none may have, and the error about one that is too long
+ * quotes all of it, to whoever reads the error.
+ */
+function replaceBefore(text: string, forms: readonly string[], limit: number): { out: string; rest: string } {
+  let out = ''
+  let done = 0
+  let found = forms.map((form) => ({ form, start: text.indexOf(form) })).filter(({ start }) => start >= 0)
+  while (found.length > 0) {
+    const next = found.reduce((first, other) => (other.start < first.start ? other : first))
+    if (next.start >= limit) break
+    out += text.slice(done, next.start) + REDACTED
+    done = next.start + next.form.length
+    found = found
+      .map(({ form, start }) => ({ form, start: start < done ? text.indexOf(form, done) : start }))
+      .filter(({ start }) => start >= 0)
+  }
+  const end = Math.max(done, limit)
+  return { out: out + text.slice(done, end), rest: text.slice(end) }
+}
+
+/** Searches each chunk together with the end of the one before it. */
+function holdsAny(chunks: Iterable<Buffer>, forms: readonly string[]): boolean {
+  const overlap = (forms[0]?.length ?? 1) - 1
+  let held = ''
+  for (const chunk of chunks) {
+    held = held.slice(Math.max(0, held.length - overlap)) + chunk.toString('latin1')
+    if (forms.some((form) => held.includes(form))) return true
+  }
+  return false
+}
+
+/** Shorter values are not hunted: they would be found in half of all texts. */
+const SHORTEST_SECRET_BYTES = 6
+
+/**
+ * Every spelling in which a secret may turn up in output, as bytes in a latin1 string:
+ * plain, JSON-escaped, URL-encoded and base64, longest first.
+ */
+function secretForms(secrets: readonly string[]): string[] {
+  const sent = secrets.map((secret) => Buffer.from(secret).toString()) // half a character reaches a command as U+FFFD
+  const long = sent.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
+  const forms = new Set(long.flatMap(formsOf).map((form) => Buffer.from(form).toString('latin1')))
+  return [...forms].sort((one, other) => other.length - one.length)
+}
+
+function formsOf(secret: string): string[] {
+  const url = encodeURIComponent(secret)
+  const strictUrl = url.replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  const urls = [url, strictUrl, url.replaceAll('%20', '+'), strictUrl.replaceAll('%20', '+')]
+  return [secret, ...jsonForms(secret), ...urls, ...urls.map(lowerCaseEscapes), ...base64Forms(secret)]
+}
+
+/** As JavaScript writes it, and as Python does: with everything beyond ASCII, and `/`, escaped. */
+function jsonForms(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  const ascii = json.replaceAll(
+    /[^\x00-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return [json, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')]
+}
+
+function lowerCaseEscapes(url: string): string {
+  return url.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
+}
+
+/**
+ * The secret alone, in both alphabets and as `base64` and `openssl` break its lines; and the
+ * part that depends on nothing but the secret when it stands within a longer text, for each of
+ * the three places in a group of three bytes where it can begin.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const alone = bytes.toString('base64')
+  const within = [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
+  })
+  const broken = [76, 64].map((width) => alone.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n'))
+  const forms = [alone, alone.replaceAll('=', ''), ...within]
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
+}
+
+/** What stands in the place of a secret. */
+export const REDACTED = '[REDACTED]'
+
+/*
+ * What common secrets look like. Every repetition is bounded or begins at text that ends the
+ * attempts before it, so matching takes linear time on any input.
+ */
+const WORD_START = '(?<![A-Za-z0-9_-])'
+
+const TOKENS = new RegExp(
+  [
+    `${WORD_START}gh[pousr]_[A-Za-z0-9]{20,255}`, // GitHub
+    `${WORD_START}github_pat_[A-Za-z0-9_]{20,255}`,
+    `${WORD_START}glpat-[A-Za-z0-9_-]{20,64}`, // GitLab
+    `${WORD_START}sk-[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
+    `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
+    `${WORD_START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
+    `${WORD_START}xox[abeoprs]-[A-Za-z0-9-]{10,255}`, // Slack
+    `${WORD_START}AIza[A-Za-z0-9_-]{35}`, // Google
+    `${WORD_START}ya29\\.[A-Za-z0-9_-]{20,1024}`,
+    `${WORD_START}npm_[A-Za-z0-9]{36}`,
+    `${WORD_START}hf_[A-Za-z0-9]{30,64}`, // Hugging Face
+    `${WORD_START}eyJ[A-Za-z0-9_-]{8,8192}\\.eyJ[A-Za-z0-9_-]{8,16384}\\.[A-Za-z0-9_-]{0,8192}`, // JWT
+  ].join('|'),
+  'g',
+)
+
+const URL_PASSWORD = /(:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
+
+const KEY_BODY = '(?:[A-Za-z0-9+/=\\s\\\\:,]|-(?!----)){0,20000}'
+
+/** Also a key whose end was cut off. */
+const PRIVATE_KEY = new RegExp(
+  `-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----${KEY_BODY}(?:-----END [A-Z0-9 ]{1,80}-----)?`,
+  'g',
+)
+const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
+const KEY_CHARACTER = /[A-Za-z0-9+/=\s\\]/
+
+/** Takes out what looks like a secret: tokens of common services, private keys, passwords in URLs. */
+export function redactPatterns(text: string): string {
+  return redactKeyEnds(text.replace(PRIVATE_KEY, REDACTED))
+    .replace(TOKENS, REDACTED)
+    .replace(URL_PASSWORD, `$1${REDACTED}`)
+}
+
+/** A key whose beginning was cut off: backwards from its end, as far as it looks like one. */
+function redactKeyEnds(text: string): string {
+  let out = ''
+  let done = 0
+  for (const match of text.matchAll(KEY_END)) {
+    let start = match.index
+    while (start > done && KEY_CHARACTER.test(text[start - 1] ?? '')) start--
+    out += text.slice(done, start) + REDACTED
+    done = match.index + match[0].length
+  }
+  return out + text.slice(done)
+}
+
+const CHUNK_BYTES = 1024 * 1024
+
+/**
+ * Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all.
+ *
+ * @throws The system's error when it cannot be read or rewritten; the file is then as it was.
+ */
+export function redactFile(path: string, known: Redactor): void {
+  if (!known.foundIn(chunksOf(path))) return
+  const beside = `${path}.redacted`
+  try {
+    rmSync(beside, { recursive: true, force: true }) // a command may have put a link there, to have another file overwritten
+    writeFiltered(path, beside, known.filter())
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // on a full disk half a copy only takes room
+    throw error
+  }
+}
+
+function writeFiltered(from: string, to: string, filter: ByteFilter): void {
+  const target = openSync(to, 'wx', 0o600)
+  try {
+    for (const chunk of chunksOf(from)) writeWhole(target, filter.push(chunk))
+    writeWhole(target, filter.end())
+  } finally {
+    closeSync(target)
+  }
+}
+
+/** The file's bytes, in one buffer that is used again and again. What a command put in its place, a pipe say, may have no end. */
+function* chunksOf(path: string): Generator<Buffer> {
+  const source = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(source).isFile()) return
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let count = readSync(source, buffer); count > 0; count = readSync(source, buffer)) {
+      yield buffer.subarray(0, count)
+    }
+  } finally {
+    closeSync(source)
+  }
+}

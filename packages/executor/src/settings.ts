@@ -1,0 +1,166 @@
+import { normalize } from 'node:path'
+import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
+import * as z from 'zod/mini'
+import type { Keep } from './channels.js'
+import { didYouMean, fitShape, formatPath, inCamelCase } from './fit-shape.js'
+import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
+
+/** How a tool runs: everything in its YAML that is not its syntax. */
+export interface ToolSettings {
+  /** What people see of a call instead of its command; see `renderDisplay`. */
+  display?: string
+  /** 0: no limit. Undefined: ten minutes, none for `delta` itself; see `toolTimeoutMs`. */
+  timeoutMs?: number
+  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
+  cwd?: string
+  /** Added to the command's environment; values may hold `${AGENT_HOME}` and `${CWD}`. */
+  env: Readonly<Record<string, string>>
+  /** Names of the engine's credentials that this tool gets. */
+  passEnv: readonly string[]
+  /** What the tool says it does to the world. Absent: unknown, not nothing; see `decide`. */
+  effects?: Effects
+  /** Set for imported tools: who vouches for their `effects`. The author's own have none. */
+  trust?: TrustLevel
+  /** What to do when the engine died during the call; undefined: see `interruptPolicy`. */
+  onInterrupt?: 'report' | 'rerun' | 'ask'
+  /** A result other than `SUCCESS` ends the run. */
+  critical: boolean
+  /** Absent: none. */
+  sandbox?: SandboxSettings
+  /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
+  output: { maxChars: number; keep: Keep; maxBytes: number }
+}
+
+/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
+export interface SandboxSettings {
+  /** Default false. */
+  network: boolean
+  /** What may be written. Default: the workspace; an empty list: nothing. */
+  write: readonly string[]
+  /** What is there to read of `/tmp`, `/run` and the home directory, which are empty inside but for the workspace and the agent. */
+  read: readonly string[]
+}
+
+/** How a tool runs, or every problem; see `parseToolSettings`. Keys nobody knows are warnings, which come with both. */
+export type ParsedSettings =
+  | { ok: true; settings: ToolSettings; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] }
+
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+}
+
+/**
+ * Reads how a tool runs from the keys the tool's syntax left over.
+ *
+ * @returns every problem, each with its path (`output.keep`); or the settings. Keys that begin with `x-` are the author's own.
+ */
+export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
+  // Most tools say nothing of how they run.
+  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), warnings: [] }
+  const { value, problems } = fitShape(settingsSchema, rest, SYNTAX_KEYS)
+  const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
+  const warnings = found.filter(({ unknownKey }) => unknownKey)
+  if (value) return { ok: true, settings: toSettings(value), warnings }
+  return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
+}
+
+function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...inCamelCase(written),
+    ...(sandbox && { sandbox: { ...DEFAULT_SANDBOX, ...(sandbox === true ? {} : inCamelCase(sandbox)) } }),
+    output: { ...DEFAULT_SETTINGS.output, ...inCamelCase(output) },
+  }
+}
+
+const DEFAULT_SANDBOX: SandboxSettings = { network: false, write: ['CWD'], read: [] }
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** The keys of a tool that say how it runs, as they are written. Lazy: made when the first tool has one, for that takes a hundredth of a start. */
+export const settingsSchema = z.lazy(() => {
+  const milliseconds = z
+    .int('whole milliseconds, 0 for no limit')
+    .check(z.minimum(0), z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'))
+  const yesOrNo = z.optional(z.boolean())
+  const texts = z.optional(z.array(z.string()))
+  const variableName = z.string().check(z.regex(NAME, 'the name of an environment variable'))
+  const value = z.pipe(
+    z.union([z.string(), z.number(), z.boolean()], 'a text or a number'),
+    z.transform(String),
+  )
+  const variablesError = ({ code }: { code?: string }) =>
+    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a map of names to values'
+  const directory = z.string().check(
+    z.refine(
+      (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
+      'only ${AGENT_HOME} and ${CWD} stand for something here',
+    ),
+    z.refine(
+      (path) => !leavesWorkspace(path),
+      'a relative cwd stays inside the workspace; write an absolute path to leave it',
+    ),
+  )
+  const sandbox = z.strictObject({ network: yesOrNo, write: texts, read: texts })
+  const output = z.strictObject({
+    max_chars: z.optional(z.int().check(z.minimum(1))),
+    keep: z.optional(z.enum(['head', 'tail', 'both'])),
+    max_bytes: z.optional(z.int('a whole number of bytes, 0 for no limit').check(z.minimum(0))),
+  })
+
+  return z.strictObject({
+    display: z.optional(z.string().check(z.regex(/^[^\n]*\S[^\n]*$/, 'one line of text'))),
+    timeout_ms: z.optional(milliseconds),
+    cwd: z.optional(directory),
+    env: z.optional(z.record(variableName, value, { error: variablesError })),
+    pass_env: z.optional(z.array(variableName)),
+    effects: z.optional(effectsSchema),
+    trust: z.optional(z.enum(TRUST_LEVELS)),
+    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
+    critical: yesOrNo,
+    sandbox: z.optional(z.union([z.boolean(), sandbox])),
+    output: z.optional(output),
+  })
+})
+
+type WrittenSettings = z.infer<typeof settingsSchema>
+
+function leavesWorkspace(path: string): boolean {
+  return !/^(\/|\$\{)/.test(path) && /^\.\.(\/|$)/.test(normalize(path))
+}
+
+/** Every key of a tool's syntax: what is no setting of how it runs, and what a mistyped one may have meant. */
+export const SYNTAX_KEYS: readonly string[] = [
+  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
+  ...['input_schema', 'checked_words', '__meta'],
+]
+
+/** Every key one of its parameters can have. */
+export const PARAMETER_KEYS: readonly string[] = [
+  ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
+  ...['position', 'option_name', 'raw', 'items', 'properties', 'required_properties', 'minimum', 'maximum'],
+  ...SCHEMA_WORDS,
+]
+
+/** Keys of a tool's parameters that nobody knows, which the compiler keeps; those that begin with `x-` are the author's own. */
+export function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
+    Object.keys(Object(parameter))
+      .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
+      .map((key) => {
+        const hint = didYouMean(key, PARAMETER_KEYS)
+        return {
+          path: `parameters[${index}].${key}`,
+          message: `unknown key "${key}"`,
+          ...(hint !== undefined && { hint }),
+          unknownKey: true,
+        }
+      }),
+  )
+}

@@ -1,0 +1,229 @@
+import { isUtf8 } from 'node:buffer'
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
+import { relative } from 'node:path'
+import { removeFile } from '@delta/durable'
+import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
+import { formatObservation } from './observation.js'
+import type { Policy } from './policy.js'
+import { showControls } from './quote.js'
+import { createRedactor, type Redactor, redactFile } from './redact.js'
+import { BY_STDIN, type CommandOutcome } from './run-command.js'
+import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
+import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
+
+/**
+ * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.
+ * `INTERRUPTED`: stopped by the caller's signal, or its engine died.
+ */
+export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
+
+/** What became of a call: for the model, and for the record. */
+export interface ToolResult {
+  status: ToolStatus
+  /** Null when a signal ended the command, or nothing was run. One that was ended may still have exited by itself. */
+  exitCode: number | null
+  /** The one that ended the command; else null. */
+  signal: string | null
+  /** What the model reads. */
+  observation: string
+  /** Of the command; 0 for a call that was not run. */
+  durationMs: number
+  stdout: StreamRecord
+  stderr: StreamRecord
+  /** What the tool's author can change, if that is why it did not start. The same for each such call. */
+  advice?: string
+}
+
+/** Where a call runs, and which secrets its output must not show. */
+export interface ResultContext {
+  /** The workspace: where commands run, and what relative paths start at. */
+  workDirectory: string
+  /** `executeTool` asks it whether the call may run; a result only looks at its `redact`. */
+  policy?: Policy | undefined
+  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
+  credentials?: Readonly<Record<string, string>> | undefined
+  /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
+  secrets?: readonly string[] | undefined
+  /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
+  secretTokens?: Readonly<Record<string, string>> | undefined
+}
+
+/** Room for a secret that lies across a cut, so that it is recognised before the cut is made. */
+const SECRET_MARGIN_BYTES = 32 * 1024
+const MOST_BYTES_PER_CHAR = 3
+const WAITING_FOR_INPUT = 101
+
+/** How much of a stream must be in memory to make the tool's observation. */
+export function keepBytes({ output }: ToolSettings): number {
+  return 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES)
+}
+
+/** The result of a call whose command never started. */
+export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation: string): ToolResult {
+  const nothing = { bytes: 0, text: '' }
+  const ending = { exitCode: null, signal: null, durationMs: 0, stdout: nothing, stderr: nothing }
+  return { status, observation, ...ending }
+}
+
+/** Makes of what a command did what the model reads and what the record keeps. */
+export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
+  if (outcome.startError) {
+    const why = showControls(redactors(tool.settings, context).shown.text(outcome.startError.message))
+    const result = notRun('ERROR', `ERROR: the command did not start. ${why}`)
+    if (outcome.startError.code !== 'TOO_LARGE') return result
+    const { name } = tool.expanded
+    return { ...result, advice: `${name}: its arguments are longer than the system passes. ${BY_STDIN}` }
+  }
+  const { exitCode, signal, durationMs } = outcome
+  const printed = settle(describeEnding(outcome, tool), outcome, tool.settings, context)
+  return { status: toolStatus(outcome), exitCode, signal, durationMs, ...printed }
+}
+
+/**
+ * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
+ * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
+ *
+ * The files stay, so that a second crash loses nothing: see `removeInlined`.
+ *
+ * @param tool - Undefined when the agent no longer has it.
+ * @param context.outputPrefix - The one the call was started with; missing files read as silence.
+ * @param context.wasRunning - Something of it was still running, and has been ended.
+ */
+export function interruptedResult(
+  tool: Tool | undefined,
+  context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
+): ToolResult {
+  const settings = tool?.settings ?? DEFAULT_SETTINGS
+  const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)
+  const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
+  const isSilent = output.stdout.bytes + output.stderr.bytes === 0
+  const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
+  const what = `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again.`
+  const ending = `${what} ${isSilent ? 'No output of it is left' : 'What it had printed follows'}`
+  const printed = settle(ending, output, settings, context)
+  return { status: 'INTERRUPTED', exitCode: null, signal: null, durationMs: 0, ...printed }
+}
+
+function readOutput(path: string, settings: ToolSettings): CapturedOutput {
+  if (!existsSync(path)) return nothingCaptured()
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
+  try {
+    return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function settle(
+  ending: string | undefined,
+  output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
+  settings: ToolSettings,
+  context: ResultContext,
+): Pick<ToolResult, 'observation' | 'stdout' | 'stderr'> {
+  const { known, shown } = redactors(settings, context)
+  const stdout = settleStream(output.stdout, known)
+  const stderr = settleStream(output.stderr, known)
+  const observation = formatObservation(
+    ending,
+    {
+      stdout: { captured: output.stdout, path: shownPath(stdout, context) },
+      stderr: { captured: output.stderr, path: shownPath(stderr, context) },
+    },
+    { ...settings.output, redact: shown.text },
+  )
+  return { observation, stdout, stderr }
+}
+
+/** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
+export function redactors(
+  { trust }: ToolSettings,
+  context: ResultContext,
+): { known: Redactor; shown: Redactor } {
+  const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
+  const values = [...secrets, ...Object.values(secretTokens), ...confidential(credentials)]
+  const imported = trust !== undefined
+  const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
+  const known = createRedactor(values)
+  return { known, shown: patterns ? createRedactor(values, { patterns }) : known }
+}
+
+/** An endpoint goes with a key, and is kept from tools like one, but is no secret. */
+function confidential(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.keys(credentials).flatMap((name) => (name.endsWith('_URL') ? [] : (credentials[name] ?? [])))
+}
+
+/** A path as the model can use it: relative to where its commands run. */
+function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): string | undefined {
+  const inside = path && relative(workDirectory, path)
+  return inside?.startsWith('..') ? path : inside
+}
+
+function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
+  if (status === 'TIMEOUT') return 'TIMEOUT'
+  if (status === 'ABORTED') return 'INTERRUPTED'
+  return status === 'EXITED' && exitCode === 0 ? 'SUCCESS' : 'FAILED'
+}
+
+function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
+  const lost = outcome.diskFull ? 'the disk is full: what it printed may be lost in part' : undefined
+  return [howItEnded(outcome, tool), lost].filter((part) => part !== undefined).join('; ') || undefined
+}
+
+function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
+  const { status, exitCode, signal, durationMs } = outcome
+  const after = `after ${(durationMs / 1000).toFixed(1)} s`
+  // the limit, not the time: what a command takes to be ended is no part of what it was allowed
+  if (status === 'TIMEOUT')
+    return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
+  if (status === 'ABORTED')
+    return `interrupted ${after}; the command was ended and may have done its work in part`
+  if (status === 'TOO_MUCH_OUTPUT')
+    return `printed more than ${tool.settings.output.maxBytes} bytes (output.max_bytes); its process group was ended`
+  if (status === 'SIGNALED') return `killed by ${signal}`
+  if (exitCode === WAITING_FOR_INPUT && isAgentTool(tool))
+    return 'exit code 101: this agent waits for a person to answer'
+  return exitCode === 0 ? undefined : `exit code ${exitCode}`
+}
+
+/** What is kept of one stream: small text here, everything else in a file. */
+export interface StreamRecord {
+  /** All that was written. */
+  bytes: number
+  /** The file with every byte, when the output was large or is not UTF-8. */
+  path?: string
+  /** The whole output, when it is small text. */
+  text?: string
+}
+
+/** Larger outputs stay in their file. */
+const INLINE_BYTES = 32 * 1024
+
+/**
+ * Decides what a record holds of one stream: its text when that is small, else the file.
+ * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
+ */
+function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
+  const { bytes, head, path } = captured
+  if (bytes <= INLINE_BYTES && isUtf8(head)) return { bytes, text: known.text(captured.text) }
+  if (path === undefined) return { bytes }
+  if (known.active) redactFile(path, known)
+  return { bytes, path }
+}
+
+/**
+ * Removes the output files of a call whose text the result holds.
+ * A caller that survives crashes does so itself, once the result is safe on disk.
+ */
+export function removeInlined(
+  outputPrefix: string,
+  { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },
+): void {
+  const { stdoutPath, stderrPath } = outputPaths(outputPrefix)
+  if (stdout.path === undefined) removeFile(stdoutPath)
+  if (stderr.path === undefined) removeFile(stderrPath)
+}
+
+/** Where a call's output goes while it runs, and stays when it is large or binary. */
+export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
+  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
+}
