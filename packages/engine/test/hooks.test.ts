@@ -293,7 +293,12 @@ test('a signal during on_run_end ends the hook, and the run stays COMPLETED', as
 test.each([
   ['pre_llm_request', 'final_payload.json', 'garbage', /is not JSON: Unexpected token/],
   ['pre_llm_request', 'final_payload.json', '{}', /is not a request: it has no list "messages"/],
-  ['pre_llm_request', 'final_payload.json', '{"messages":["Hi"]}', /is not a request: it has no list "messages" of messages/],
+  [
+    'pre_llm_request',
+    'final_payload.json',
+    '{"messages":["Hi"]}',
+    /is not a request: it has no list "messages" of messages/,
+  ],
   ['post_llm_response', 'payload_override.dat', 'garbage', /is not JSON: Unexpected token/],
   [
     'post_llm_response',
