@@ -103,7 +103,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   const events = await run.events()
   const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
   for (const event of begun) emit({ kind: 'journal', event })
-  for (const message of [...run.notices, ...notices]) emit({ kind: 'notice', message })
+  for (const message of [...run.notices.splice(0), ...notices]) emit({ kind: 'notice', message })
   keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, sync: options.sync })
 
   const environment = baseEnvironment(run, agent.home, host)

@@ -1,7 +1,6 @@
 import { relative } from 'node:path'
-import { replaceFile } from '@delta/durable'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { createRecordFile } from '@delta/journal/runs'
+import { createRecordFile, overwriteRecord } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -46,17 +45,21 @@ export async function runCall(
   const { action_id, tool_name } = about
   const { argv } = prepared
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  replaceFile(recordPath, `${JSON.stringify(ended, null, 2)}\n`, { sync: false }) // instead of the note of who was running
-  record(state, {
-    type: 'ACTION_RESULT',
-    ...about,
-    status,
-    exit_code,
-    signal,
-    observation_content: result.observation,
-    execution_ref: executionRef,
-    duration_ms,
-  })
+  try {
+    overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`) // instead of the note of who was running
+  } finally {
+    // also where the disk is full: a journal may still have room for a line, and what is known must not become unknown
+    record(state, {
+      type: 'ACTION_RESULT',
+      ...about,
+      status,
+      exit_code,
+      signal,
+      observation_content: result.observation,
+      execution_ref: executionRef,
+      duration_ms,
+    })
+  }
   warnAuthor(state, result.advice)
   removeOutput(outputPrefixOf(recordPath), result) // only now: after a crash, the next engine must still find the output
   if (status === 'INTERRUPTED') return interrupted(state.signal)

@@ -112,6 +112,7 @@ async function askModel(
     request,
     blocks: context.blocks,
   })
+  for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens a log
   const { retry, maxAttempts } = state.agent.llm
   const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
   let firstFailure: number | undefined

@@ -41,6 +41,7 @@ export interface EventSchema<Event> {
 }
 
 interface SchemaResult {
+  readonly value?: unknown
   readonly issues?: readonly SchemaIssue[] | undefined
 }
 

@@ -54,13 +54,14 @@ export function inspectJournal<Event = AnyEvent>(
   const splitter = lineSplitter()
   const block = splitter.push(readWhole(path))
   const remainder = splitter.end()
-  const lines: InspectedLine<Event>[] = block ? splitLines(block.bytes).map(parseLine).filter(isNotBlank) : []
-  const unfinished = addRemainder(lines, remainder)
+  const all: InspectedLine<Event>[] = block ? splitLines(block.bytes).map(parseLine) : []
+  const last = lastLine<Event>(remainder, all.length)
+  const lines = [...all.filter(isNotBlank), ...(last ? [last] : [])]
   understand(lines, path, schema)
   const old = lines.some(
     ({ raw, event }) => event && problemOf({ ...UNNUMBERED, ...raw }, schema) !== undefined,
   )
-  return { lines, remainder, unfinished, old }
+  return { lines, remainder, unfinished: last?.event !== undefined, old }
 }
 
 const UNNUMBERED = { seq: 1, timestamp: '' }
@@ -90,17 +91,17 @@ function parseLine({ bytes, offset }: Block, index: number): InspectedLine<never
     : { ...line, problem: problemOf(value, undefined) as string }
 }
 
-function isNotBlank({ bytes, raw }: InspectedLine<never>): boolean {
+function isNotBlank({ bytes, raw }: InspectedLine<unknown>): boolean {
   return raw !== undefined || isTooLong(bytes.length) || bytes.toString('utf8').trim() !== ''
 }
 
-function addRemainder(lines: InspectedLine<unknown>[], { bytes, offset, hole }: Remainder): boolean {
-  if (hole) return false
-  const last = parseLine({ bytes, offset }, lines.at(-1)?.line ?? 0)
-  if (isTooLong(bytes.length)) lines.push(last) // who reads in pieces sees no end of it
-  if (last.raw === undefined) return false
-  lines.push(last)
-  return true
+/** What follows the last newline, unless a crash has torn it. */
+function lastLine<Event>(
+  { bytes, offset, hole }: Remainder,
+  index: number,
+): InspectedLine<Event> | undefined {
+  const line = parseLine({ bytes, offset }, index)
+  return !hole && (line.raw !== undefined || isTooLong(bytes.length)) ? line : undefined
 }
 
 function understand<Event>(
@@ -114,8 +115,10 @@ function understand<Event>(
   const raws = readable.map(({ raw }) => raw)
   const events = numbered(schema?.upcast?.(raws, path) ?? raws, raws)
   for (const [index, line] of readable.entries()) {
-    const problem = problemOf(events[index], schema)
-    if (problem === undefined) line.event = events[index] as Stored<Event>
+    const event = events[index]
+    const problem =
+      event === undefined ? 'the schema’s upcast gives nothing for it' : problemOf(event, schema)
+    if (problem === undefined) line.event = event as Stored<Event>
     else line.problem = problem
   }
 }

@@ -1,11 +1,18 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Lock, syncPath } from '@delta/durable'
-import { asWriteError, isJournalError, JournalError } from './errors.js'
-import { type AnyEvent, type EventSchema, type NewEventOf, problemOf, type Stored } from './event.js'
+import { asWriteError, JournalError } from './errors.js'
+import {
+  type AnyEvent,
+  type EventSchema,
+  type NewEventOf,
+  type Position,
+  problemOf,
+  type Stored,
+} from './event.js'
 import { syncData, writeWhole } from './files.js'
-import { readOldJournal } from './inspect.js'
-import { eventParser, lineSplitter, type Remainder } from './lines.js'
+import { isTooLong, parseJson, TOO_LONG } from './lines.js'
+import { scanJournal } from './read.js'
 import { type RepairedTail, repairTail } from './repair.js'
 
 /** What a journal holds, how safely it is written, and who hears of it. */
@@ -92,10 +99,14 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
     fence?.()
     if (lock?.lost() !== undefined) throw lostLock(path)
     const timestamp = new Date().toISOString()
-    const stored = events.map((event, index) =>
-      stamp(event, { seq: lastSeq + 1 + index, timestamp }, path, schema),
-    )
-    const lines = Buffer.from(stored.map((event) => toLine(event, path)).join(''))
+    const stored: Stored<Event>[] = []
+    let text = ''
+    for (const event of events) {
+      const line = toLine({ seq: lastSeq + stored.length + 1, timestamp }, event, path)
+      stored.push(readBack(line, path, schema))
+      text += `${line}\n`
+    }
+    const lines = Buffer.from(text)
     writeWhole(file, lines, path)
     bytes += lines.length
     lastSeq += stored.length
@@ -148,28 +159,21 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
   }
 }
 
-/** An event as it will be stored. The position comes first in the line, and is ours whatever the event says. */
-function stamp<Event>(
-  event: NewEventOf<Event>,
-  { seq, timestamp }: { seq: number; timestamp: string },
-  path: string,
-  schema: EventSchema<Event> | undefined,
-): Stored<Event> {
-  const stored = Object.assign({ seq: 0, timestamp: '' }, event, { seq, timestamp })
-  if ('toJSON' in stored && typeof stored.toJSON === 'function')
-    throw refused(path, 'it has a method toJSON, so what would be written is another value')
-  const problem = problemOf(stored, schema)
-  if (problem !== undefined) throw refused(path, problem)
-  return stored as unknown as Stored<Event> // with the fields that were stamped it is one
-}
-
-/** The line of an event, its newline included. */
-function toLine(event: object, path: string): string {
+/** The line of an event. The position comes first, and is ours whatever the event says. */
+function toLine(position: Position, event: object, path: string): string {
   try {
-    return `${JSON.stringify(event)}\n`
+    return JSON.stringify({ ...position, ...event, ...position }) ?? 'undefined'
   } catch (cause) {
     throw refused(path, `${(event as AnyEvent).type}: ${(cause as Error).message}`, cause)
   }
+}
+
+/** What a reader will make of a line: JSON turns a date into a string, and leaves out what is undefined. */
+function readBack<Event>(line: string, path: string, schema: EventSchema<Event> | undefined): Stored<Event> {
+  const value = parseJson(line)
+  const problem = isTooLong(Buffer.byteLength(line)) ? TOO_LONG : problemOf(value, schema)
+  if (problem !== undefined) throw refused(path, problem)
+  return value as Stored<Event>
 }
 
 function refused(path: string, problem: string, cause?: unknown): JournalError {
@@ -188,9 +192,14 @@ type Opening<Event> = Required<Pick<JournalOptions<Event>, 'schema' | 'sync' | '
 function openFile<Event>(path: string, { schema, sync, onEvent }: Opening<Event>) {
   const descriptor = openForAppend(path, sync === true)
   try {
-    const { remainder, unfinished, lastSeq, warnings } = scanJournal(descriptor, path, { schema, onEvent })
-    const repaired = repairTail(descriptor, path, { remainder, unfinished })
-    return { descriptor, lastSeq, warnings, repaired }
+    const scanning = scanJournal(descriptor, path, { schema })
+    for (;;) {
+      const { done, value } = scanning.next()
+      if (!done && onEvent) for (const event of value) onEvent(event)
+      if (!done) continue
+      const { lastSeq, warnings } = value
+      return { descriptor, lastSeq, warnings, repaired: repairTail(descriptor, path, value) }
+    }
   } catch (error) {
     closeSync(descriptor)
     const isOfSystem = Object(error).syscall !== undefined // any other one is ours already, or the listener's
@@ -201,72 +210,14 @@ function openFile<Event>(path: string, { schema, sync, onEvent }: Opening<Event>
 function openForAppend(path: string, sync: boolean): number {
   try {
     const descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
-    const isNew = fstatSync(descriptor).size === 0
+    const found = fstatSync(descriptor)
+    if (!found.isFile()) throw Object.assign(new Error('not a file'), { code: 'EEXIST' }) // a device may have no end
+    const isNew = found.size === 0
     if (isNew && sync) syncPath(dirname(path)) // its name must survive, too
     return descriptor
   } catch (error) {
     throw asWriteError(error, path)
   }
-}
-
-/** What a writer must know about a journal before it appends. */
-interface Scan {
-  lastSeq: number
-  warnings: string[]
-  remainder: Remainder
-  /** True when the last line is an event that lacks only its newline. */
-  unfinished: boolean
-}
-
-const CHUNK_BYTES = 1 << 20
-
-/**
- * Reads an open journal from its beginning, blocking.
- *
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event.
- */
-function scanJournal<Event>(
-  descriptor: number,
-  path: string,
-  { schema, onEvent }: Pick<Opening<Event>, 'schema' | 'onEvent'>,
-): Scan {
-  let seen = 0
-  const hear = (event: Stored<Event>) => {
-    seen += 1
-    onEvent?.(event)
-  }
-  try {
-    return scanToday(descriptor, path, schema, hear)
-  } catch (error) {
-    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
-    const old = readOldJournal(path, schema)
-    for (const event of old.events.slice(seen)) hear(event)
-    return old
-  }
-}
-
-function scanToday<Event>(
-  descriptor: number,
-  path: string,
-  schema: EventSchema<Event> | undefined,
-  hear: (event: Stored<Event>) => void,
-): Scan {
-  const splitter = lineSplitter()
-  const parser = eventParser(path, { schema })
-  for (let at = 0; ; ) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-    const bytesRead = readSync(descriptor, chunk, 0, CHUNK_BYTES, at)
-    if (bytesRead === 0) break
-    at += bytesRead
-    const block = splitter.push(chunk.subarray(0, bytesRead))
-    if (block) for (const event of parser.parseBlock(block)) hear(event)
-    parser.refuseLongLine(splitter.pending())
-  }
-  const remainder = splitter.end()
-  const last = parser.parseRemainder(remainder)
-  if (last) hear(last)
-  const { warnings, lastSeq } = parser.numbers
-  return { lastSeq: lastSeq(), warnings, remainder, unfinished: last !== undefined }
 }
 
 const PRESENCE_INTERVAL_MS = 20

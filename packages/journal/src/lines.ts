@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { JournalError } from './errors.js'
-import { type EventSchema, problemOf, type Stored } from './event.js'
+import { type EventSchema, isRawLine, problemOf, type Stored } from './event.js'
 import { LARGEST_TEXT_BYTES } from './files.js'
 
 /** Whole lines (the last byte is a newline) and where in the file they begin. */
@@ -115,12 +115,14 @@ export function eventParser<Event>(
     return events
   }
 
-  /** A last line without its newline counts when it is a whole event. */
+  /** A last line without its newline counts when it is a whole event. A crash tears JSON, so other JSON is damage there, too. */
   function parseRemainder({ bytes, hole }: Remainder): Stored<Event> | undefined {
     if (hole || isTooLong(bytes.length) || !isUtf8(bytes)) return undefined
     const value = parseJson(bytes.toString('utf8'))
-    if (problemOf(value, schema) !== undefined) return undefined
-    return numbers.note(value as Stored<Event>, line + 1)
+    if (!isRawLine(value)) return undefined
+    const problem = problemOf(value, schema)
+    if (problem !== undefined) throw corrupt(path, line + 1, problem)
+    return numbers.note(value as unknown as Stored<Event>, line + 1)
   }
 
   /** Stops before a line that has no end in sight fills the memory. */

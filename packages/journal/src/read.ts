@@ -83,8 +83,8 @@ export function parseJournal<Event = AnyEvent>(
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
   if (last) events.push(last)
-  const ending = endingOf(remainder, last !== undefined, parser.numbers.warnings)
-  return { events: events, ...ending }
+  const { warnings } = parser.numbers
+  return { events, ...endingOf({ remainder, unfinished: last !== undefined, warnings }) }
 }
 
 const CHUNK_BYTES = 1 << 20
@@ -92,42 +92,72 @@ const CHUNK_BYTES = 1 << 20
 /** Who only wants the first event, as of a run's agent or caller, does not pay for a thousand. */
 const FIRST_CHUNK_BYTES = 1 << 14
 
-type Batches<Event> = AsyncGenerator<Stored<Event>[], JournalEnding>
-
 /** The events behind `fromOffset` in pieces; returns what the journal's end is like. */
 async function* readBatches<Event>(
   path: string,
-  { schema, fromOffset = 0 }: ReadOptions<Event> & { fromOffset?: number | undefined },
-): Batches<Event> {
+  options: ReadOptions<Event> & { fromOffset?: number | undefined },
+): AsyncGenerator<Stored<Event>[], JournalEnding> {
   const file = openToRead(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
-  let seen = 0
   try {
-    const reading = readToday(file, path, { schema, fromOffset })
+    const scanning = scanJournal(file, path, options)
     for (;;) {
-      const step = await reading.next()
-      if (step.done) return step.value
-      seen += step.value.length
+      const step = scanning.next()
+      if (step.done) return endingOf(step.value)
       yield step.value
     }
   } catch (error) {
-    if (!isJournalError(error)) throw asReadError(error, path)
-    const { events, lines, remainder, unfinished, warnings } = readOldJournal(path, schema)
-    const before = splitLines(readFileSync(path).subarray(0, fromOffset)).length
-    const first = lines.findIndex((line) => line > before)
-    if (first !== -1) yield events.slice(first + seen)
-    return endingOf(remainder, unfinished, warnings)
+    throw asReadError(error, path)
   } finally {
     closeSync(file)
   }
 }
 
-/** Synchronously, a piece at a time: what is read comes from the cache mostly, and a promise for each read is dearer. */
-async function* readToday<Event>(
+/** What is known of a journal that has been read to its end. */
+export interface Scan {
+  lastSeq: number
+  warnings: string[]
+  remainder: Remainder
+  /** True when the last line is an event that lacks only its newline. */
+  unfinished: boolean
+}
+
+/**
+ * Reads an open journal, a piece at a time and blocking: what is read comes from the cache mostly, and a promise for each read
+ * is dearer. What is not all in today's format is read whole.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. The system's error.
+ */
+export function* scanJournal<Event>(
+  file: number,
+  path: string,
+  options: ReadOptions<Event> & { fromOffset?: number | undefined },
+): Generator<Stored<Event>[], Scan> {
+  const { schema, fromOffset = 0 } = options
+  let seen = 0
+  try {
+    const scanning = scanToday(file, path, { schema, fromOffset })
+    for (;;) {
+      const step = scanning.next()
+      if (step.done) return step.value
+      seen += step.value.length
+      yield step.value
+    }
+  } catch (error) {
+    if (!isJournalError(error)) throw error
+    const { events, lines, ...scan } = readOldJournal(path, schema)
+    const before = splitLines(readFileSync(path).subarray(0, fromOffset)).length
+    const first = lines.findIndex((line) => line > before)
+    if (first !== -1) yield events.slice(first + seen)
+    return scan
+  }
+}
+
+function* scanToday<Event>(
   file: number,
   path: string,
   { schema, fromOffset }: ReadOptions<Event> & { fromOffset: number },
-): Batches<Event> {
+): Generator<Stored<Event>[], Scan> {
   const splitter = lineSplitter(fromOffset)
   const parser = eventParser(path, { schema, fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
@@ -142,9 +172,15 @@ async function* readToday<Event>(
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
   if (last) yield [last]
-  return endingOf(remainder, last !== undefined, parser.numbers.warnings)
+  const { warnings, lastSeq } = parser.numbers
+  return { lastSeq: lastSeq(), warnings, remainder, unfinished: last !== undefined }
 }
 
-function endingOf({ offset, size }: Remainder, unfinished: boolean, warnings: string[]): JournalEnding {
+function endingOf({
+  remainder,
+  unfinished,
+  warnings,
+}: Pick<Scan, 'remainder' | 'unfinished' | 'warnings'>): JournalEnding {
+  const { offset, size } = remainder
   return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
 }

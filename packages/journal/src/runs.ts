@@ -36,7 +36,7 @@ export {
   type Usage,
 } from './runs/fold.js'
 export { latestRunId, listRuns, type RunsOfPlace } from './runs/list-runs.js'
-export { migratedDirectory } from './runs/migrate.js'
+export { goesOnAt, migratedDirectory } from './runs/migrate.js'
 export { type OpenRunOptions, openRun } from './runs/open-run.js'
 export {
   checkRunsDirectory,
@@ -50,7 +50,7 @@ export {
 } from './runs/paths.js'
 export { openRecordedRequests, type RecordedRequests, readRequest } from './runs/read-requests.js'
 export { neverBegan, readRun } from './runs/read-run.js'
-export { createRecordFile } from './runs/record-file.js'
+export { createRecordFile, overwriteRecord } from './runs/record-file.js'
 export {
   type Invocation,
   type InvocationRecord,

@@ -87,9 +87,10 @@ function damageOf({ line, problem, bytes, offset }: InspectedLine<unknown>): Fin
 }
 
 function tornEnd({ remainder, unfinished, lines }: Inspection<unknown>): Finding[] {
-  if (remainder.size === 0) return []
+  const isLine = lines.at(-1)?.offset === remainder.offset
+  if (remainder.size === 0 || (isLine && !unfinished)) return []
   if (unfinished)
-    return [note('The last event lacks its newline; opening the journal completes it.', lines.length)]
+    return [note('The last event lacks its newline; opening the journal completes it.', lines.at(-1)?.line)]
   const what = remainder.hole ? 'a hole of NUL bytes and what follows it' : 'half a line'
   const message = `Torn end: ${what}, ${remainder.size} bytes from byte ${remainder.offset} on. Opening the journal sets them aside.`
   return [{ kind: 'torn', message }]

@@ -112,3 +112,21 @@ test('errors of the disk know nothing but the journal', () => {
     expect(message.slice(path.length)).not.toMatch(/\brun\b|delta/)
   }
 })
+
+test('what JSON makes of an event is what is checked and returned: a reader finds no other', async () => {
+  const path = join(temporaryDirectory(), 'log')
+  const log = openJournal(path, { schema: z.object({ type: z.literal('MET'), at: z.date() }) })
+  expect(() => log.append({ type: 'MET', at: new Date() })).toThrow(/expected date, received string/)
+  log.close()
+  const plain = openJournal(path)
+  const stored = plain.append({ type: 'MET', at: new Date(0), nobody: undefined })
+  plain.close()
+  expect((await readJournal(path)).events).toEqual(stored)
+  expect(stored).toMatchObject([{ seq: 1, at: '1970-01-01T00:00:00.000Z' }])
+})
+
+test('a schema that says nothing of a line it was to upcast is named', () => {
+  const schema = { '~standard': order['~standard'], upcast: () => [] }
+  const path = journalFile(toLines([{ type: 'coffee' }]))
+  expect(() => openJournal(path, { schema })).toThrow(/upcast gives nothing for it/)
+})

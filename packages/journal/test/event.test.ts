@@ -88,7 +88,7 @@ test('the JSON Schema names every type and forbids no further field', () => {
 test('an event that would be written as something else is refused before anything is written', () => {
   const journal = openJournal(journalFile(''))
   const append = () => journal.append({ type: 'NOTE', toJSON: () => undefined } as never)
-  expect(append).toThrow(/toJSON/)
+  expect(append).toThrow(/Refused to append an event: it is not JSON/)
   journal.append({ type: 'NOTE', toJSON: 'a field like any other' } as never)
   expect(journal.lastSeq).toBe(1)
   journal.close()

@@ -1,13 +1,22 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
-import { createRecordFile, createRun, recordInvocation } from './of-runs.js'
+import { createRecordFile, createRun, overwriteRecord, recordInvocation } from './of-runs.js'
 
 test('a record is its owner’s only, and named by its time and label', () => {
   const path = createRecordFile(temporaryDirectory(), 'echo', 'room for what comes')
   expect(path).toMatch(/\d{8}T\d{9}_echo\.json$/)
   expect([readText(path), statSync(path).mode & 0o777]).toEqual(['room for what comes', 0o600])
+})
+
+test('a record is written over where it lies: none is left beside it', () => {
+  const directory = temporaryDirectory()
+  const path = createRecordFile(directory, 'echo', 'longer than what comes')
+  const { ino } = statSync(path)
+  overwriteRecord(path, 'für dich')
+  expect([statSync(path).ino, readText(path)]).toEqual([ino, 'für dich'])
+  expect(readdirSync(directory)).toEqual([basename(path)])
 })
 
 test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', () => {

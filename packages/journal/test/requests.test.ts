@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
-import { createRun, openRun, readRequest, recordInvocation } from './of-runs.js'
+import { createRun, openRun, type Run, readRequest, recordInvocation } from './of-runs.js'
 
 async function newRun(options: { sync?: boolean } = {}) {
   return await createRun(temporaryDirectory(), { events: firstEvents, ...options })
@@ -11,6 +11,11 @@ async function newRun(options: { sync?: boolean } = {}) {
 
 const turn = (index: number) => ({ role: index % 2 ? 'assistant' : 'user', content: `turn ${index}` })
 const turns = (count: number) => Array.from({ length: count }, (_, index) => turn(index))
+/** The last of them is the first that its record does not hold whole. */
+function recordEleven(run: Run): void {
+  for (let iteration = 1; iteration <= 11; iteration++)
+    recordInvocation(run, { iteration, request: { messages: turns(3) } })
+}
 const records = (directory: string) =>
   readdirSync(directory)
     .sort()
@@ -191,16 +196,14 @@ test('of several requests of one iteration the last one is given back', async ()
 
 test('a request that was never sent, or whose parts were changed, is an error that says so', async () => {
   const run = await newRun()
-  recordInvocation(run, { iteration: 1, request: { messages: turns(2) } })
+  recordEleven(run)
   run.close()
-  await expect(readRequest(run.directory, 2)).rejects.toMatchObject({
+  await expect(readRequest(run.directory, 12)).rejects.toMatchObject({
     code: 'ERR_REQUEST_NOT_FOUND',
-    message: `${run.paths.invocations}: There is no request of iteration 2. There is that of iteration 1.`,
+    message: `${run.paths.invocations}: There is no request of iteration 12. There are those of the iterations 1 to 11.`,
   })
   writeFileSync(run.paths.parts, readText(run.paths.parts).replace('turn 1', 'turn 9'))
-  await expect(readRequest(run.directory, 1)).rejects.toThrow(
-    'what io/parts.jsonl holds does not have its SHA-256.',
-  )
+  await expect(readRequest(run.directory, 11)).rejects.toThrow('what was recorded does not have its SHA-256.')
 })
 
 test('a request whose record was deleted is said to be gone, and only what is left is offered', async () => {
@@ -220,7 +223,7 @@ test('a request whose record was deleted is said to be gone, and only what is le
 
 test('a torn or damaged parts log costs the requests it held, never the run', async () => {
   const run = await newRun()
-  recordInvocation(run, { iteration: 1, request: { messages: turns(3) } })
+  recordEleven(run)
   run.close()
   const lines = readText(run.paths.parts).split('\n')
   writeFileSync(run.paths.parts, [lines[0], 'rubbish', ...lines.slice(2)].join('\n'))
@@ -228,10 +231,10 @@ test('a torn or damaged parts log costs the requests it held, never the run', as
 
   const again = await openRun(run.directory)
   afterTest(again.close)
-  recordInvocation(again, { iteration: 2, request: { messages: turns(4) } })
+  recordInvocation(again, { iteration: 12, request: { messages: turns(4) } })
   expect(again.notices).toEqual([expect.stringContaining('line 2: Damaged: it is not JSON')])
-  expect(await readRequest(run.directory, 2)).toBe(JSON.stringify({ messages: turns(4) }))
-  await expect(readRequest(run.directory, 1)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
+  expect(await readRequest(run.directory, 12)).toBe(JSON.stringify({ messages: turns(4) }))
+  await expect(readRequest(run.directory, 11)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
 })
 
 test('a run that was closed records no request any more: it is no longer this process that writes', async () => {
@@ -243,4 +246,13 @@ test('a run that was closed records no request any more: it is no longer this pr
   expect(() => complete({})).toThrow(closed)
   await expect(run.updateMetadata()).rejects.toThrow(closed)
   expect(records(run.paths.invocations)).toHaveLength(1)
+})
+
+test('a request that its record holds whole needs no parts', async () => {
+  const run = await newRun()
+  const request = { model: 'm', messages: turns(3) }
+  recordInvocation(run, { iteration: 1, request }).complete({ response: {} })
+  run.close()
+  rmSync(run.paths.parts)
+  expect(await readRequest(run.directory, 1)).toBe(JSON.stringify(request))
 })

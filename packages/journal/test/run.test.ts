@@ -307,3 +307,13 @@ test('whatever a run writes, only its owner can read', async () => {
   })
   expect(wrong).toEqual([])
 })
+
+test('a run whose journal was emptied is not begun anew under its id', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { runId: 'r1', events: firstEvents })
+  run.close()
+  writeFileSync(run.paths.journal, '')
+  await expect(createRun(work, { runId: 'r1', events: firstEvents })).rejects.toMatchObject({
+    code: 'ERR_RUN_EXISTS',
+  })
+})

@@ -14,6 +14,7 @@ import {
 } from './helpers.js'
 import {
   createRun,
+  openJournal,
   openRun,
   readJournal,
   repairJournal,
@@ -161,4 +162,23 @@ test('a run that is not there is not made by its repair', async () => {
   const directory = join(temporaryDirectory(), '.delta', 'gone')
   await expect(repairRun(directory)).rejects.toMatchObject({ code: 'ERR_RUN_NOT_FOUND' })
   expect(existsSync(directory)).toBe(false)
+})
+
+test('of a last line without its newline, verify and opening say the same', async () => {
+  const byHand = '{"type":"USER_MESSAGE","content":"by hand"}'
+  const added = journalFile(`${toLines([message(1)])}\n\n${byHand}`)
+  expect(verifyJournal(added).findings.map(({ line, message }) => [line, message])).toEqual([
+    [4, 'The last event lacks its newline; opening the journal completes it.'],
+    [4, '"seq" is missing.'],
+  ])
+  const journal = openJournal(added)
+  expect([journal.lastSeq, journal.repaired]).toEqual([2, undefined])
+  journal.close()
+  expect((await readJournal(added)).events).toMatchObject([{ seq: 1 }, { seq: 2, content: 'by hand' }])
+
+  const wrong = journalFile(`${toLines([message(1)])}{"seq":2,"timestamp":"t","type":"USER_MESSAGE"}`)
+  expect(verifyJournal(wrong).findings).toMatchObject([{ kind: 'damage', line: 2 }])
+  expect(() => openJournal(wrong)).toThrow(expect.objectContaining({ code: 'ERR_JOURNAL_CORRUPT', line: 2 }))
+  expect(repairJournal(wrong).removed).toHaveLength(1)
+  expect((await readJournal(wrong)).events).toEqual([message(1)])
 })

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { killRunningCommands, showControls } from '@delta/executor/command'
+import { killRunningCommands } from '@delta/executor/command'
 import packageJson from '../package.json' with { type: 'json' }
 import {
   COMMANDS,
@@ -58,8 +58,15 @@ function explain(error: unknown, terminal: Terminal): number {
   const known = isSessionError(error) || error instanceof UsageError
   if (!known && terminal.env.DELTA_DEBUG) throw error
   const remedy = NOT_WRITABLE.has(systemCode(error) ?? '') ? `\n${REMEDY}` : ''
-  terminal.stderr.write(`${nameOf(terminal)}: ${showControls((error as Error).message)}${remedy}\n`)
+  terminal.stderr.write(`${nameOf(terminal)}: ${visible((error as Error).message)}${remedy}\n`)
   return error instanceof UsageError ? 2 : 1
+}
+
+/** A message may repeat what was typed, and a terminal would act on a control character in it. */
+function visible(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  })
 }
 
 /** What a place may answer that is no good for keeping anything. */

@@ -52,7 +52,8 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   try {
     await setAsideStillborn(directory)
     run = holdRun(directory, lease, { sync, workDirectory: resolve(workDirectory) })
-    if (run.journal.lastSeq > 0) throw exists(directory, runId)
+    const hadBegun = existsSync(run.paths.metadata) // it is written after the first events are, which are gone then
+    if (run.journal.lastSeq > 0 || hadBegun) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
     begun = true

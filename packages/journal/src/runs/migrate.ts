@@ -99,6 +99,12 @@ function copyNested(from: string, to: string): void {
   }
 }
 
+/** Where a run is now: of one of an old layout that was written anew, its new directory. */
+export function goesOnAt(directory: string): string {
+  const to = migratedDirectory(directory)
+  return to !== undefined && existsSync(to) ? to : directory
+}
+
 function newEvents(directory: string, runId: string): StoredEvent[] {
   const schema = { ...runEventSchema, upcast: (lines: RawLine[]) => modernise(lines, 'io') }
   const { events } = readOldJournal<StoredEvent>(journalPath(directory), schema)

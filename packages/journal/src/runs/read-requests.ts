@@ -16,11 +16,14 @@ import { addToRanges, fromRanges, type PartEvent, type Ranges } from './request-
 /** What a reader needs of `io/invocations/<name>.json`: which lines of `io/parts.jsonl` the request is made of. */
 const recordSchema = z.object({
   sha256: z.string(),
+  request: z.optional(z.unknown()),
   parts: z.object({
     parameters: z.int(),
     messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
   }),
 })
+
+type RequestRecord = z.infer<typeof recordSchema>
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
@@ -36,12 +39,14 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   const path = join(paths.invocations, name)
   const { data: record } = recordSchema.safeParse(readRecord(path))
   if (!record) throw corruptRequest(path, notAsSent('the record is not whole'))
-  const { parameters, messages } = record.parts
-  const parts = readParts(paths.parts)
-  const all = messages && fromRanges(messages).map((line) => parts.get(line))
-  const body = JSON.stringify({ ...Object(parts.get(parameters)), ...(all && { messages: all }) })
+  const body = JSON.stringify(record.request ?? rebuilt(record.parts, readParts(paths.parts)))
   if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
-  throw corruptRequest(path, notAsSent('what io/parts.jsonl holds does not have its SHA-256'))
+  throw corruptRequest(path, notAsSent('what was recorded does not have its SHA-256'))
+}
+
+function rebuilt({ parameters, messages }: RequestRecord['parts'], parts: Map<number, unknown>): object {
+  const all = messages && fromRanges(messages).map((line) => parts.get(line))
+  return { ...Object(parts.get(parameters)), ...(all && { messages: all }) }
 }
 
 function notAsSent(problem: string): string {
