@@ -45,21 +45,18 @@ export async function runCall(
   const { action_id, tool_name } = about
   const { argv } = prepared
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  try {
-    overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`) // instead of the note of who was running
-  } finally {
-    // also where the disk is full: a journal may still have room for a line, and what is known must not become unknown
-    record(state, {
-      type: 'ACTION_RESULT',
-      ...about,
-      status,
-      exit_code,
-      signal,
-      observation_content: result.observation,
-      execution_ref: executionRef,
-      duration_ms,
-    })
-  }
+  // instead of the note of who was running; if a crash tears it, the call has no result yet either
+  overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`)
+  record(state, {
+    type: 'ACTION_RESULT',
+    ...about,
+    status,
+    exit_code,
+    signal,
+    observation_content: result.observation,
+    execution_ref: executionRef,
+    duration_ms,
+  })
   warnAuthor(state, result.advice)
   removeOutput(outputPrefixOf(recordPath), result) // only now: after a crash, the next engine must still find the output
   if (status === 'INTERRUPTED') return interrupted(state.signal)

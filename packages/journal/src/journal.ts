@@ -211,9 +211,11 @@ function openForAppend(path: string, sync: boolean): number {
   try {
     const descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
     const found = fstatSync(descriptor)
-    if (!found.isFile()) throw Object.assign(new Error('not a file'), { code: 'EEXIST' }) // a device may have no end
-    const isNew = found.size === 0
-    if (isNew && sync) syncPath(dirname(path)) // its name must survive, too
+    if (!found.isFile()) {
+      closeSync(descriptor)
+      throw asWriteError({ code: found.isFIFO() ? 'ESPIPE' : 'EEXIST' }, path) // it may have no end
+    }
+    if (found.size === 0 && sync) syncPath(dirname(path)) // its name must survive, too
     return descriptor
   } catch (error) {
     throw asWriteError(error, path)

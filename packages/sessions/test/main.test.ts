@@ -174,7 +174,7 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', '--raw=yes'], "Option '--raw' does not take an argument"],
     [['start', 'zsh'], 'There are no sessions of "zsh". Start bash, sh or python3.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
-    [['\u001b[2J\u200b'], 'There is no command "\\x1b[2J'],
+    [['\u001b[2J\u200b'], 'There is no command "\\u{1b}[2J\\u{200b}"'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
   ])('%j is wrong usage: exit code 2 and what to do', async (args, message) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, syncPath } from '@delta/durable'
+import { isJournalError } from '../errors.js'
 import type { RawLine } from '../event.js'
 import { readFirstLine, readTextAtOnce } from '../files.js'
 import { readOldJournal } from '../inspect.js'
@@ -99,10 +100,15 @@ function copyNested(from: string, to: string): void {
   }
 }
 
-/** Where a run is now: of one of an old layout that was written anew, its new directory. */
+/** Where a run is now: of one of an old layout that was written anew, its new directory. What cannot be read is where it is. */
 export function goesOnAt(directory: string): string {
-  const to = migratedDirectory(directory)
-  return to !== undefined && existsSync(to) ? to : directory
+  try {
+    const to = migratedDirectory(directory)
+    return to !== undefined && existsSync(to) ? to : directory
+  } catch (error) {
+    if (isJournalError(error)) return directory
+    throw error
+  }
 }
 
 function newEvents(directory: string, runId: string): StoredEvent[] {

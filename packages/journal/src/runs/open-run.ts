@@ -147,9 +147,8 @@ function removeLeftovers(directory: string, lease: Lease): void {
   const isOld = (path: string) => nowMs - (modifiedAt(path) ?? nowMs) > SURELY_LEFT_MS
   const isGone = lease.takenFrom === undefined || !/^remote-/.test(lease.takenFrom.state)
 
-  const { lease: leases, parts, invocations, toolExecutions, hooks, interaction, secrets } = paths
-  const io = [dirname(parts), invocations, toolExecutions, hooks]
-  for (const each of [directory, leases, ...io, interaction, secrets])
+  const { lease: leases, interaction, secrets, hooks, parts } = paths
+  for (const each of [directory, leases, dirname(parts), hooks, interaction, secrets])
     removeFrom(each, BESIDE_A_FILE, (path) => isGone || isOld(path))
   removeFrom(leases, CANDIDATE, (path) => isOfTheDead(path) || isOld(path))
   const announcesUs = (path: string) => readFileSync(path, 'utf8') === `${basename(directory)}\n`

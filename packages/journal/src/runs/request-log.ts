@@ -4,11 +4,10 @@ import { basename, dirname } from 'node:path'
 import { syncPath } from '@delta/durable'
 import { isJournalError } from '../errors.js'
 import type { Position } from '../event.js'
-import { replaceFile } from '../files.js'
 import { type Journal, openJournal } from '../journal.js'
 import { repairJournal } from '../repair.js'
 import { runPaths } from './paths.js'
-import { createRecordFile } from './record-file.js'
+import { createRecordFile, overwriteRecord } from './record-file.js'
 
 /** What is about to be sent to a model. */
 export interface Invocation {
@@ -99,7 +98,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
 
     function complete(response: object): void {
       fence()
-      replaceFile(path, toText({ ...fields, ...response }), { sync: false })
+      overwriteRecord(path, toText({ ...fields, ...response }))
       unsynced.add(path)
     }
 
