@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type PreparedCall, prepareCall } from '@delta/executor'
+import { decide, type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
@@ -39,9 +39,13 @@ export function act(
   })
 }
 
-function isBarrier(state: RunState, call: Call): boolean {
-  if (call.name === ASK_HUMAN || state.agent.tools.get(call.name)?.settings.critical) return true
-  return asksPerson(state, prepare(state, call))
+/** By its tool alone: a call that a person must approve waits its turn, also if its arguments will be refused. */
+function isBarrier({ agent, alwaysAllowed }: RunState, { name }: Call): boolean {
+  const tool = agent.tools.get(name)
+  if (name === ASK_HUMAN || tool?.settings.critical) return true
+  if (tool === undefined || alwaysAllowed.has(name)) return false
+  const { effects, trust } = tool.settings
+  return decide(effects, agent.policy, { trust, tool: name }).decision === 'ask'
 }
 
 /** The policy wants a person's word, and nobody has said always of this tool. */
@@ -55,8 +59,8 @@ interface Attempt {
   attempt: number
   /** The question about this call that an earlier engine left open. */
   waiting?: HumanInputRequest | undefined
-  /** True when a person has just said yes to this very command. */
-  approved?: boolean
+  /** The very command to which a person has just said yes. */
+  approved?: ReadyCall
 }
 
 /**
@@ -66,14 +70,14 @@ interface Attempt {
 export async function actOn(
   state: RunState,
   call: Call,
-  { iteration, attempt, waiting, approved = false }: Attempt,
+  { iteration, attempt, waiting, approved }: Attempt,
 ): Promise<Outcome | undefined> {
   if (state.signal.aborted) return interrupted(state.signal)
   if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
   const cut = cutCall(state, call)
   if (cut !== undefined) return refuse(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
-  const prepared = prepare(state, call)
+  const prepared = approved ?? prepare(state, call)
   if (prepared.decision === 'refuse') {
     warnAuthor(state, prepared.advice)
     return refuse(state, call, { iteration, attempt, ...prepared })

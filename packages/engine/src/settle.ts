@@ -19,7 +19,7 @@ import {
   type StoredEvent,
 } from '@delta/journal/runs'
 import { actOn, prepare } from './act.js'
-import { approve, type Decision } from './approve.js'
+import { approve } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
 import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
 import { readControl } from './hook-output.js'
@@ -122,23 +122,19 @@ async function settleStarted(
   const again = { iteration: call.iteration, attempt: call.attempts + 1 }
   if (policy === 'rerun') return actOn(state, call, { ...again, waiting })
 
-  const decision = policy === 'ask' ? await askToRunAgain(state, call, waiting) : 'no'
-  if (typeof decision === 'object') return decision
-  // this approval covers the policy's question too: it showed the same command
-  if (decision === 'yes') return actOn(state, call, { ...again, approved: true })
+  const prepared = policy === 'ask' ? prepare(state, call) : undefined
+  if (prepared !== undefined && prepared.decision !== 'refuse') {
+    const asked = {
+      ...prepared,
+      reasons: [...prepared.reasons, 'it was interrupted and may have run already'],
+    }
+    const decision = await approve(state, call, asked, { iteration: call.iteration, waiting })
+    if (typeof decision === 'object') return decision
+    // this approval covers the policy's question too: it showed the same command
+    if (decision === 'yes') return actOn(state, call, { ...again, approved: prepared })
+  }
   reportInterruption(state, call, left)
   return undefined
-}
-
-async function askToRunAgain(
-  state: RunState,
-  call: PendingCall,
-  waiting: HumanInputRequest | undefined,
-): Promise<Decision> {
-  const prepared = prepare(state, call)
-  if (prepared.decision === 'refuse') return 'no'
-  const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }
-  return approve(state, call, asked, { iteration: call.iteration, waiting })
 }
 
 function reportInterruption(state: RunState, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {
