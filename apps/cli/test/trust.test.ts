@@ -285,7 +285,7 @@ describe('a run of this user', () => {
 
   test('may begin again in the directory that an engine left which was killed as it listed the run', async () => {
     const at = await scene()
-    await rm(join(at.home.path, 'ws/.delta/one/journal.jsonl'))
+    for (const name of ['journal.jsonl', 'metadata.json']) await rm(join(at.home.path, 'ws/.delta/one', name))
     expect((await at.here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
     expect((await at.here(goOn('ws', '--run-id', 'one'))).exitCode).toBe(0)
   })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { streamJournal } from '@delta/journal'
 import {
-  goesOnAt,
   isKnownEvent,
   isRunOf,
   journalPath,
@@ -36,8 +35,8 @@ export async function findRun(
 ): Promise<RunSummary> {
   const latest = () => latestRunId(workDirectory, { ...place, orEmpty: true })
   const id = runId ?? (await latest())
-  const directory = id === undefined ? undefined : goesOnAt(runDirectory(workDirectory, id, place))
-  const summary = directory === undefined ? undefined : await readRun(directory).catch(missing)
+  const summary =
+    id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
   if (summary === undefined) throw notFound(workDirectory, (await latest()) && runId, place)
   refuseOther(summary, workDirectory)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events

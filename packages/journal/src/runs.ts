@@ -36,7 +36,7 @@ export {
   type Usage,
 } from './runs/fold.js'
 export { latestRunId, listRuns, type RunsOfPlace } from './runs/list-runs.js'
-export { goesOnAt, migratedDirectory } from './runs/migrate.js'
+export { migratedDirectory } from './runs/migrate.js'
 export { type OpenRunOptions, openRun } from './runs/open-run.js'
 export {
   checkRunsDirectory,

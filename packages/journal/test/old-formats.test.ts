@@ -312,7 +312,7 @@ test('once it goes on, LATEST names the new run, and its metadata keeps the name
   expect(await latestRunId(work)).toBe('old-continued')
   const names = { run_id: 'old-continued', agent_name: 'Lister', workspace_id: 'W007' }
   expect(run.summary().metadata).toMatchObject(names)
-  expect((await listRuns(work)).map(({ runId }) => runId)).toEqual(['old-continued'])
+  expect((await listRuns(work)).map(({ runId }) => runId)).toContain('old-continued')
 })
 
 test('of a run of v1.1, which had no such metadata, agent and workspace are named by their directories', async () => {

@@ -5,7 +5,6 @@ import { readFirstLine, readTextAtOnce } from '../files.js'
 import { parseJson } from '../lines.js'
 import { isToday } from './event-schemas.js'
 import type { RunSummary } from './fold.js'
-import { goesOnAt } from './migrate.js'
 import { isRunId, isRunOf, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from './paths.js'
 import { readRun } from './read-run.js'
 
@@ -35,7 +34,6 @@ export async function listRuns(
   const runs: RunSummary[] = []
   for (const name of names) {
     const directory = runDirectory(workDirectory, name, options)
-    if (goesOnAt(directory) !== directory) continue
     if (!ofAnyWorkspace && !isRunOf(workDirectory, directory)) continue
     if (calledBy !== undefined && !mayBeCalledBy(calledBy, directory)) continue
     const [run] = await readIfThere(directory)

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, syncPath } from '@delta/durable'
-import { isJournalError } from '../errors.js'
 import type { RawLine } from '../event.js'
 import { readFirstLine, readTextAtOnce } from '../files.js'
 import { readOldJournal } from '../inspect.js'
@@ -97,17 +96,6 @@ function copyNested(from: string, to: string): void {
     ['interaction', 'interaction'],
   ] as const) {
     if (existsSync(join(from, old))) copyTree(join(from, old), join(to, today))
-  }
-}
-
-/** Where a run is now: of one of an old layout that was written anew, its new directory. What cannot be read is where it is. */
-export function goesOnAt(directory: string): string {
-  try {
-    const to = migratedDirectory(directory)
-    return to !== undefined && existsSync(to) ? to : directory
-  } catch (error) {
-    if (isJournalError(error)) return directory
-    throw error
   }
 }
 
