@@ -130,3 +130,7 @@ test('a schema that says nothing of a line it was to upcast is named', () => {
   const path = journalFile(toLines([{ type: 'coffee' }]))
   expect(() => openJournal(path, { schema })).toThrow(/upcast gives nothing for it/)
 })
+
+test('a device in the place of a journal is refused, and not read without end', () => {
+  expect(() => openJournal('/dev/zero')).toThrow(/something else of that name is in the way/)
+})
