@@ -176,8 +176,7 @@ export interface RunFold {
   /** @param owner - As the lease says it. */
   summary(directory: string, owner: Owner | undefined): RunSummary
   readonly history: RunHistory
-  readonly lastStart: EngineStart | undefined
-  readonly hasEnded: boolean
+  /** The highest number of an owner; 0 when none is recorded. */
   readonly lastEpoch: number
 }
 
@@ -210,12 +209,6 @@ export function foldRun(): RunFold {
     add,
     summary: (directory, owner) => summarize(directory, state, owner),
     history: state,
-    get lastStart() {
-      return state.lastStart
-    },
-    get hasEnded() {
-      return state.end !== undefined
-    },
     get lastEpoch() {
       return state.lastEpoch
     },

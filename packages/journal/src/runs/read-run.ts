@@ -69,10 +69,10 @@ function readOwner(directory: string): Owner | undefined {
   return { pid: record.pid, host: record.host, alive: state === 'alive' || state === 'remote-fresh' }
 }
 
-function ownerWithoutLease(directory: string, { lastStart, hasEnded }: RunFold): Owner | undefined {
-  const { pid = null, hostname = '' } = lastStart?.engine ?? {}
-  const isWritten = !hasEnded && pid !== null && writesWithoutLease(pid, journalPath(directory))
-  return isWritten ? { pid, host: hostname, alive: true } : undefined
+function ownerWithoutLease(directory: string, fold: RunFold): Owner | undefined {
+  const { end_time, pid, host } = fold.summary(directory, undefined).metadata
+  if (end_time !== null || pid === null || !writesWithoutLease(pid, journalPath(directory))) return undefined
+  return { pid, host: host ?? '', alive: true }
 }
 
 export function notFound(directory: string): JournalError {
