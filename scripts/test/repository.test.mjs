@@ -91,12 +91,13 @@ test('the README of every library lists only what it exports', async () => {
 })
 
 /**
- * The built files that a package may be imported by.
+ * The built files that strangers may import. `./internal` is for siblings, without a promise.
  *
  * @param {string} folder
  */
 function entriesOf(folder) {
   const { exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  delete exports['./internal']
   const targets = Object.values(exports).map((entry) => (typeof entry === 'string' ? entry : entry.default))
   return targets.filter((target) => target.endsWith('.js')).map((target) => join(root, folder, target))
 }
