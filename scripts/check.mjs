@@ -13,7 +13,7 @@ const gates = [
   },
   { name: 'Types of the scripts', argv: tool('tsc', '-p', 'scripts') },
   { name: 'Types of the examples', argv: tool('tsc', '-p', 'examples') },
-  { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
+  { name: 'Layers', argv: tool('depcruise', 'packages', 'apps', '--config', 'scripts/dependency-rules.mjs') },
   { name: 'Docstrings of what is exported', argv: [node, 'scripts/check-docstrings.mjs'] },
   { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'Recording of the demo', argv: [node, 'scripts/recording.mjs', '--check'] },

@@ -1,11 +1,8 @@
 /**
- * The dependency diagram: who may import whom. Everything not listed is forbidden.
+ * The dependency diagram: who may import whom. `dependency-rules.mjs` forbids everything else.
  *
  * @typedef {object} Layer
  * @property {string[]} imports packages of ours that it may import, by folder name
- * @property {string[]} [loaders] files that may import computed paths: they load what this package is built into
- * @property {string[]} [circles] files, or folders ending in `/`, that may import each other in a circle, as the parts of a
- *   recursive grammar do
  * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
  * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
  */
@@ -27,7 +24,6 @@ export const layers = {
       'durable',
       'model',
     ],
-    loaders: ['src/start.ts'],
   },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
@@ -39,11 +35,7 @@ export const layers = {
   'packages/atip-execute': { imports: ['atip', 'executor'] },
   'packages/atip': { imports: ['tool-expander'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
-  'packages/tool-expander': {
-    imports: [],
-    pure: true,
-    circles: ['src/shell/'], // the shell's grammar: words hold commands, commands hold words
-  },
+  'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
   'packages/durable': { imports: [] },

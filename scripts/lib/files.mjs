@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
-import { findImports } from './imports.mjs'
+import ts from 'typescript'
 
 /**
  * Every file under a directory, by absolute path.
@@ -23,15 +23,13 @@ export function filesUnder(directory, enters = () => true) {
  * The imports of a built package that lead out of it, to anything but Node.js: also those on paths that no test takes.
  *
  * @param {string} directory
- * @returns {string[]} `dist/main.js:3 imports 'yaml'`
+ * @returns {string[]} `dist/main.js imports 'yaml'`
  */
 export function foreignImports(directory) {
   const programs = filesUnder(directory).filter((path) => /\.[cm]?js$/.test(path))
-  return programs.flatMap((path) =>
-    findImports(readFileSync(path, 'utf8'), path)
-      .filter(
-        ({ specifier }) => specifier !== undefined && !specifier.startsWith('.') && !isBuiltin(specifier),
-      )
-      .map(({ specifier, line }) => `${relative(directory, path)}:${line} imports '${specifier}'`),
-  )
+  return programs.flatMap((path) => {
+    const { importedFiles } = ts.preProcessFile(readFileSync(path, 'utf8'), true, true)
+    const foreign = importedFiles.filter(({ fileName }) => !fileName.startsWith('.') && !isBuiltin(fileName))
+    return foreign.map(({ fileName }) => `${relative(directory, path)} imports '${fileName}'`)
+  })
 }

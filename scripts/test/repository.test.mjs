@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { areInstalled } from '../../packages/testkit/dist/index.js'
 import { layers } from '../layers.mjs'
 import { root } from '../lib/environment.mjs'
-import { findImports } from '../lib/imports.mjs'
 import { capture } from '../lib/step.mjs'
 
 test('the lockfile pins no host: whoever installs decides where packages come from', () => {
@@ -52,15 +51,34 @@ test('the map in the README has every published package of the diagram, with wha
   expect(map).toEqual(expected)
 })
 
+test('each package of the repository is in the diagram, and depends on no other of ours than the diagram draws', () => {
+  const folders = ['packages', 'apps'].flatMap((parent) =>
+    readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
+  )
+  expect(folders.sort()).toEqual(Object.keys(layers).sort())
+  for (const [folder, { imports }] of Object.entries(layers)) {
+    const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+    expect(manifest.name).toBe(`@delta/${basename(folder)}`)
+    const { dependencies, peerDependencies, optionalDependencies, devDependencies } = manifest
+    const shipped = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies })
+    const ours = [
+      ...shipped,
+      ...Object.keys(devDependencies ?? {}).filter((name) => name !== '@delta/testkit'),
+    ]
+    const undrawn = ours.filter((name) => name.startsWith('@delta/') && !imports.includes(basename(name)))
+    expect(undrawn, folder).toEqual([])
+  }
+})
+
 test('the README of every library says what to install, and its first program needs no more', () => {
   const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
   for (const folder of libraries) {
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     const [, line = ''] = /^```sh\nnpm install (.*)\n```$/m.exec(readme) ?? []
     const [, example = ''] = /^<!-- example: (\S+) -->$/m.exec(readme) ?? []
-    const path = join(root, folder, example)
-    const needed = findImports(readFileSync(path, 'utf8'), path).flatMap(({ specifier = '' }) =>
-      specifier.startsWith('node:') ? [] : [/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0]],
+    const program = readFileSync(join(root, folder, example), 'utf8')
+    const needed = [...program.matchAll(/^.*\bfrom '((?:@[^/']+\/)?[^/':.]+)(?:\/[^']*)?'$/gm)].map(
+      ([, name]) => name,
     )
     expect(line.split(' '), folder).toEqual(expect.arrayContaining([folder.replace('packages', '@delta')]))
     expect(line.split(' '), folder).toEqual(expect.arrayContaining(needed))
