@@ -4,7 +4,7 @@ import { bootstrap } from './bootstrap.mjs'
 import { checkPackage } from './lib/check-package.mjs'
 import { cleanEnvironment, root, tool } from './lib/environment.mjs'
 import { withPackedPackages } from './lib/pack.mjs'
-import { bundledLicenses, changesetProblems, publicationProblems, publishedFiles } from './lib/published.mjs'
+import { changesetProblems, publicationProblems, publishedFiles } from './lib/published.mjs'
 import { show } from './lib/step.mjs'
 
 /** @typedef {import('./lib/pack.mjs').Packed} Packed */
@@ -48,7 +48,6 @@ async function inOrder(packed, packages) {
   describe(packed)
   const problems = [...publicationProblems(packed, packages), ...(await checkPackage(packed))]
   for (const problem of problems) console.error(`  PROBLEM: ${packed.name}: ${problem.trimEnd()}`)
-  console.log('')
   return problems.length === 0
 }
 
@@ -57,43 +56,9 @@ function describe(packed) {
   const { name, manifest, tarball } = packed
   const files = publishedFiles(packed)
   const unpacked = files.reduce((sum, { bytes }) => sum + bytes, 0)
-  const provenance = manifest.publishConfig?.provenance ? 'with provenance' : 'WITHOUT provenance'
-  console.log(`${name} ${manifest.version}
-  ${manifest.license}, ${manifest.publishConfig?.access ?? 'restricted'}, ${provenance}, Node.js ${manifest.engines?.node}
-  ${kilobytes(statSync(tarball).size)} packed, ${kilobytes(unpacked)} unpacked, ${files.length} files`)
-  list('entries', Object.entries(manifest.exports ?? {}).map(describeEntry))
-  list(
-    'commands',
-    Object.entries(manifest.bin ?? {}).map(([command, path]) => `${command} (${path})`),
+  console.log(
+    `${name} ${manifest.version}: ${kilobytes(statSync(tarball).size)} packed, ${kilobytes(unpacked)} unpacked, ${files.length} files`,
   )
-  list(
-    'needs',
-    Object.entries(manifest.dependencies ?? {}).map((entry) => entry.join(' ')),
-  )
-  list(
-    'works with',
-    Object.entries(manifest.peerDependencies ?? {}).map((entry) => entry.join(' ')),
-  )
-  list(
-    'brings along',
-    bundledLicenses(packed).map((bundled) => `${bundled.name} (${bundled.license})`),
-  )
-  for (const { path, bytes, isExecutable } of files)
-    console.log(`  ${kilobytes(bytes).padStart(10)}  ${path}${isExecutable ? ' (executable)' : ''}`)
-}
-
-/** @param {[string, unknown]} entry of `exports` */
-function describeEntry([path, target]) {
-  const types = typeof target === 'object' && target !== null && 'types' in target ? target.types : undefined
-  return types === undefined ? path : `${path} (types: ${types})`
-}
-
-/**
- * @param {string} what
- * @param {string[]} entries
- */
-function list(what, entries) {
-  if (entries.length > 0) console.log(`  ${what}: ${entries.join(', ')}`)
 }
 
 /** @param {number} bytes */

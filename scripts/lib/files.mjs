@@ -28,8 +28,28 @@ export function filesUnder(directory, enters = () => true) {
 export function foreignImports(directory) {
   const programs = filesUnder(directory).filter((path) => /\.[cm]?js$/.test(path))
   return programs.flatMap((path) => {
-    const { importedFiles } = ts.preProcessFile(readFileSync(path, 'utf8'), true, true)
-    const foreign = importedFiles.filter(({ fileName }) => !fileName.startsWith('.') && !isBuiltin(fileName))
-    return foreign.map(({ fileName }) => `${relative(directory, path)} imports '${fileName}'`)
+    const foreign = importsIn(path).filter((name) => !name.startsWith('.') && !isBuiltin(name))
+    return foreign.map((name) => `${relative(directory, path)} imports '${name}'`)
   })
+}
+
+/**
+ * What a program names in `import`, `export … from`, `import()` and `require()`.
+ *
+ * @param {string} path
+ */
+function importsIn(path) {
+  /** @type {string[]} */
+  const found = []
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node.moduleSpecifier)
+    else if (ts.isCallExpression(node) && /^(require|import)$/.test(node.expression.getText()))
+      add(node.arguments[0])
+    ts.forEachChild(node, visit)
+  }
+  /** @param {ts.Node | undefined} name */
+  const add = (name) => name && ts.isStringLiteralLike(name) && found.push(name.text)
+  visit(ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true))
+  return found
 }
