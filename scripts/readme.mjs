@@ -2,7 +2,6 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { layers } from './layers.mjs'
-import { listDecisions } from './lib/decisions.mjs'
 import { root } from './lib/environment.mjs'
 import { renderExample } from './lib/example.mjs'
 import { brokenLinks } from './lib/links.mjs'
@@ -21,7 +20,7 @@ const MARKER = /^<!-- \/?(example|run|file)\b/gm
  * `<!-- example: file -->` blocks are rendered from the file and its output. `<!-- run -->` blocks hold a `sh` fence,
  * which must succeed, and maybe a `text` fence, which must be what it prints (`…` stands for anything).
  * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs. Between `results`
- * and `figure` markers stands what the benchmarks measured, and between `decisions` markers the list of records.
+ * and `figure` markers stands what the benchmarks measured.
  *
  * @param {string} path
  * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example,
@@ -39,9 +38,8 @@ export async function renderDocument(path) {
   }
 
   const filled = fillResults(text)
-  const listed = listDecisions(filled.rendered, dirname(path))
-  problems.push(...filled.problems, ...listed.problems)
-  let { rendered } = listed
+  problems.push(...filled.problems)
+  let { rendered } = filled
   for (const [block, file = ''] of examples) {
     try {
       const body = await renderExample(join(dirname(path), file))
@@ -89,7 +87,7 @@ function firstDifference(text, rendered) {
   const lines = text.split('\n')
   const wanted = rendered.split('\n')
   const index = wanted.findIndex((line, at) => line !== lines[at])
-  return `line ${index + 1} is not what its example or its measurement says (\`npm run readme\` mends it):
+  return `line ${index + 1} is not what its example or its measurement says (\`npm run readme\` fixes it):
   is:     ${lines[index] ?? ''}
   should: ${wanted[index] ?? ''}`
 }
