@@ -10,7 +10,12 @@ const HERE = fileURLToPath(new URL('.', import.meta.url))
 const SCRIPTED_MODEL = /^llm:\n {2}provider: script\n {2}script: script\.yaml\n/m
 
 /** Examples whose every answer is in a script. Not those that need a repository or stop on purpose: their own tests do more. */
-const LEFT_OUT = ['2-core-features/atip-git', '2-core-features/budget-guard', '3-advanced/code-reviewer']
+const LEFT_OUT = [
+  '2-core-features/atip-git',
+  '2-core-features/budget-guard',
+  '2-core-features/memory-folding',
+  '3-advanced/code-reviewer',
+]
 const scripted = readdirSync(HERE)
   .filter((chapter) => /^\d-/.test(chapter))
   .flatMap((chapter) => readdirSync(join(HERE, chapter)).map((name) => `${chapter}/${name}`))

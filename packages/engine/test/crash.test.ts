@@ -14,8 +14,8 @@ import {
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
 
-/** How often the random test kills; the long form sets more. */
-const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 30)
+/** How often the random test kills; `npm run test:real` sets 200. */
+const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 8)
 /** Then it is let live, so that the test ends on a slow machine, too. */
 const KILLS_OF_ONE_RUN = 6
 const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
