@@ -10,7 +10,8 @@ import { UsageError } from './usage.js'
 export async function main(host: NodeJS.Process): Promise<number> {
   const argv = host.argv.slice(2)
   const terminal = terminalOf(host, argv)
-  host.on('uncaughtException', async (error) => {
+  // once: where the program's own files are gone, saying so fails, too, and Node.js then ends it
+  host.once('uncaughtException', async (error) => {
     host.exit((await import('./errors.js')).reportUncaught(terminal, error))
   })
   try {
