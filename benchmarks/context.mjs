@@ -17,7 +17,7 @@ const ITERATIONS = 10_000
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-context-'))
 const journalPath = join(directory, 'journal.jsonl')
 
-function cycle(iteration) {
+function iterationLines(iteration) {
   const at = { timestamp: '2026-11-20T09:30:00.000Z', iteration }
   const id = `call_${iteration}`
   const call = { id, action_id: id, name: 'read_file', arguments: `{"path":"src/file_${iteration}.ts"}` }
@@ -60,7 +60,7 @@ function cycle(iteration) {
 
 const task = { seq: 1, timestamp: '2026-11-20T09:30:00.000Z', type: 'USER_MESSAGE', content: 'Read it all.' }
 const text = [`${JSON.stringify(task)}\n`]
-for (let iteration = 1; iteration <= ITERATIONS; iteration++) text.push(cycle(iteration))
+for (let iteration = 1; iteration <= ITERATIONS; iteration++) text.push(iterationLines(iteration))
 writeFileSync(journalPath, text.join(''))
 
 const options = {
@@ -99,7 +99,7 @@ let next = ITERATIONS
 
 /** As a run does it: the events of the last iteration are added, and the context is built. */
 function followed(source) {
-  const lines = cycle(++next)
+  const lines = iterationLines(++next)
   appendFileSync(journalPath, lines)
   for (const line of lines.trimEnd().split('\n')) events.push(JSON.parse(line))
   return buildContext(manifest(source), { ...options, journalPath: follower })

@@ -1,11 +1,11 @@
 /**
- * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, beside
+ * What an iteration costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, beside
  * the same loop with our records, beside two frameworks that keep nothing and, with `--peers`, beside one that keeps its state.
  *
  *   node benchmarks/loop.mjs [rounds] [--growth] [--peers] [--write]
  *
  * CPU time is that of the engine's own process; children are the same in all. Alternating, medians of the rounds
- * (default 9). `--growth` also runs up to 1,000 cycles, which takes minutes. `--peers` measures LangGraph, too, and
+ * (default 9). `--growth` also runs up to 1,000 iterations, which takes minutes. `--peers` measures LangGraph, too, and
  * installs it into `peers/` the first time. A figure that was not asked for is written as "not measured".
  */
 import { compare, compareLengths } from './loop/compare.mjs'
@@ -13,7 +13,7 @@ import { installPeers } from './loop/install-peers.mjs'
 import { NAMES } from './loop/programs.mjs'
 import { numbers, report } from './report.mjs'
 
-const CYCLES = 300
+const ITERATIONS = 300
 const GROWTH = [10, 100, 500, 1000]
 /** Figures that only `--peers` and `--growth` measure; until then their goals are not reached. */
 const ON_REQUEST = [
@@ -23,7 +23,7 @@ const ON_REQUEST = [
   'window_growth',
   'memory_1000',
   'memory_ai_sdk',
-  'files_a_cycle',
+  'files_an_iteration',
 ]
 const { floor, recordingFloor, delta, window, aiSdk, openAiAgents, langGraph } = NAMES
 const [rounds = 9] = numbers()
@@ -31,13 +31,13 @@ const [rounds = 9] = numbers()
 /** @param {boolean} peers whether LangGraph is there to be measured */
 async function wholeRuns(peers) {
   const programs = [floor, recordingFloor, delta, window, aiSdk, openAiAgents, ...(peers ? [langGraph] : [])]
-  const measured = await compare(CYCLES, Object.fromEntries(programs.map((name) => [name, rounds])))
+  const measured = await compare(ITERATIONS, Object.fromEntries(programs.map((name) => [name, rounds])))
   const part = (key, of) => measured[delta][key] / measured[of][key]
   const rows = programs.map((program) => {
     const { cpuMs, rssMb, diskMb, files } = measured[program]
     return {
       program,
-      'CPU, ms a cycle': (cpuMs / CYCLES).toFixed(2),
+      'CPU, ms an iteration': (cpuMs / ITERATIONS).toFixed(2),
       '× floor': (cpuMs / measured[floor].cpuMs).toFixed(2),
       'peak memory, MB': Math.round(rssMb),
       'on disk, MB': diskMb === 0 ? 'none' : diskMb.toFixed(2),
@@ -46,7 +46,7 @@ async function wholeRuns(peers) {
     }
   })
   const figures = {
-    cycles: CYCLES,
+    iterations: ITERATIONS,
     ratio: part('cpuMs', floor).toFixed(2),
     recording_floor: (measured[recordingFloor].cpuMs / measured[floor].cpuMs).toFixed(2),
     over_records: part('cpuMs', recordingFloor).toFixed(2),
@@ -58,10 +58,10 @@ async function wholeRuns(peers) {
       disk_langgraph: part('diskMb', langGraph).toFixed(5),
     }),
   }
-  return { tables: [{ title: `Runs of ${CYCLES} cycles`, rows }], figures }
+  return { tables: [{ title: `Runs of ${ITERATIONS} iterations`, rows }], figures }
 }
 
-/** What one more cycle of a long run costs, against one of a short one. */
+/** What one more iteration of a long run costs, against one of a short one. */
 async function growth() {
   const [ten, hundred, fiveHundred, thousand] = GROWTH
   // AI SDK is here for its memory alone. What it costs grows with the square, so it runs once.
@@ -86,9 +86,9 @@ async function growth() {
     window_growth: grown('cpuMs', window).toFixed(3),
     memory_1000: longest[delta].rssMb.toFixed(1),
     memory_ai_sdk: (longest[delta].rssMb / longest[aiSdk].rssMb).toFixed(3),
-    files_a_cycle: late('files')(delta).toFixed(2),
+    files_an_iteration: late('files')(delta).toFixed(2),
   }
-  return { tables: [{ title: 'What one more cycle costs; AI SDK measured once', rows }], figures }
+  return { tables: [{ title: 'What one more iteration costs; AI SDK measured once', rows }], figures }
 }
 
 const measured = [await wholeRuns(process.argv.includes('--peers') && installPeers())]

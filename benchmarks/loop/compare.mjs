@@ -15,34 +15,38 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
 /**
  * Medians of alternating runs, by program: `cpuMs`, `rssMb`, `diskMb` and `files`.
  *
- * @param {number} cycles of `echo`, before the answer
+ * @param {number} iterations of `echo`, before the answer
  * @param {Record<string, number>} rounds that a program takes part in; one that is not named takes part in none
  */
-export async function compare(cycles, rounds) {
-  return (await compareLengths([cycles], rounds)).get(cycles)
+export async function compare(iterations, rounds) {
+  return (await compareLengths([iterations], rounds)).get(iterations)
 }
 
-/** The same for several numbers of cycles, a map by them: the lengths alternate, too, for a machine is not as fast all the time. */
+/** The same for several numbers of iterations, a map by them: the lengths alternate, too, for a machine is not as fast all the time. */
 export async function compareLengths(lengths, rounds) {
   const results = new Map(
-    lengths.map((cycles) => [cycles, Object.fromEntries(Object.keys(rounds).map((name) => [name, []]))]),
+    lengths.map((iterations) => [
+      iterations,
+      Object.fromEntries(Object.keys(rounds).map((name) => [name, []])),
+    ]),
   )
   for (let round = 0; round < Math.max(...Object.values(rounds)); round++) {
     const taking = Object.keys(rounds).filter((name) => round < rounds[name])
     for (const name of taking)
-      for (const cycles of lengths) results.get(cycles)[name].push(await measureWithServer(name, cycles))
+      for (const iterations of lengths)
+        results.get(iterations)[name].push(await measureWithServer(name, iterations))
   }
-  return new Map([...results].map(([cycles, runs]) => [cycles, mediansOfEach(runs)]))
+  return new Map([...results].map(([iterations, runs]) => [iterations, mediansOfEach(runs)]))
 }
 
 const mediansOfEach = (runs) =>
   Object.fromEntries(Object.entries(runs).map(([name, each]) => [name, medians(each)]))
 
 /** A server for each run: it keeps every request, and a thousand growing ones are a hundred megabytes. */
-async function measureWithServer(name, cycles) {
-  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
+async function measureWithServer(name, iterations) {
+  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: iterations }
   const server = await startScriptedServer([echo, { content: 'Done.' }])
-  const programs = await programsFor(server.baseUrl, cycles)
+  const programs = await programsFor(server.baseUrl, iterations)
   try {
     return measure(programs.argv[name])
   } finally {

@@ -22,8 +22,8 @@ export const NAMES = {
 }
 
 /** Arguments for node, from a workspace; what they know of the others is the server alone. */
-export async function programsFor(baseUrl, cycles) {
-  const settings = { baseUrl, tools: TOOLS, agent: { max_iterations: cycles + 1 } }
+export async function programsFor(baseUrl, iterations) {
+  const settings = { baseUrl, tools: TOOLS, agent: { max_iterations: iterations + 1 } }
   const whole = await temporaryAgent(settings)
   const window = await temporaryAgent({ ...settings, files: { 'context.yaml': LAST_TWENTY } })
   const run = (agent) => (workspace) => [
@@ -37,7 +37,7 @@ export async function programsFor(baseUrl, cycles) {
     workspace,
     '-q',
   ]
-  const script = (name) => (workspace) => [here(name), baseUrl, workspace, String(cycles + 1)]
+  const script = (name) => (workspace) => [here(name), baseUrl, workspace, String(iterations + 1)]
   return {
     argv: {
       [NAMES.floor]: script('floor.mjs'),
