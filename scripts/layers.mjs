@@ -39,11 +39,7 @@ export const layers = {
   'packages/atip-execute': { imports: ['atip', 'executor'] },
   'packages/atip': { imports: ['tool-expander'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
-  'packages/tool-expander': {
-    imports: [],
-    pure: true,
-    circles: ['src/shell/'], // the shell's grammar: words hold commands, commands hold words
-  },
+  'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
   'packages/durable': { imports: [] },

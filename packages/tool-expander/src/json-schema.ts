@@ -1,6 +1,5 @@
-import { schemaOf } from './nested.js'
 import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, JsonValue, ParameterType } from './tool.js'
-import { defined, wholePattern } from './values.js'
+import { defined, schemaOf, wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
 export type JsonSchema = {

@@ -48,12 +48,12 @@ describe('types', () => {
     ['number', '5; id', '"p" must be a number.'],
     ['string', {}, '"p" must be a single value.'],
     ['string', ['a'], '"p" must be a single value.'],
-    ['array', 'a', '"p" must be a list of texts.'],
+    ['array', 'a', '"p" must be a list of strings.'],
     ['array', [['a']], '"p" holds a value that must be a single value.'],
     ['array', ['b', null], '"p" holds a value that must be a single value.'],
-    ['array', ['a\0b'], '"p" holds a value that must not hold a NUL character.'],
+    ['array', ['a\0b'], '"p" holds a value that must not contain a NUL character.'],
     ['string', null, '"p" must not be null; tool requires it.'],
-    ['string', 'a\0b', '"p" must not hold a NUL character.'],
+    ['string', 'a\0b', '"p" must not contain a NUL character.'],
     ['string', '\ud800', '"p" is not valid Unicode.'],
   ]
   for (const [type, value, message] of refused) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseTool } from '../src/index.js'
+import { safeParseTool } from '../src/index.js'
 import { bind, load } from './helper.js'
 
 /** Scripts in which a value would be run, by the column of the first complaint. */
@@ -49,7 +49,7 @@ for (const [reason, shells] of REFUSED) {
   describe(`a script is refused with "${reason}"`, () => {
     for (const [shell, column] of shells) {
       test(JSON.stringify(shell), () => {
-        const parsed = parseTool({ name: 't', shell })
+        const parsed = safeParseTool({ name: 't', shell })
         const [problem] = parsed.ok ? [] : parsed.problems
         expect(problem).toMatchObject({ path: 'shell', column, hint: expect.stringMatching(/\w/) })
         expect(problem?.message).toContain(reason)
@@ -99,7 +99,7 @@ describe('a script is accepted where the value stays data', () => {
     'sh ./x.sh <<E\n${p}\nE',
     'ssh host <<E\nls ${p}\nE',
   ]) {
-    test(JSON.stringify(shell), () => expect(parseTool({ name: 't', shell })).toMatchObject({ ok: true }))
+    test(JSON.stringify(shell), () => expect(safeParseTool({ name: 't', shell })).toMatchObject({ ok: true }))
   }
 })
 
@@ -145,7 +145,7 @@ describe('a default that every call would be refused for is refused when the too
     { command: ['x'], ...parameter({ allow_dash: false }) },
   ]) {
     test(JSON.stringify(definition), () => {
-      expect(parseTool({ name: 't', ...definition })).toMatchObject({
+      expect(safeParseTool({ name: 't', ...definition })).toMatchObject({
         ok: false,
         problems: [{ code: 'ERR_PARAMETER', path: 'parameters[0].default' }],
       })
@@ -185,6 +185,6 @@ test('NUL in a template, and a parameter with the name of a variable of ours, ar
     { exec: 'x', stdin: 'AGENT_HOME' },
     { exec: 'x', stdin: 'CWD' },
   ]) {
-    expect(parseTool({ name: 't', ...definition }).ok).toBe(false)
+    expect(safeParseTool({ name: 't', ...definition }).ok).toBe(false)
   }
 })

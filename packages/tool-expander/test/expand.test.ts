@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { expandTool, isToolExpansionError, parseTool, ToolExpansionError } from '../src/index.js'
+import { expandTool, isToolExpansionError, safeParseTool, ToolExpansionError } from '../src/index.js'
 import { argvOf, bind, call, load, refusal } from './helper.js'
 
 const ARGUMENT = { type: 'string', inject_as: 'argument', required: true }
@@ -332,9 +332,9 @@ describe('stdin: a wins over a placeholder of that name, whose place stays empty
   })
 })
 
-describe('parseTool', () => {
+describe('safeParseTool', () => {
   test('hands on the keys it does not know', () => {
-    const parsed = parseTool({ name: 'x', exec: 'ls', timeout_ms: 5, 'x-mine': [1] })
+    const parsed = safeParseTool({ name: 'x', exec: 'ls', timeout_ms: 5, 'x-mine': [1] })
     expect(parsed).toMatchObject({ ok: true, rest: { timeout_ms: 5, 'x-mine': [1] } })
   })
 
@@ -343,24 +343,24 @@ describe('parseTool', () => {
   })
 
   const SHAPES: [input: unknown, path: string, message: string][] = [
-    [null, '', 'A tool must be a map'],
-    ['ls', '', 'A tool must be a map'],
+    [null, '', 'A tool must be a mapping'],
+    ['ls', '', 'A tool must be a mapping'],
     [{ exec: 'ls' }, 'name', 'name is missing'],
-    [{ name: 5, exec: 'ls' }, 'name', 'name must be a text'],
+    [{ name: 5, exec: 'ls' }, 'name', 'name must be a string'],
     [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
     [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved by the engine'],
-    [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a text'],
+    [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a string'],
     [{ name: 't', command: 'ls' }, 'command', 'command must be a list'],
     [{ name: 't', command: [] }, 'command', 'command must not be empty'],
-    [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a text'],
+    [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a string'],
     [{ name: 't', exec: 'ls', stdin: 'a b' }, 'stdin', 'stdin must be letters, digits and _, no digit first'],
     [{ name: 't', exec: 'ls', parameters: {} }, 'parameters', 'parameters must be a list'],
-    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a map'],
+    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a mapping'],
     [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name is missing'],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', enum: [true] }] },
       'parameters[0].enum[0]',
-      'parameters[0].enum[0] must be a text or a number',
+      'parameters[0].enum[0] must be a string or a number',
     ],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', position: 0.5 }] },
@@ -380,12 +380,16 @@ describe('parseTool', () => {
   ]
   for (const [input, path, message] of SHAPES) {
     test(`refuses ${JSON.stringify(input)}`, () => {
-      expect(parseTool(input)).toMatchObject({ ok: false, problems: [{ path, message }] })
+      expect(safeParseTool(input)).toMatchObject({ ok: false, problems: [{ path, message }] })
     })
   }
 
   test('reports every problem of a tool at once', () => {
-    const parsed = parseTool({ name: 'a b', exec: 5, parameters: [{ name: '1' }, { name: 'b', type: 'x' }] })
+    const parsed = safeParseTool({
+      name: 'a b',
+      exec: 5,
+      parameters: [{ name: '1' }, { name: 'b', type: 'x' }],
+    })
     expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path)).toEqual([
       'name',
       'exec',
@@ -397,7 +401,7 @@ describe('parseTool', () => {
 
 test('what is no map, or has no name, is not called undefined', () => {
   for (const definition of ['ls', null, [], { exec: 'ls' }])
-    expect(() => expandTool(definition as never)).toThrow(/^(?:A tool must be a map|name is missing)/)
+    expect(() => expandTool(definition as never)).toThrow(/^(?:A tool must be a mapping|name is missing)/)
 })
 
 test('a key that the template decides is to be removed; only for standard input there is another', () => {
@@ -409,7 +413,7 @@ test('a key that the template decides is to be removed; only for standard input 
   expect(hint({ inject_as: 'stdin' })).toBe('Remove it, or for an input write stdin: name.')
 })
 
-test('expandTool throws what parseTool would have reported, as one readable error', () => {
+test('expandTool throws what safeParseTool would have reported, as one readable error', () => {
   const expanding = () => expandTool({ name: 'count', exec: 'cat ${file} | wc -l' })
   expect(expanding).toThrow(ToolExpansionError)
   try {
@@ -427,5 +431,5 @@ test('expandTool throws what parseTool would have reported, as one readable erro
 
 test('a key called __proto__ gives a tool nothing', () => {
   const written = JSON.parse('{"name": "t", "__proto__": {"exec": "ls"}}') as object
-  expect(parseTool(written)).toMatchObject({ ok: false, problems: [{ code: 'ERR_TOOL_MODE' }] })
+  expect(safeParseTool(written)).toMatchObject({ ok: false, problems: [{ code: 'ERR_TOOL_MODE' }] })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { formatProblem, parseTool, type ToolProblem } from '../src/index.js'
+import { formatProblem, safeParseTool, type ToolProblem } from '../src/index.js'
 import { call, SHELLS } from './helper.js'
 
 function problemsOf(definition: object): ToolProblem[] {
-  const parsed = parseTool({ name: 'tool', ...definition })
+  const parsed = safeParseTool({ name: 'tool', ...definition })
   return parsed.ok ? [] : parsed.problems
 }
 

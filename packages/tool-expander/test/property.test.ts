@@ -71,6 +71,11 @@ async function output(argv: readonly string[], stdin = ''): Promise<string> {
 
 const PER_PROCESS = 100
 
+/** How often values are tried that cost no process; what costs one is tried less often, in proportion. */
+const RUNS = Number(process.env['RUNS'] ?? 20_000)
+const BATCHES = Math.ceil(RUNS / 667)
+const JSON_RUNS = Math.ceil((RUNS * 3) / 20)
+
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `p${index}`)
 }
@@ -150,11 +155,11 @@ const PLACES: { title: string; tool: object; around: (value: string) => string }
 ]
 
 describe('any value arrives byte for byte through a real process', () => {
-  // 7 places, 30 processes each, 100 values per process: 21,000 values.
+  // 7 places, by default 30 processes each, 100 values per process: 21,000 values.
   for (const { title, tool, around } of PLACES) {
-    test(`${title}: 3,000 values`, async () => {
+    test(`${title}: ${BATCHES * PER_PROCESS} values`, async () => {
       const expanded = load({ ...tool, allow_dash: true })
-      const values = fc.sample(hostile, { numRuns: 30 * PER_PROCESS, seed: 1 })
+      const values = fc.sample(hostile, { numRuns: BATCHES * PER_PROCESS, seed: 1 })
       for (let start = 0; start < values.length; start += PER_PROCESS) {
         const batch = values.slice(start, start + PER_PROCESS)
         const [program = '', ...rest] = bound(expanded, batch)
@@ -206,10 +211,10 @@ describe('any JSON value arrives byte for byte on the standard input', () => {
     { title: 'checked by a schema', tool: { exec: 'cat', input_schema: { type: 'object' } } },
   ]
   for (const { title, tool } of PLACES) {
-    test(`${title}: 3,000 values`, async () => {
+    test(`${title}: ${JSON_RUNS} values`, async () => {
       const parameters = [{ name: 'v', type: 'array', items: {} }]
       const definition = { ...tool, stdin: 'json', ...('input_schema' in tool ? {} : { parameters }) }
-      const values = fc.sample(anyJson.filter(sent), { numRuns: 3_000, seed: 3 })
+      const values = fc.sample(anyJson.filter(sent), { numRuns: JSON_RUNS, seed: 3 })
       for (const [index, shell] of SHELLS.entries()) {
         const batch = values.filter((_, at) => at % SHELLS.length === index)
         const result = bindArguments(load(definition), { v: batch }, { variables })
@@ -233,7 +238,7 @@ describe('any JSON value arrives byte for byte on the standard input', () => {
   })
 })
 
-test('20,000 times, a value changes only the argument it belongs to', () => {
+test(`${RUNS} times, a value changes only the argument it belongs to`, () => {
   const tools = [
     { exec: 'x ${a} ${b} -- ${c}' },
     { exec: 'x ${a} y${b}z --c=${c} ${AGENT_HOME}/${a} "d e"' },
@@ -257,7 +262,7 @@ test('20,000 times, a value changes only the argument it belongs to', () => {
         before === after ? [] : [index === 1 ? `y${after}z` : after],
       )
     }),
-    { numRuns: 20_000, seed: 2 },
+    { numRuns: RUNS, seed: 2 },
   )
 })
 
@@ -358,7 +363,7 @@ test('whatever a template holds, it is either refused with a place and a way out
   )
   const templates = fc.sample(
     fc.array(fragment, { minLength: 1, maxLength: 10 }).map((pieces) => `echo ${pieces.join('')}`),
-    { numRuns: 20_000, seed: 11 },
+    { numRuns: RUNS, seed: 11 },
   )
   const marker = '$(echo pwned)`echo pwned`; echo pwned; "\' echo pwned'
   let accepted = 0
@@ -370,7 +375,7 @@ test('whatever a template holds, it is either refused with a place and a way out
       expect((error as Error).message.split('\n').length, shell).toBeGreaterThan(1)
       continue
     }
-    if (!shell.includes('${p0}') || tool.parameters.length === 0 || accepted >= 250) continue
+    if (!shell.includes('${p0}') || tool.parameters.length === 0 || accepted >= RUNS / 80) continue
     accepted += 1
     const result = bindArguments(tool, { p0: marker }, { variables })
     if (!result.ok) throw new Error(JSON.stringify(result.reasons))
@@ -386,5 +391,5 @@ test('whatever a template holds, it is either refused with a place and a way out
       ).toBe(false)
     }
   }
-  expect(accepted).toBe(250)
+  expect(accepted).toBe(RUNS / 80)
 })

@@ -1,3 +1,4 @@
+import { namesOf, RUN_LATER } from '../interpreters.js'
 import {
   type Compiled,
   inferParameters,
@@ -5,24 +6,24 @@ import {
   plainNames,
   writeCommand,
 } from '../parameters.js'
-import { namesOf, RUN_LATER } from '../programs.js'
-import { isParameter, matches, type Part } from '../template.js'
-import { ASSIGNMENT, checkCommand, checkOperands } from './rules.js'
+import { isParameter, type Part, type Placeholder, type Word } from '../template.js'
+import { ASSIGNMENT, checkCommand, checkOperands, type SimpleCommand } from './rules.js'
 import {
   complain,
   disagree,
-  type Found,
   looksAt,
   missing,
   next,
+  readDelimiter,
+  readNewline,
+  readWord,
   refuse,
   type Scan,
   scanTemplate,
+  skipArithmetic,
   stop,
   take,
-  type Word,
 } from './scan.js'
-import { readDelimiter, readNewline, readWord, skipArithmetic } from './words.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -37,7 +38,8 @@ export function compileShell(
   parameters?: readonly KnownParameter[],
   stdin?: string,
 ): Compiled & { scan: Scan } {
-  const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
+  const plain = plainNames(parameters)
+  const { scan, problems } = scanTemplate({ path: 'shell', template, plain, readCommands }, (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })
@@ -57,7 +59,7 @@ const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
-  for (const { index } of matches(SPLIT, scan.template)) disagree(scan, index, 'this \\ at the end of a line')
+  for (const { index } of scan.template.matchAll(SPLIT)) disagree(scan, index, 'this \\ at the end of a line')
   const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`
@@ -71,12 +73,13 @@ function writeScript({ template, edits }: Scan, numbers: ReadonlyMap<string, num
   for (const edit of edits) {
     script += template.slice(end, edit.offset)
     end = edit.offset + edit.length
-    if ('name' in edit) script += positional(edit, numbers.get(edit.name) ?? 0, template.charAt(end))
+    const { value } = edit
+    if (value) script += positional(value, numbers.get(value.name) ?? 0, template.charAt(end))
   }
   return script + template.slice(end)
 }
 
-function positional({ raw, quoting }: Found, number: number, next: string): string {
+function positional({ raw, quoting }: Placeholder, number: number, next: string): string {
   const bare = raw || quoting === 'double' || quoting === 'document'
   const braces = number > 9 || (bare && /\d/.test(next))
   const reference = braces ? `\${${number}}` : `$${number}`
@@ -105,7 +108,7 @@ const ENDS = new Map([
  *
  * @param opening - Where the construct began, for the message when it never ends.
  */
-export function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
+function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
   const { fedFrom } = scan
   let start = scan.found.length
   let isPipe = false
@@ -241,20 +244,6 @@ function skipComment(scan: Scan): void {
 function atEnd(scan: Scan): boolean {
   skipComment(scan)
   return scan.at >= scan.end || looksAt(scan, COMMAND_END)
-}
-
-/** A simple command: its words, and what it reads from. */
-export interface SimpleCommand {
-  words: Word[]
-  /** What stands in `name=( … )`. */
-  elements: Word[]
-  /** `<<< word`, and `<( … )` where it is redirected. */
-  inputs: Word[]
-  /** How many values were found, and how many here-documents were pending, before it. */
-  foundBefore: number
-  documentsBefore: number
-  /** Only assignments so far. */
-  isOpen: boolean
 }
 
 const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y

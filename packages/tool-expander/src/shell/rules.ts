@@ -1,4 +1,3 @@
-import type { ToolProblemCode } from '../problems.js'
 import {
   baseName,
   findProgramText,
@@ -12,11 +11,24 @@ import {
   programOf,
   RUN_LATER,
   SHELL_TEXT,
-} from '../programs.js'
-import { isWholeParameter, matchAt, writeElement } from '../template.js'
-import type { SimpleCommand } from './commands.js'
-import { isSplit, refuse, type Scan, type Word } from './scan.js'
-import { CHECK_NUMBER } from './words.js'
+} from '../interpreters.js'
+import type { ToolProblemCode } from '../problems.js'
+import { isWholeParameter, matchAt, type Placeholder, type Word, writeElement } from '../template.js'
+import { CHECK_NUMBER, refuse, type Scan } from './scan.js'
+
+/** A simple command: its words, and what it reads from. */
+export interface SimpleCommand {
+  words: Word[]
+  /** What stands in `name=( … )`. */
+  elements: Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: Word[]
+  /** How many values were found, and how many here-documents were pending, before it. */
+  foundBefore: number
+  documentsBefore: number
+  /** Only assignments so far. */
+  isOpen: boolean
+}
 
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
 const TAKES_NAMES = namesOf('declare typeset local readonly export unset read readarray mapfile getopts')
@@ -32,10 +44,10 @@ export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const { words, elements } = command
   const first = words.findIndex((word) => !checkAssignment(scan, word))
-  const assignments = words.splice(0, first < 0 ? words.length : first)
+  words.splice(0, first < 0 ? words.length : first)
   noteValues(scan, words, words[0]?.shape === 'in')
   noteValues(scan, elements, true)
-  checkScripts(scan, command, assignments)
+  checkScripts(scan, command)
   const builtin = words.findIndex(({ shape }) => !/^(?:command$|builtin$|exec$|-)/.test(shape))
   const name = words[builtin]
   if (name) checkBuiltin(scan, name, words.slice(builtin + 1))
@@ -107,6 +119,11 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }
 
+/** True for a value that the shell makes several words of. */
+function isSplit({ raw, quoting }: Placeholder): boolean {
+  return !!raw && quoting === 'bare'
+}
+
 function isSetOption({ shape }: Word, index: number, words: readonly Word[]): boolean {
   return /^[-+][A-Za-z]+$/.test(shape) || /^[-+]\w*o$/.test(words[index - 1]?.shape ?? '')
 }
@@ -124,8 +141,7 @@ export function checkOperands(scan: Scan, words: readonly Word[], computing: Reg
 const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
-function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
-  const { words, inputs, foundBefore, documentsBefore } = command
+function checkScripts(scan: Scan, { words, inputs, foundBefore, documentsBefore }: SimpleCommand): void {
   const shapes = words.map((word) => shapeInScript(scan, word))
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
@@ -140,7 +156,7 @@ function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly 
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
-  scan.commands.push({ assignments, words, inputs, fedFrom: scan.fedFrom, fedTo: foundBefore, documents })
+  scan.commands.push({ words, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
     const { readsFile, text } = programOf(shapes[at]) ?? {}
