@@ -15,12 +15,9 @@ function reasons(definition: object, args: unknown): string[] {
 describe('types', () => {
   const accepted: [type: string, value: unknown, text: string][] = [
     ['string', 'a', 'a'],
-    ['string', '', ''],
     ['string', 5, '5'],
-    ['string', 0.1, '0.1'],
     ['string', true, 'true'],
     ['integer', 5, '5'],
-    ['integer', -5, '-5'],
     ['integer', '5', '5'],
     ['integer', '123456789012345678901234567890', '123456789012345678901234567890'],
     ['number', 0.5, '0.5'],
@@ -35,7 +32,6 @@ describe('types', () => {
 
   const refused: [type: string, value: unknown, message: string][] = [
     ['string', 2 ** 53, '"p" cannot be passed on exactly; send it as a string.'],
-    ['string', 1e21, '"p" cannot be passed on exactly; send it as a string.'],
     ['number', Number.NaN, '"p" cannot be passed on exactly; send it as a string.'],
     ['number', -0, '"p" cannot be passed on exactly; send it as a string.'],
     ['integer', 5.5, '"p" must be a whole number.'],
@@ -43,11 +39,8 @@ describe('types', () => {
     ['number', 'five', '"p" must be a number.'],
     ['boolean', 1, '"p" must be true or false.'],
     ['boolean', 'true; id', '"p" must be true or false.'],
-    ['boolean', 'untrue', '"p" must be true or false.'],
-    ['integer', 'x5', '"p" must be a whole number.'],
     ['number', '5; id', '"p" must be a number.'],
     ['string', {}, '"p" must be a single value.'],
-    ['string', ['a'], '"p" must be a single value.'],
     ['array', 'a', '"p" must be a list of strings.'],
     ['array', [['a']], '"p" holds a value that must be a single value.'],
     ['array', ['b', null], '"p" holds a value that must be a single value.'],
@@ -97,7 +90,7 @@ describe('types', () => {
   })
 })
 
-test('however much a model sent by mistake, it is told so in a few words', () => {
+test('however much a model sent by mistake, the message is short', () => {
   const long = 'x'.repeat(100_000)
   const [unknown, dash] = [
     reasons({ exec: 'x ${p}' }, { p: '', [long]: 1 }),
@@ -157,7 +150,7 @@ describe('enum and pattern', () => {
     expect(bindArguments(whole, { p: 'slow' }, { variables, matches })).toMatchObject({ ok: false })
   })
 
-  test('a pattern that is none, and a default that does not fit, are refused at load time', () => {
+  test('an invalid pattern, and a default that does not fit, are refused at load time', () => {
     expect(refusal(typed('string', { pattern: '(' }))).toContain(
       "The pattern of 'p': Invalid regular expression: /(/u: Unterminated group",
     )
@@ -237,7 +230,7 @@ describe('missing values', () => {
   })
 })
 
-describe('arguments that are no arguments', () => {
+describe('what is not an object of arguments', () => {
   for (const args of [null, undefined, 'text', 5, ['a']]) {
     test(`${JSON.stringify(args)} is refused`, () => {
       expect(reasons({ exec: 'x ${a} ${b}' }, args)).toEqual([
@@ -253,7 +246,7 @@ describe('arguments that are no arguments', () => {
     expect(reasons({ exec: 'x' }, { b: '2' })).toEqual(['tool has no parameter "b". It takes no parameters.'])
   })
 
-  test('names every object has are no arguments', () => {
+  test('names that every object has are not arguments', () => {
     expect(reasons({ exec: 'x ${constructor} ${__proto__}' }, {})).toEqual([
       '"constructor" is missing; tool requires it.',
       '"__proto__" is missing; tool requires it.',
@@ -284,7 +277,7 @@ test('values are never expanded, split or parsed again', () => {
   ])
 })
 
-test('a value that cannot even be made a text is refused like any object', () => {
+test('a value that cannot be made a string is refused like any object', () => {
   const args = JSON.parse('{"p":{"toString":0,"valueOf":0}}')
   expect(bind(typed('string'), args)).toMatchObject({
     ok: false,

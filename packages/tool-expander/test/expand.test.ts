@@ -15,16 +15,6 @@ describe("the specification's own expansions", () => {
     })
   })
 
-  test('shell:', () => {
-    expect(load({ shell: 'grep ${pattern} ${file} | wc -l' })).toMatchObject({
-      command: ['sh', '-c', 'grep "$1" "$2" | wc -l', '--'],
-      parameters: [
-        { name: 'pattern', ...ARGUMENT, position: 0 },
-        { name: 'file', ...ARGUMENT, position: 1 },
-      ],
-    })
-  })
-
   test('shell: with :raw', () => {
     expect(load({ shell: 'docker run ${options:raw} ${image}' })).toMatchObject({
       command: ['sh', '-c', 'docker run $1 "$2"', '--'],
@@ -71,17 +61,6 @@ describe("the specification's own expansions", () => {
     ])
   })
 
-  test('stdin: with a description', () => {
-    const parameters = [{ name: 'content', description: 'Content to write' }]
-    expect(load({ exec: 'tee ${filename}', stdin: 'content', parameters }).parameters[1]).toEqual({
-      name: 'content',
-      type: 'string',
-      inject_as: 'stdin',
-      required: true,
-      description: 'Content to write',
-    })
-  })
-
   test('folded and literal YAML scripts', () => {
     const yaml = ['shell: >', '  docker run --rm', '  -v ${volume}:/data', '  ${image}'].join('\n')
     expect(argvOf(parse(yaml), { volume: 'v', image: 'i' })).toEqual([
@@ -97,14 +76,7 @@ describe("the specification's own expansions", () => {
 
 describe('the mistakes the specification warns of', () => {
   const MISTAKES: [definition: object, words: string][] = [
-    [{ exec: 'cat ${file} | wc -l' }, "Shell metacharacter '|' not allowed in exec: mode"],
-    [{ exec: 'echo ${flags:raw}' }, ':raw modifier is only allowed in shell: mode'],
-    [
-      { shell: 'grep ${pattern} ${file}', parameters: [{ name: 'pattern', inject_as: 'stdin' }] },
-      "Cannot override inject_as for parameter 'pattern'",
-    ],
     [{ exec: 'echo ${msg}', shell: 'cat ${file}' }, 'exec:, shell:, and command: are mutually exclusive'],
-    [{ exec: 'echo ${msg} > ${logfile}' }, "Shell metacharacter '>' not allowed"],
     [
       { shell: 'cat ${file} | wc -l', parameters: [{ name: 'file', inject_as: 'stdin' }] },
       "Cannot override inject_as for parameter 'file' (inferred: argument, explicit: stdin)",
@@ -141,7 +113,7 @@ describe('the mistakes the specification warns of', () => {
     test(JSON.stringify(definition), () => expect(refusal(definition)).toContain(words))
   }
 
-  test('agreeing with the template is no mistake', () => {
+  test('agreeing with the template is not a mistake', () => {
     const parameters = [{ name: 'a', inject_as: 'argument', position: 0, raw: true }]
     expect(load({ shell: 'x ${a:raw}', parameters }).parameters[0]).toEqual({
       name: 'a',
@@ -196,12 +168,6 @@ describe('a hand-written command:', () => {
   test("replaces the engine's variables and nothing else", () => {
     const command = ['${AGENT_HOME}/x', '${HOME}', '$CWD', 'a${CWD}b', '\\${CWD}']
     expect(argvOf({ command }, {})).toEqual(['/agent home/x', '${HOME}', '$CWD', 'a/workb', '\\/work'])
-  })
-
-  test("a variable's path is not expanded again", () => {
-    const tool = load({ command: ['${AGENT_HOME}'] })
-    expect(bind({ command: ['x'] }, {}).ok).toBe(true)
-    expect(tool.command).toEqual(['${AGENT_HOME}'])
   })
 
   test('drops an optional argument, and passes one that begins with a dash', () => {
@@ -362,21 +328,6 @@ describe('safeParseTool', () => {
       'parameters[0].enum[0]',
       'parameters[0].enum[0] must be a string or a number',
     ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', position: 0.5 }] },
-      'parameters[0].position',
-      'parameters[0].position must be a whole number',
-    ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'text' }] },
-      'parameters[0].type',
-      'parameters[0].type must be one of: string, integer, number, boolean, array, object',
-    ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', inject_as: 'env' }] },
-      'parameters[0].inject_as',
-      'parameters[0].inject_as must be one of: argument, stdin, option, json',
-    ],
   ]
   for (const [input, path, message] of SHAPES) {
     test(`refuses ${JSON.stringify(input)}`, () => {
@@ -397,11 +348,6 @@ describe('safeParseTool', () => {
       'parameters[1].type',
     ])
   })
-})
-
-test('what is no map, or has no name, is not called undefined', () => {
-  for (const definition of ['ls', null, [], { exec: 'ls' }])
-    expect(() => expandTool(definition as never)).toThrow(/^(?:A tool must be a mapping|name is missing)/)
 })
 
 test('a key that the template decides is to be removed; only for standard input there is another', () => {

@@ -5,52 +5,16 @@ import { describe, expect, test } from 'vitest'
 import { bindArguments, type ExpandedTool } from '../src/index.js'
 import { load, SHELLS, variables } from './helper.js'
 
+const MARKS = '" \' ` \\ $ ${ } $( ) $(( ; | & < > * ? ['.split(' ')
+const WORDS = '${CWD} ${p0} $1 "$1" - -- -e # ! ~ %s \\n EOF <<EOF a[$(x)]'.split(' ')
+
 /** Any text an argument can carry, with a taste for what shells and templates care about. */
 const hostile = fc
   .array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
-      fc.constantFrom(
-        '"',
-        "'",
-        '`',
-        '\\',
-        '$',
-        '${',
-        '}',
-        '$(',
-        ')',
-        '$((',
-        ';',
-        '|',
-        '&',
-        '<',
-        '>',
-        '\n',
-        ' ',
-        '\t',
-        '*',
-        '?',
-        '[',
-      ),
-      fc.constantFrom(
-        '${CWD}',
-        '${p0}',
-        '$1',
-        '"$1"',
-        '-',
-        '--',
-        '-e',
-        '#',
-        '!',
-        '~',
-        '%s',
-        '\\n',
-        'EOF',
-        '\nEOF\n',
-        '<<EOF',
-        'a[$(x)]',
-      ),
+      fc.constantFrom(...MARKS, '\n', ' ', '\t'),
+      fc.constantFrom(...WORDS, '\nEOF\n'),
     ),
     { maxLength: 6 },
   )
@@ -87,68 +51,49 @@ function bound(tool: ExpandedTool, values: readonly string[]): string[] {
   return result.argv
 }
 
+/** A command with the placeholders of all values, each in the same place. */
+function each(place: (placeholder: string) => string, separator = ' '): string {
+  return names(PER_PROCESS)
+    .map((name) => place(`\${${name}}`))
+    .join(separator)
+}
+
 /** Each prints every value once, with something fixed around it. */
 const PLACES: { title: string; tool: object; around: (value: string) => string }[] = [
   {
     title: 'as a word of exec:',
-    tool: {
-      exec: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `\${${name}}`)
-        .join(' ')}`,
-    },
+    tool: { exec: `printf '%s\\0' ${each((p) => p)}` },
     around: (value) => `${value}\0`,
   },
   {
     title: 'inside a word of exec:',
-    tool: {
-      exec: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"a b"\${${name}}'\${${name}}'c`)
-        .join(' ')}`,
-    },
+    tool: { exec: `printf '%s\\0' ${each((p) => `"a b"${p}'${p}'c`)}` },
     around: (value) => `a b${value}${value}c\0`,
   },
   {
     title: 'unquoted in shell:',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `\${${name}}`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => p)}` },
     around: (value) => `${value}\0`,
   },
   {
     title: 'in double quotes',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"a \${${name}}0"`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => `"a ${p}0"`)}` },
     around: (value) => `a ${value}0\0`,
   },
   {
     title: 'in single quotes',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `'a "\${${name}}$'`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => `'a "${p}$'`)}` },
     around: (value) => `a "${value}$\0`,
   },
   {
     title: 'in a here-document',
-    tool: {
-      shell: `cat <<EOF\n${names(PER_PROCESS)
-        .map((name) => `"\${${name}}"`)
-        .join('\n')}\nEOF\n`,
-    },
+    tool: { shell: `cat <<EOF\n${each((p) => `"${p}"`, '\n')}\nEOF\n` },
     around: (value) => `"${value}"\n`,
   },
   {
     title: 'inside $( ) and the default of an expansion',
     tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"$(printf '%s.' \${x:-\${${name}}} "\${x:-\${${name}}}")"`)
-        .join(' ')}`,
+      shell: `printf '%s\\0' ${each((p) => `"$(printf '%s.' \${x:-${p}} "\${x:-${p}}")"`)}`,
     },
     around: (value) => `${value}.${value}.\0`,
   },
@@ -267,16 +212,8 @@ test(`${RUNS} times, a value changes only the argument it belongs to`, () => {
 })
 
 describe('no value makes a finished word begin with a dash', () => {
-  const WORDS = [
-    '${p0}',
-    '${p0}.txt',
-    '"${p0}${p1}"',
-    '${p0}x${p1}',
-    '"$EMPTY"${p0}',
-    '${EMPTY:-}${p1}',
-    'x${p0}',
-    '-- ${p0}',
-  ]
+  const WORDS =
+    '${p0}|${p0}.txt|"${p0}${p1}"|${p0}x${p1}|"$EMPTY"${p0}|${EMPTY:-}${p1}|x${p0}|-- ${p0}'.split('|')
   const dashes = fc.oneof(
     fc.constantFrom('', '-', '--', '-5', '-5.5', '-x', '- x', '5', 'x', '-.', '-5x', '\n', '-\n'),
     hostile,
@@ -305,62 +242,11 @@ describe('no value makes a finished word begin with a dash', () => {
 })
 
 test('whatever a template holds, it is either refused with a place and a way out, or runs the same under dash and bash', async () => {
-  const fragment = fc.constantFrom(
-    ...[
-      '${p0}',
-      '"${p0}"',
-      "'${p0}'",
-      '"',
-      "'",
-      '`',
-      '$(',
-      ')',
-      '((',
-      '))',
-      '$((',
-      '{',
-      '}',
-      '${x:-',
-      '${x%',
-      '[',
-      ']',
-      '[[',
-    ],
-    ...[
-      ' ',
-      ' ',
-      ' ',
-      '\n',
-      ';',
-      '|',
-      '&&',
-      '#',
-      '\\',
-      '$',
-      'echo ',
-      'x',
-      '1',
-      '=',
-      '<<E\n',
-      '\nE\n',
-      "<<'E'\n",
-      '*',
-      'x=',
-    ],
-    ...[
-      'if true; then ',
-      '; fi',
-      'case x in ',
-      ' x) ',
-      ';; esac',
-      'for i in ',
-      '; do ',
-      '; done',
-      'f() ',
-      '{ ',
-      '; }',
-    ],
-  )
+  const quoting =
+    '${p0} "${p0}" \'${p0}\' " \' ` $( ) (( )) $(( { } ${x:- ${x% [ ] [[ ; | && # \\ $ x 1 = * x='
+  const grammar =
+    "if true; then |; fi|case x in | x) |;; esac|for i in |; do |; done|f() |{ |; }|echo |<<'E'\n|<<E\n|\nE\n"
+  const fragment = fc.constantFrom(...quoting.split(' '), ...grammar.split('|'), ' ', ' ', ' ', '\n')
   const templates = fc.sample(
     fc.array(fragment, { minLength: 1, maxLength: 10 }).map((pieces) => `echo ${pieces.join('')}`),
     { numRuns: RUNS, seed: 11 },
