@@ -4,11 +4,11 @@ import { isParameter, type Placeholder, type Word } from './template.js'
 export interface Program {
   /** Options with program text: attached to them, or up to the next operand. */
   text?: RegExp
-  /** That text is no script for a shell of this machine, so in `shell:` it is for `lintTool` to name. */
+  /** That text is not a script for a shell of this machine: in `shell:` only `lintTool` names it. */
   isForeign?: true
-  /** Options that take words which are no operands, one for each match. */
+  /** Options that take words which are not operands, one for each match. */
   takes?: RegExp
-  /** From this operand on, counted from 0, it joins its words to a text for a shell. */
+  /** From this operand on, counted from 0, it joins its words to a script for a shell. */
   joins?: number
   /** Up to a word that begins so. */
   until?: string
@@ -20,7 +20,7 @@ export interface Program {
   when?: RegExp
 }
 
-/** A set of the names in a text. */
+/** The names of a list with blanks between them. */
 /* @__NO_SIDE_EFFECTS__ */
 export function namesOf(names: string): ReadonlySet<string> {
   return new Set(names.split(' '))
@@ -120,7 +120,7 @@ export function isShell(word: string): boolean {
   return !isForeign && (text === SHELL_TEXT || text === FISH_TEXT)
 }
 
-/** True for a text that may run a shell, which then reads what its own shell is fed. */
+/** True for a script that may run a shell, which then reads the input of its own shell. */
 export function namesShell(text: string): boolean {
   return text.split(/[^\w./-]+/).some((word) => isShell(word) || /^(?:\.|source|eval)$/.test(word))
 }
@@ -150,7 +150,7 @@ export function programIndex(words: readonly string[]): number {
   )
 }
 
-/** Where an operand behind a program or an option stands, counted from 0: no option, and not what an option takes. */
+/** Where an operand behind a program or an option stands, counted from 0: not an option, and not what an option takes. */
 export function operandIndex(
   words: readonly string[],
   start: number,
@@ -218,7 +218,7 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
   return places
 }
 
-/** The words that a program joins to a text for a shell: `ssh host ls a`. None where all behind it are its options. */
+/** The words that a program joins to a script for a shell: `ssh host ls a`. Undefined where all words behind it are its options. */
 function joinedBehind(
   words: readonly string[],
   start: number,

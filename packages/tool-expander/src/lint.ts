@@ -107,7 +107,7 @@ function isOpen({ type, enum: values }: ExpandedParameter): boolean {
   return values === undefined && type !== 'integer' && type !== 'number' && type !== 'boolean'
 }
 
-/** True for a value by which a text becomes more than a word somewhere: to a shell, `perl`, SQL. */
+/** True for a value that can be more than a word somewhere: to a shell, `perl`, SQL. */
 function mayBeCode(parameter: ExpandedParameter): boolean {
   const { pattern } = parameter
   if (!isOpen(parameter) || pattern === undefined) return isOpen(parameter)
@@ -352,7 +352,7 @@ function valueInProgram({ commands, code, at }: Source): LintFinding[] {
   })
 }
 
-/** `command: [ssh, host, ls]`: the values that come behind it are joined to a text for a shell. */
+/** `command: [ssh, host, ls]`: the values that come behind it are joined to a script for a shell. */
 function valueBehindCommand({ command, parameters, ...tool }: ExpandedTool): LintFinding[] {
   if (tool.__meta !== undefined || tool.substitute || !parameters.some(mayBeCode)) return []
   const values = parameters.filter(({ inject_as: place }) => place === 'argument').map(() => '\0')
@@ -369,13 +369,13 @@ function programWords(shapes: readonly string[]): ProgramText[] {
   const isCommand = (index: number) => index === 0 || mayStartAnother(shapes[0])
   const start = shapes.findIndex((shape, index) => isCommand(index) && nameOf(shape) in INTERPRETERS)
   const { option, operand, takes = /(?!)/g } = INTERPRETERS[nameOf(shapes[start])] ?? {}
-  const told = shapes.flatMap((shape, index) => {
-    const [written] = (index > start && option?.exec(shape)) || []
-    return written === undefined ? [] : [written === shape ? index + 1 : index]
+  const written = shapes.flatMap((shape, index) => {
+    const [matched] = (index > start && option?.exec(shape)) || []
+    return matched === undefined ? [] : [matched === shape ? index + 1 : index]
   })
-  const isElsewhere = told.length > 0 || shapes.some((shape) => FROM_FILE.test(shape))
-  if (operand !== undefined && !isElsewhere) told.push(operandIndex(shapes, start, takes, operand))
-  const places = told.filter((index) => index < shapes.length)
+  const isElsewhere = written.length > 0 || shapes.some((shape) => FROM_FILE.test(shape))
+  if (operand !== undefined && !isElsewhere) written.push(operandIndex(shapes, start, takes, operand))
+  const places = written.filter((index) => index < shapes.length)
   return [...known, ...places.map((index): ProgramText => [index, baseName(shapes[start])])]
 }
 
@@ -396,7 +396,7 @@ function hintFor(program: string): string {
   return HINTS[nameOf(program)] ?? AS_ARGUMENT
 }
 
-/** The rules about templates, in the order in which their findings are told. */
+/** The rules about templates, in the order in which their findings are listed. */
 const TEMPLATE_RULES = [
   needsBash,
   raw,

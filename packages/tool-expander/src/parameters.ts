@@ -190,20 +190,18 @@ function checkEntry(
   const fault = faultOfPattern(pattern)
   if (fault) refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}': ${fault}`)
   else if (faults.length === 0) {
-    // What nobody infers, as in a hand-written command:, is not checked unless it says so.
+    // A parameter that no template places, as in a hand-written command:, is checked only if it says so.
     const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
     const check = (key: string, given: unknown): void => {
       const isOption = !passes && [given].flat().some((item) => looksLikeOption(String(item)))
+      const option = isOption ? 'looks like an option: say allow_dash: true' : undefined
       const complain = (place: string, reason: string | undefined) => {
         if (reason) refuse('ERR_PARAMETER', key, `The ${key} of '${place}' ${reason}`)
       }
-      if (isNested(parameter)) fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
-      else
-        complain(
-          name,
-          complaintAbout(parameter, given) ??
-            (isOption ? 'looks like an option: say allow_dash: true' : undefined),
-        )
+      if (isNested(parameter)) {
+        fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
+        complain(name, option)
+      } else complain(name, complaintAbout(parameter, given) ?? option)
     }
     entry.enum?.map((word, index) => check(`enum[${index}]`, type === 'array' ? [word] : word))
     if (value !== undefined && value !== '') check('default', value)
@@ -237,11 +235,13 @@ function parameterOf(
     required_properties: undefined,
     allow_dash: false,
   }
-  // `Object.assign`, because V8 is slow at spreading behind other keys.
-  return Object.assign({ name, type: 'string' as const, inject_as, position }, places, entry, {
+  return {
+    ...{ name, type: 'string', inject_as, position },
+    ...places,
+    ...entry,
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     required_properties: Array.isArray(entry.required) ? entry.required : entry.required_properties,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
-  }) as object as ExpandedParameter // the caller drops what is undefined
+  } as object as ExpandedParameter // the caller drops what is undefined
 }

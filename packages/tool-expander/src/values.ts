@@ -1,7 +1,7 @@
 import type { ExpandedParameter, JsonSchemaProperty, Matches } from './tool.js'
 
 /**
- * Why a value cannot be passed for a parameter; undefined when it can.
+ * Why a single value cannot be passed for a parameter; undefined when it can.
  *
  * What passes is written by `String`, so everything whose text would not be the value itself is refused.
  */
@@ -11,13 +11,6 @@ export function complaintAbout(
   matches?: Matches,
 ): string | undefined {
   const { type, inject_as } = parameter
-  if (type === 'array') {
-    if (!Array.isArray(value)) return 'must be a list of strings'
-    const complaint = value
-      .map((item) => complaintAbout({ ...parameter, type: 'string' }, item, matches))
-      .find(Boolean)
-    return complaint && `holds a value that ${complaint}`
-  }
   if (!/string|number|boolean/.test(typeof value)) return 'must be a single value'
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
@@ -100,7 +93,7 @@ const KINDS: Record<string, [shape: RegExp, kind: string] | undefined> = {
 /**
  * True for a finished word a command would read as an option.
  *
- * `-` alone, numbers and a dash before white space are no options anywhere, though `printf` complains of `- x`; `-4oProxyCommand=…` is one.
+ * `-` alone, numbers and a dash before white space are not options anywhere, though `printf` complains of `- x`. `-4oProxyCommand=…` is an option.
  */
 export function looksLikeOption(word: string): boolean {
   return /^-(?!$|\s|\d+(?:\.\d+)?$)/.test(word)
@@ -123,9 +116,9 @@ export const SCHEMA_WORDS: readonly string[] = [
   ...['additionalProperties', 'examples'],
 ]
 
-/** True for a parameter whose values hold values with types of their own. In a command such a value is JSON text. */
-export function isNested({ type, items }: Pick<ExpandedParameter, 'type' | 'items'>): boolean {
-  return type === 'object' || (type === 'array' && items !== undefined)
+/** True for a parameter whose values hold other values. In a command, each that is not a single value is JSON text. */
+export function isNested({ type }: Pick<ExpandedParameter, 'type'>): boolean {
+  return type === 'object' || type === 'array'
 }
 
 /** What a parameter's values are, as JSON Schema; its patterns match whole values. */
@@ -219,7 +212,8 @@ export function faultOfPattern(pattern = ''): string {
 }
 
 function asType(type: string, value: unknown): unknown {
-  if (type === 'string') return /number|boolean/.test(typeof value) ? String(value) : value
+  if (type === 'string')
+    return /number|boolean/.test(typeof value) && isPassedOn(value) ? String(value) : value
   if (typeof value !== 'string' || !KINDS[type]?.[0].test(value)) return value
   return type === 'boolean' ? value === 'true' : Number(value)
 }

@@ -41,10 +41,11 @@ describe('types', () => {
     ['boolean', 'true; id', '"p" must be true or false.'],
     ['number', '5; id', '"p" must be a number.'],
     ['string', {}, '"p" must be a single value.'],
-    ['array', 'a', '"p" must be a list of strings.'],
-    ['array', [['a']], '"p" holds a value that must be a single value.'],
-    ['array', ['b', null], '"p" holds a value that must be a single value.'],
-    ['array', ['a\0b'], '"p" holds a value that must not contain a NUL character.'],
+    ['array', 'a', '"p" must be a list.'],
+    ['array', [['a']], '"p[0]" must be a string.'],
+    ['array', ['b', null], '"p[1]" must be a string.'],
+    ['array', ['a\0b'], '"p" must not contain a NUL character.'],
+    ['array', [2 ** 53], '"p[0]" must be a string.'],
     ['string', null, '"p" must not be null; tool requires it.'],
     ['string', 'a\0b', '"p" must not contain a NUL character.'],
     ['string', '\ud800', '"p" is not valid Unicode.'],
@@ -137,12 +138,12 @@ describe('enum and pattern', () => {
     expect(asked).toEqual(['^(?:a)$ 1', '^(?:b)$ 2', '^(?:c)$ 3'])
     expect(reasonsOf('no', 'no', 'no')).toEqual([
       '"p" must match /a/.',
-      '"list" holds a value that must match /b/.',
+      '"list[0]" must match /b/.',
       '"items[0].q" must match /c/.',
     ])
     expect(reasonsOf('slow', 'slow', 'slow')).toEqual([
       '"p" took too long.',
-      '"list" holds a value that took too long.',
+      '"list[0]" took too long.',
       '"items[0].q" took too long.',
     ])
     const input_schema = { type: 'object', properties: { p: { type: 'string', pattern: 'a' } } }
@@ -175,7 +176,7 @@ describe('enum and pattern', () => {
       "The enum[1] of 'p' must match /[a-z]/",
     )
     expect(refusal(typed('array', { enum: ['a', 'B'], pattern: '[a-z]' }))).toContain(
-      "The enum[1] of 'p' holds a value that must match /[a-z]/",
+      "The enum[1] of 'p[0]' must match /[a-z]/",
     )
     expect(bind(typed('integer', { enum: ['1', 2] }), { p: 1 })).toMatchObject({ ok: true })
   })

@@ -54,7 +54,7 @@ export function compileShell(
   return { ...writeCommand(words, inferred), checkedWords, problems, scan }
 }
 
-/** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
+/** What the shell reads as one although a `\` at the end of a line splits it: `$(`, `((`, `$name`. */
 const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
 
 function checkScript(scan: Scan): void {
@@ -90,9 +90,7 @@ function positional({ raw, quoting }: Placeholder, number: number, next: string)
 /** Words that only group or separate commands. */
 const NEUTRAL = namesOf('then else elif do !')
 const CLOSERS = namesOf('fi done esac }')
-// Patterns used at every word are made once.
 const BLANKS = /(?:[ \t]|\\\n)+/y
-const COMMENT = /#[^\n]*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
 const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
 const IN = /in(?=[ \t\n\\])/y
@@ -237,7 +235,7 @@ function skipBlanks(scan: Scan): boolean {
 }
 
 function skipComment(scan: Scan): void {
-  if (next(scan) === '#') take(scan, COMMENT)
+  if (next(scan) === '#') take(scan, /#[^\n]*/y)
 }
 
 /** True where a simple command ends. */
@@ -310,7 +308,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   }
 }
 
-/** A file name is no argument: it may begin with a dash. */
+/** A file name is not an argument: it may begin with a dash. */
 function readRedirection(scan: Scan, command: SimpleCommand, operator: string): void {
   if (/(?<!<)<<-?$/.test(operator)) {
     readDelimiter(scan, operator.endsWith('-'))
@@ -327,7 +325,7 @@ function readRedirection(scan: Scan, command: SimpleCommand, operator: string): 
 /**
  * Reads bash's `[[ … ]]`.
  *
- * Where `sh` is no bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
+ * Where `sh` is not bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
  * the next word as a command. So no value may stand where it would then be run or name a file.
  */
 function readConditional(scan: Scan, opening: number): void {

@@ -34,7 +34,7 @@ export interface SimpleCommand {
 const TAKES_NAMES = namesOf('declare typeset local readonly export unset read readarray mapfile getopts')
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
-/** Options of `read` with a word that is no name. */
+/** Options of `read` with a word that is not a name. */
 const TAKES_TEXT = /^-[ers]*[diNnptu]$/
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
 const RUN_LATER_PLACE = 'a variable whose text the shell runs'
@@ -71,7 +71,7 @@ function noteValues(scan: Scan, words: readonly Word[], isList: boolean): void {
   })
 }
 
-/** False when a word is no assignment. */
+/** False when a word is not an assignment. */
 function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
   const assignment = ASSIGNMENT.exec(shape)
   if (!assignment) return false
@@ -146,10 +146,10 @@ function checkScripts(scan: Scan, { words, inputs, foundBefore, documentsBefore 
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
-  /** By interpreters with a text: whether that starts a shell. */
-  const told = new Map<string, boolean>()
+  /** By the name of an interpreter: whether its script starts a shell. */
+  const startsShell = new Map<string, boolean>()
   for (const [index, interpreter, isJoined] of findProgramText(shapes)) {
-    told.set(interpreter, told.get(interpreter) || namesShell(shapes[index] ?? ''))
+    startsShell.set(interpreter, startsShell.get(interpreter) || namesShell(shapes[index] ?? ''))
     if (isJoined || !programOf(interpreter)?.isForeign)
       refuseGlued(words[index], `a script for ${interpreter}${isShell(interpreter) ? ' -c' : ''}`, isJoined)
   }
@@ -168,7 +168,7 @@ function checkScripts(scan: Scan, { words, inputs, foundBefore, documentsBefore 
       else if (text) refuse(scan, word.found.filter(isSplit), place)
     }
   }
-  const at = places.find((place) => readsInput(shapes, place, told))
+  const at = places.find((place) => readsInput(shapes, place, startsShell))
   if (at === undefined) return
   const shell = baseName(shapes[at])
   if (scan.inOutput) {
@@ -176,7 +176,7 @@ function checkScripts(scan: Scan, { words, inputs, foundBefore, documentsBefore 
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
-  // Whoever feeds a shell a whole script means to; no one means that with read.
+  // A whole script for a shell is its author's wish; the words of read never are.
   for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /^(?:read|map)/.test(shell))
   for (const document of documents) document.interpreter = shell
 }
@@ -203,10 +203,10 @@ function shellPlaces(shapes: readonly string[]): number[] {
   })
 }
 
-/** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
-function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<string, boolean>): boolean {
+/** True for a program that runs its input: it got no script, file or command, or a script that starts a shell. */
+function readsInput(shapes: readonly string[], at: number, scripts: ReadonlyMap<string, boolean>): boolean {
   const { takes, command, when, readsFile } = programOf(shapes[at]) ?? {}
-  const startsShell = told.get(baseName(shapes[at]))
+  const startsShell = scripts.get(baseName(shapes[at]))
   if (!readsFile && (startsShell !== undefined || command === undefined)) return startsShell === true
   let end = operandIndex(shapes, at, takes, command)
   while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)

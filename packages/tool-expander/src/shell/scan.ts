@@ -101,8 +101,8 @@ export function scanTemplate(
   }
   const complaints = scan.found.length > 0 ? [...scan.complaints, ...scan.hazards] : scan.complaints
   complaints.sort(([a], [b]) => a - b)
-  const told = complaints.slice(0, MAX_PROBLEMS)
-  return { scan, problems: told.map((complaint) => problemAt(scan, ...complaint)) }
+  const first = complaints.slice(0, MAX_PROBLEMS)
+  return { scan, problems: first.map((complaint) => problemAt(scan, ...complaint)) }
 }
 
 const STOPPED = new Error()
