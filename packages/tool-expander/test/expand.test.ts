@@ -60,18 +60,6 @@ describe("the specification's own expansions", () => {
       },
     ])
   })
-
-  test('folded and literal YAML scripts', () => {
-    const yaml = ['shell: >', '  docker run --rm', '  -v ${volume}:/data', '  ${image}'].join('\n')
-    expect(argvOf(parse(yaml), { volume: 'v', image: 'i' })).toEqual([
-      'sh',
-      '-c',
-      'docker run --rm -v "$1":/data "$2"\n',
-      '--',
-      'v',
-      'i',
-    ])
-  })
 })
 
 describe('the mistakes the specification warns of', () => {

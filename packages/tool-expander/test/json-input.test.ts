@@ -107,20 +107,6 @@ describe('stdin: json', () => {
     })
   })
 
-  test('stdin takes one parameter, and says how to write several', () => {
-    expect(refusal({ exec: 'x', stdin: ['old', 'new'] })).toBe(
-      'stdin takes one parameter.\nFor several write stdin: json: the program then reads {"old": …, "new": …} from stdin.',
-    )
-  })
-
-  test('a tool without parameters may say so with an empty list', () => {
-    expect(bind({ exec: 'x', stdin: 'json', parameters: [] }, {})).toEqual({
-      ok: true,
-      argv: ['x'],
-      stdin: '{}',
-    })
-  })
-
   test.each([
     [{ exec: 'x', input_schema: { type: 'object' } }, 'input_schema needs stdin: json'],
     [{ command: ['x'], parameters: [{ name: 'a', inject_as: 'json' }] }, 'inject_as: json needs stdin: json'],
