@@ -46,7 +46,7 @@ const FISH_TEXT = /^-[A-Za-z\d]*[cC]|^--(?:init-)?command(?:=|$)/
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
 
 /** By their names without versions, subcommands such as `git rebase` among them. */
-const PROGRAMS: [names: string, program: Program][] = [
+const PROGRAMS = (): [names: string, program: Program][] => [
   [
     'sh bash rbash dash zsh ksh mksh oksh ash yash csh tcsh',
     { text: SHELL_TEXT, command: 0, readsFile: true },
@@ -97,9 +97,12 @@ const PROGRAMS: [names: string, program: Program][] = [
   ['foreach', { text: /[^\w\0./-]/ }],
 ]
 
-const BY_NAME = new Map(
-  PROGRAMS.flatMap(([names, program]) => names.split(' ').map((name) => [name, program])),
-)
+// Marked as pure: a bundle of `bindArguments` alone goes without the table.
+const BY_NAME = /* @__PURE__ */ byName()
+
+function byName(): Map<string, Program> {
+  return new Map(PROGRAMS().flatMap(([names, program]) => names.split(' ').map((name) => [name, program])))
+}
 
 /** What is known of the program a word names: `sh`, `/bin/bash-5.2`, `python3.exe`. */
 export function programOf(word?: string): Program | undefined {
