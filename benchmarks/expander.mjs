@@ -9,7 +9,7 @@
  * its threads.
  */
 import { spawnSync } from 'node:child_process'
-import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
+import { bindArguments, expandTool } from '../packages/tool-expander/dist/index.js'
 import { median, report } from './report.mjs'
 
 const TOOLS = 1_000
@@ -35,16 +35,11 @@ const variables = { AGENT_HOME: '/agent', CWD: '/work' }
 const splitByHand = ({ exec, shell }) => (exec === undefined ? ['sh', '-c', shell] : exec.split(' '))
 const replaceByHand = (words) => words.map((word) => word.replace(/\$\{(\w+)\}/g, (_, name) => args[name]))
 
-function load(definition) {
-  const parsed = parseTool(definition)
-  return expandTool(parsed.tool)
-}
-
 const handWritten = definitions.map(splitByHand)
 const expanded = definitions.map(expandTool)
 
 const rows = [
-  ['load a tool', TOOLS, () => definitions.map(splitByHand), () => definitions.map(load)],
+  ['load a tool', TOOLS, () => definitions.map(splitByHand), () => definitions.map((definition) => expandTool(definition))],
   [
     'bind a call',
     CALLS,
@@ -80,10 +75,10 @@ const COLD_TOOLS = 200
 /** What loading so many tools takes in a process of its own, in milliseconds. */
 function loadCold() {
   const program = `
-    const { expandTool, parseTool } = await import(${JSON.stringify(new URL('../packages/tool-expander/dist/index.js', import.meta.url).href)})
+    const { expandTool } = await import(${JSON.stringify(new URL('../packages/tool-expander/dist/index.js', import.meta.url).href)})
     const definitions = ${JSON.stringify(definitions.slice(0, COLD_TOOLS))}
     const [start, cpu] = [performance.now(), process.cpuUsage()]
-    for (const definition of definitions) expandTool(parseTool(definition).tool)
+    for (const definition of definitions) expandTool(definition)
     const time = performance.now() - start
     const { user, system } = process.cpuUsage(cpu)
     console.log(JSON.stringify({ time, cpu: (user + system) / 1000 }))`

@@ -12,7 +12,7 @@ const provider = createOpenAICompatible({
 
 const { text } = await generateText({
   model: provider(process.env.MODEL ?? 'gpt-4o-mini'),
-  tools: toAiSdkTools(tools, { workDirectory: process.cwd() }),
+  tools: toAiSdkTools(tools, { cwd: process.cwd() }),
   prompt: process.argv[2] ?? 'Which files are here?',
   stopWhen: stepCountIs(10),
 })

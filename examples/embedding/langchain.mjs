@@ -4,7 +4,7 @@ import { HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { tools } from './tools.mjs'
 
-const made = toLangChainTools(tools, { workDirectory: process.cwd() })
+const made = toLangChainTools(tools, { cwd: process.cwd() })
 const model = new ChatOpenAI({ model: process.env.MODEL ?? 'gpt-4o-mini' }).bindTools(made)
 
 /** @type {import('@langchain/core/messages').BaseMessage[]} */

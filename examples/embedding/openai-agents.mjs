@@ -10,7 +10,7 @@ const agent = new Agent({
   name: 'counter',
   instructions: 'You answer questions about files. Look before you answer.',
   model: process.env.MODEL ?? 'gpt-4o-mini',
-  tools: toOpenAIAgentsTools(tools, { workDirectory: process.cwd() }),
+  tools: toOpenAIAgentsTools(tools, { cwd: process.cwd() }),
 })
 const { finalOutput } = await run(agent, process.argv[2] ?? 'Which files are here?', {
   toolNotFoundBehavior: 'return_error_to_model', // without it a tool that does not exist ends the program

@@ -1,4 +1,4 @@
-import { bindArguments, parseTool } from '@delta/tool-expander'
+import { bindArguments, safeParseTool } from '@delta/tool-expander'
 import { describe, expect, test } from 'vitest'
 import { atipToTools, readValue } from '../src/index.js'
 import { box } from './helpers.js'
@@ -45,7 +45,7 @@ describe('atipToTools', () => {
 
   test('the expander accepts it and hands on the rest, and a call becomes the command line', () => {
     for (const expanded of atipToTools(tool)) {
-      const parsed = parseTool(expanded)
+      const parsed = safeParseTool(expanded)
       expect(parsed).toMatchObject({ ok: true, rest: { trust: 'inferred' } })
     }
     const [create] = atipToTools(tool)
@@ -92,7 +92,7 @@ describe('atipToTools', () => {
   test('a parameter whose name is none for us gets one, and the program its own flag', () => {
     const option = { name: '2fa-code', flags: ['--2fa-code'], type: 'string' as const }
     const [login] = atipToTools(box({ login: { description: 'Log in', options: [option] } }))
-    expect(parseTool(login)).toMatchObject({ ok: true })
+    expect(safeParseTool(login)).toMatchObject({ ok: true })
     if (!login) throw new Error('there is a tool')
     expect(bindArguments(login, { _2fa_code: '123' }, { variables })).toEqual({
       ok: true,

@@ -1,4 +1,4 @@
-import { SCHEMA_WORDS } from '@delta/tool-expander'
+import { SCHEMA_WORDS } from '@delta/tool-expander/internal'
 
 /**
  * What the keys mean that other packages own, for editors and for the reference, by their place: `[]` is an element of a

@@ -1,7 +1,7 @@
 import { manifestSchema } from '@delta/context'
 import { policySchema, settingsSchema } from '@delta/executor'
 import { llmSchema } from '@delta/model'
-import { toolSchemas } from '@delta/tool-expander'
+import { toolSchemas } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'
 import { DESCRIPTIONS } from './descriptions.js'

@@ -10,8 +10,8 @@ import {
   type ValuePath,
   valueAt,
 } from '@delta/executor'
-import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
-import { repeatsRepeat } from '@delta/tool-expander/lint'
+import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
+import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
 import { inside, report, reportUnreplaced, type Spot, sentence } from './shape.js'
@@ -38,7 +38,7 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 
 /** Undefined: it cannot be used, and that was reported. */
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
-  const parsed = parseTool(item)
+  const parsed = safeParseTool(item)
   const keys = isMap(item) ? item : {}
   report(unknownParameterKeys(keys), spot)
   if (!parsed.ok) {
@@ -48,7 +48,7 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   }
   const settings = readSettings(parsed.rest, spot)
   if (settings === undefined) return undefined
-  const expanded = expandTool(parsed.tool)
+  const { expanded } = parsed
   if (!expanded.substitute && expanded.__meta === undefined)
     reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
   for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fitShape, PARAMETER_KEYS, policySchema, settingsSchema } from '@delta/executor'
 import { parseLlm } from '@delta/model'
-import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
+import { safeParseTool } from '@delta/tool-expander'
+import { SCHEMA_WORDS } from '@delta/tool-expander/internal'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
@@ -64,7 +65,7 @@ test('editors offer every key that says how a tool runs, and the syntax the expa
   ])
 
   const tool = { name: 'a', description: 'b', exec: 'cat ${c}', stdin: 'd', parameters: [], allow_dash: true }
-  expect(parseTool({ ...tool, unread: 1 })).toMatchObject({ ok: true, rest: { unread: 1 } })
+  expect(safeParseTool({ ...tool, unread: 1 })).toMatchObject({ ok: true, rest: { unread: 1 } })
 })
 
 test('editors offer the keys of a parameter that the expander reads, and the loader knows no others', () => {
@@ -74,7 +75,7 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
   const unchecked = ['default', ...SCHEMA_WORDS]
   for (const key of PARAMETER_KEYS.filter((key) => !unchecked.includes(key))) {
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
-    expect(parseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
+    expect(safeParseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
   }
 })
 
@@ -121,7 +122,7 @@ test('the agent.yaml that the README shows is one', async () => {
   const shown: unknown = parse(await readFile(new URL('../examples/agent.yaml', import.meta.url), 'utf8'))
   const { value, problems } = fitShape(agentSchema, shown)
   expect(problems).toEqual([])
-  expect(value?.tools?.map((tool) => parseTool(tool).ok)).toEqual([true])
+  expect(value?.tools?.map((tool) => safeParseTool(tool).ok)).toEqual([true])
 })
 
 /** Short lists on one line, as the repository's formatter has them. */

@@ -1,5 +1,6 @@
 import { normalize } from 'node:path'
-import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
+import type { Problem } from '@delta/tool-expander'
+import { SCHEMA_WORDS } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
 import { didYouMean, fitShape, formatPath, inCamelCase } from './fit-shape.js'

@@ -1,10 +1,9 @@
 import {
   type ExpandedTool,
-  expandTool,
   formatProblem,
   type ParameterDefinition,
   type Problem,
-  parseTool,
+  safeParseTool,
   type ToolDefinition,
 } from '@delta/tool-expander'
 import type * as z from 'zod/mini'
@@ -34,17 +33,17 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
  * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
  * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
  * those that begin with `x-`, which are the author's own. To the compiler every unknown key is one. What a parser calls
- * `unknown` goes through `parseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
+ * `unknown` goes through `safeParseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
  */
 export function defineTool(input: WrittenTool): Tool {
-  const syntax = parseTool(input)
+  const syntax = safeParseTool(input)
   const keys = Object.entries(Object(input)).filter(([key]) => !SYNTAX_KEYS.includes(key))
   const run = parseToolSettings(Object.fromEntries(keys)) // also where the syntax is wrong, to name all mistakes at once
   const strange = [...run.warnings, ...unknownParameterKeys(Object(input))]
   const mistyped = strange.filter(({ hint = '' }) => hint.startsWith('Did you mean'))
-  const made = syntax.ok && run.ok ? { expanded: expandTool(syntax.tool), settings: run.settings } : undefined
+  const made = syntax.ok && run.ok ? { expanded: syntax.expanded, settings: run.settings } : undefined
   const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
 

@@ -1,4 +1,4 @@
-import { type ExpandedTool, expandTool, parseTool } from '@delta/tool-expander'
+import { type ExpandedTool, expandTool, safeParseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { decide, defineTool, type WrittenTool } from '../src/index.js'
 
@@ -25,11 +25,11 @@ test('keys of the author are taken, on a tool and on its parameters', () => {
   expect(tool.settings.env).toEqual({ LEVEL: '1' })
 })
 
-test('a value of which nothing is known, as a parser gives it, comes by way of parseTool', () => {
+test('a value of which nothing is known, as a parser gives it, comes by way of safeParseTool', () => {
   const value: unknown = JSON.parse('{"name": "a", "exec": "ls", "timeout_ms": 5}')
   // @ts-expect-error it may be anything
   expect(defineTool(value).settings.timeoutMs).toBe(5)
-  const parsed = parseTool(value)
+  const parsed = safeParseTool(value)
   if (!parsed.ok) throw new Error('not a tool')
   expect(defineTool({ ...parsed.tool, ...parsed.rest }).settings.timeoutMs).toBe(5)
 })

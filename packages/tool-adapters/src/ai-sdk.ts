@@ -11,6 +11,8 @@ import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
  * generation ends the command that is running.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @example
+ * await generateText({ model, prompt, tools: toAiSdkTools(tools), stopWhen: stepCountIs(10) })
  */
 export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {}): ToolSet {
   const { run, approvalOf } = runnerAfterApproval(tools, options)

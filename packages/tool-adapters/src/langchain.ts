@@ -11,6 +11,8 @@ import { type AdapterOptions, createRunner } from './runner.js'
  * why, in a `ToolMessage` whose status is `error`. Called without a tool call's id, a tool returns the text alone.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @example
+ * const model = new ChatOpenAI({ model: 'gpt-4o-mini' }).bindTools(toLangChainTools(tools))
  */
 export function toLangChainTools(
   tools: readonly Tool[],

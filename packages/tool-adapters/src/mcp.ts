@@ -17,15 +17,15 @@ import { type AdapterOptions, createRunner, type Runner } from './runner.js'
 
 /** Where and how tools run. */
 export interface McpToolOptions extends AdapterOptions {
-  /** How often a client that asked for progress hears that a command still runs. Default one second. */
+  /** Milliseconds between two progress notifications, to a client that asked for them. Default 1000. */
   progressMs?: number | undefined
 }
 
 /** The same, and what the server says of itself. */
 export interface McpServerOptions extends McpToolOptions {
-  /** What the server calls itself. Default `delta-tools`. */
+  /** Name of the server. Default `delta-tools`. */
   name?: string | undefined
-  /** What the server says of its version. Default `0.0.0`. */
+  /** Version of the server. Default `0.0.0`. */
   version?: string | undefined
 }
 
@@ -35,6 +35,8 @@ export interface McpServerOptions extends McpToolOptions {
  * A failure, a refusal and a timeout are results with `isError`. Cancelling a request ends its command.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @example
+ * await toMcpServer(tools).connect(new StdioServerTransport())
  */
 export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = {}): Server {
   const { name = 'delta-tools', version = '0.0.0', progressMs, ...adapter } = options
@@ -53,6 +55,8 @@ export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = 
  *
  * @returns What the SDK gives for each, in the order of `tools`: a handle to disable or remove it.
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`. The SDK's error where the server has a tool of that name.
+ * @example
+ * registerMcpTools(server, tools, { cwd: '/srv/files' })
  */
 export function registerMcpTools(
   server: McpServer,
@@ -79,7 +83,7 @@ async function callTool(
   progressMs = 1000,
 ): Promise<CallToolResult> {
   const progressToken = _meta?.progressToken
-  const stopReporting = reportAgainAndAgain(progressMs, async (progress) => {
+  const stopReporting = reportEvery(progressMs, async (progress) => {
     if (progressToken === undefined) return
     const message = `${call.name} is running`
     await sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } })
@@ -96,7 +100,7 @@ async function callTool(
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Reports at once, and then every so often until the returned function is called. Reports are counted from 0. */
-function reportAgainAndAgain(everyMs: number, send: (report: number) => Promise<void>): () => void {
+function reportEvery(everyMs: number, send: (report: number) => Promise<void>): () => void {
   let reports = 0
   // A client that is gone hears nothing, and the signal ends the command.
   const report = (): void => void send(reports++).catch(() => undefined)

@@ -13,6 +13,8 @@ type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalPrope
  * is `confirm` to ask. Aborting the run ends the command that is running.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @example
+ * const agent = new Agent({ name: 'Clerk', tools: toOpenAIAgentsTools(tools) })
  */
 export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
   const { run, approvalOf } = runnerAfterApproval(tools, options)
@@ -24,7 +26,7 @@ export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOpti
       description: tool.expanded.description ?? '',
       parameters: parameters as StrictSchema, // the types ask for that also where it is not strict
       ...({ strict } as { strict: true }),
-      // Only where it may be needed: with a function here, the SDK asks about every call whose arguments are no JSON.
+      // Only where it may be needed: with a function here, the SDK asks about every call whose arguments are not JSON.
       ...(approval && { needsApproval: async (_context, input: unknown) => approval(input) }),
       errorFunction: (_context, error) => String(error),
       execute: async (input, _context, details) =>

@@ -18,7 +18,7 @@ export interface MessageWithCalls {
   content?: unknown
 }
 
-/** Where and how the calls of a message run, and who hears of them. */
+/** Where and how the calls of a message run. */
 export interface DispatchOptions extends AdapterOptions {
   /** Ends the commands that run; every call is answered all the same. */
   signal?: AbortSignal | undefined
@@ -32,6 +32,8 @@ export interface DispatchOptions extends AdapterOptions {
  * Tools as the `tools` of a chat completion request.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`.
+ * @example
+ * await client.chat.completions.create({ model, messages, tools: toOpenAITools(tools) })
  */
 export function toOpenAITools(
   tools: readonly Tool[],
@@ -47,6 +49,9 @@ export function toOpenAITools(
  *
  * @returns one message per call, in the order of the calls; `[]` when there are none.
  * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: a call has no id, so no answer could name it. `ERR_ADAPTER_DUPLICATE`.
+ * @example
+ * const [{ message }] = response.choices
+ * messages.push(message, ...(await dispatch(tools, message)))
  */
 export async function dispatch(
   tools: readonly Tool[],

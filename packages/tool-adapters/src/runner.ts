@@ -19,13 +19,13 @@ export interface AdapterOptions
     'policy' | 'confirm' | 'secrets' | 'graceMs' | 'outputPrefix' | 'runsDirectory'
   > {
   /** Where commands run, and what `${CWD}` stands for. Default: the current directory. */
-  workDirectory?: string | undefined
-  /** What `${AGENT_HOME}` stands for. Default: the work directory. */
+  cwd?: string | undefined
+  /** What `${AGENT_HOME}` stands for. Default: `cwd`. */
   agentHome?: string | undefined
   /** The environment of the commands, without `credentials`. Default: that of this process. */
-  environment?: NodeJS.ProcessEnv | undefined
+  env?: NodeJS.ProcessEnv | undefined
   /**
-   * Names in `environment` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
+   * Names in `env` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
    * Default `PROVIDER_KEYS`; `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
    */
   credentials?: readonly string[] | undefined
@@ -64,6 +64,9 @@ export type Runner = (
  * Makes the one function all adapters stand on.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name.
+ * @example
+ * const run = createRunner(tools)
+ * const { status, observation } = await run({ name: 'list_files', arguments: {} })
  */
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
   return runnerFor(tools, options)
@@ -99,15 +102,15 @@ function runnerFor(
 ): Runner {
   checkNames(tools)
   const {
-    workDirectory: runsIn = '.',
-    environment = process.env,
-    agentHome: home = runsIn,
+    cwd = '.',
+    env = process.env,
+    agentHome: home = cwd,
     credentials = PROVIDER_KEYS,
     confirm = unasked,
     ...rest
   } = options
   // A command that is told a relative path would look for it from where it runs.
-  const [workDirectory, agentHome] = [resolve(runsIn), resolve(home)]
+  const [workDirectory, agentHome] = [resolve(cwd), resolve(home)]
   const byName = new Map(tools.map((tool) => [tool.expanded.name, tool]))
   const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {
@@ -115,8 +118,8 @@ function runnerFor(
     confirm,
     workDirectory,
     variables: { AGENT_HOME: agentHome, CWD: workDirectory },
-    environment: commandEnvironment(environment, { agentHome, workDirectory, credentials: withheld }),
-    credentials: credentialsOf(environment, withheld),
+    environment: commandEnvironment(env, { agentHome, workDirectory, credentials: withheld }),
+    credentials: credentialsOf(env, withheld),
   }
   return async (call, signal) => {
     const { id, name, arguments: args } = Object(call) as Partial<Parameters<Runner>[0]>

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { defineTool, parsePolicy } from '@delta/executor'
+import { DEFAULT_RULES, defineTool, parsePolicy } from '@delta/executor'
 import { temporaryWorkspace } from '@delta/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
 import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
@@ -16,7 +16,7 @@ const tools = [
 ]
 
 const workspace = await temporaryWorkspace()
-const workDirectory = workspace.path
+const cwd = workspace.path
 afterAll(() => workspace.remove())
 
 function message(...calls: [name: string, args: unknown][]) {
@@ -31,7 +31,7 @@ function message(...calls: [name: string, args: unknown][]) {
 }
 
 async function contents(sent: ReturnType<typeof message>, options = {}): Promise<string[]> {
-  const answers = await dispatch(tools, sent, { workDirectory, graceMs: 100, ...options })
+  const answers = await dispatch(tools, sent, { cwd, graceMs: 100, ...options })
   return answers.map(({ content }) => content)
 }
 
@@ -60,7 +60,7 @@ describe('toOpenAITools', () => {
 describe('dispatch', () => {
   test('answers every call of a message, in order, each under its id', async () => {
     const sent = message(['print', '{"text":"one"}'], ['print', { text: 'two' }], ['fail', ''])
-    expect(await dispatch(tools, sent, { workDirectory, concurrency: 3 })).toEqual([
+    expect(await dispatch(tools, sent, { cwd, concurrency: 3 })).toEqual([
       { role: 'tool', tool_call_id: 'call_0', content: 'one' },
       { role: 'tool', tool_call_id: 'call_1', content: 'two' },
       { role: 'tool', tool_call_id: 'call_2', content: '[exit code 3]\n[stderr]\noops\n' },
@@ -125,35 +125,33 @@ describe('dispatch', () => {
   })
 
   test('commands run in the work directory, without the API key', async () => {
-    const environment = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-secret-key', OWN: 'kept' }
-    const [where, env] = await contents(message(['where', {}], ['environment', {}]), { environment })
-    expect(where?.trim()).toBe(workDirectory)
-    expect(env).toContain('OWN=kept')
-    expect(env).not.toContain('OPENAI_API_KEY')
+    const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-secret-key', OWN: 'kept' }
+    const [where, printed] = await contents(message(['where', {}], ['environment', {}]), { env })
+    expect(where?.trim()).toBe(cwd)
+    expect(printed).toContain('OWN=kept')
+    expect(printed).not.toContain('OPENAI_API_KEY')
   })
 
   test('a relative work directory is told to commands as the absolute one it is', async () => {
-    const [told] = await contents(message(['told', {}]), {
-      workDirectory: relative(process.cwd(), workDirectory),
-    })
-    expect(told?.trim()).toBe(Array(4).fill(workDirectory).join(' '))
+    const [told] = await contents(message(['told', {}]), { cwd: relative(process.cwd(), cwd) })
+    expect(told?.trim()).toBe(Array(4).fill(cwd).join(' '))
   })
 
   test("other providers' keys stay with the program, too, unless a tool lists one", async () => {
-    const environment = {
+    const env = {
       PATH: process.env.PATH,
       ANTHROPIC_API_KEY: 'sk-ant-secret',
       DEPLOY_KEY: 'deploy-secret',
     }
-    const [env] = await contents(message(['environment', {}]), { environment })
-    expect(env).not.toContain('ANTHROPIC_API_KEY')
-    expect(env).toContain('DEPLOY_KEY=deploy-secret')
-    const [own] = await contents(message(['environment', {}]), { environment, credentials: ['DEPLOY_KEY'] })
+    const [printed] = await contents(message(['environment', {}]), { env })
+    expect(printed).not.toContain('ANTHROPIC_API_KEY')
+    expect(printed).toContain('DEPLOY_KEY=deploy-secret')
+    const [own] = await contents(message(['environment', {}]), { env, credentials: ['DEPLOY_KEY'] })
     expect(own).toContain('ANTHROPIC_API_KEY=sk-ant-secret')
     expect(own).not.toContain('DEPLOY_KEY')
 
     const asks = defineTool({ name: 'asks', exec: 'env', pass_env: ['ANTHROPIC_API_KEY'] })
-    const [answer] = await dispatch([asks], message(['asks', {}]), { workDirectory, environment })
+    const [answer] = await dispatch([asks], message(['asks', {}]), { cwd, env })
     expect(answer?.content).toContain('ANTHROPIC_API_KEY=[REDACTED]')
   })
 
@@ -183,4 +181,37 @@ describe('mistakes of the program, not of the model, are errors', () => {
       code: 'ERR_ADAPTER_MESSAGE',
     })
   })
+})
+
+test('a policy that was not parsed is refused, and nothing is run', async () => {
+  const message = { tool_calls: [{ id: '1', function: { name: 'print', arguments: '{"text":"hi"}' } }] }
+  const answer = dispatch(tools, message, { policy: { allow_network: false } as never })
+  await expect(answer).rejects.toMatchObject({ code: 'ERR_EXECUTOR_USAGE' })
+})
+
+test('a call without the name of a tool has an answer, and hides no other call', async () => {
+  const calls = [
+    { id: '1' },
+    { id: '2', function: { name: '' } },
+    { id: '3', function: { name: 'print', arguments: '{"text":"hi"}' } },
+  ]
+  const answers = await dispatch(tools, { tool_calls: calls })
+  const nothing = expect.stringContaining('ERROR: there is no tool "". Nothing was run.\n')
+  expect(answers.map(({ content }) => content)).toEqual([nothing, nothing, 'hi'])
+})
+
+test('an answer of confirm other than true is not an agreement, and nothing is run', async () => {
+  const policy = { rules: DEFAULT_RULES, onConfirmation: 'ask_human' as const }
+  const message = { tool_calls: [{ id: '1', function: { name: 'print', arguments: '{"text":"hi"}' } }] }
+  const [answer] = await dispatch(tools, message, { policy, confirm: async () => 'no' as never })
+  expect(answer?.content).toContain("needs a person's approval")
+})
+
+test('an id that no environment variable can hold is answered under that id', async () => {
+  for (const id of ['a\0b', 'a b', 'x'.repeat(200)]) {
+    const call = { id, function: { name: 'print', arguments: '{"text":"hi"}' } }
+    expect(await dispatch(tools, { tool_calls: [call] })).toEqual([
+      { role: 'tool', tool_call_id: id, content: 'hi' },
+    ])
+  }
 })

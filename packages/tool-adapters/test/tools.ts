@@ -55,7 +55,7 @@ export async function setUp(turns: readonly ScriptedTurn[] = []) {
     await server.close()
     await directory.remove()
   })
-  return { server, directory, options: { graceMs: 100, workDirectory: directory.path } }
+  return { server, directory, options: { graceMs: 100, cwd: directory.path } }
 }
 
 /** What the model was sent as the results of its calls, in the last request. */

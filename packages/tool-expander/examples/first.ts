@@ -4,8 +4,7 @@ const tool = expandTool({
   name: 'count_matches',
   shell: 'grep -- ${pattern} ${file} | wc -l',
 })
-console.log(toFunctionTool(tool).function.parameters.required) // what the model is told
+console.log(toFunctionTool(tool).function.parameters.required) // what the model sees
 
-const variables = { AGENT_HOME: '/agent', CWD: '/work' }
 const call = { pattern: '"; rm -rf ~; "', file: 'a.txt' } // what the model sends
-console.log(bindArguments(tool, call, { variables }))
+console.log(bindArguments(tool, call))

@@ -11,8 +11,7 @@ const tool = expandTool({
   stdin: 'json',
   parameters: [{ name: 'path' }, { name: 'edits', type: 'array', items: edit }],
 })
-const variables = { AGENT_HOME: '/agent', CWD: '/work' }
-const call = (args: unknown) => console.log(bindArguments(tool, args, { variables }))
+const call = (args: unknown) => console.log(bindArguments(tool, args))
 
 call({ edits: [{ old: '-b', new: 'c' }], path: 'a.py' })
 call({ path: 'a.py', edits: [{ old: '-b' }] })

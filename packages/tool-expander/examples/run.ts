@@ -3,9 +3,9 @@ import { bindArguments, expandTool } from '@delta/tool-expander'
 
 const tool = expandTool({ name: 'shout', shell: "tr '[:lower:]' '[:upper:]'", stdin: 'text' })
 
-/** Runs one call a model made; what it may not do, the model is told. */
+/** Runs one call of a model. The model reads why a call is refused. */
 function call(args: unknown): string {
-  const bound = bindArguments(tool, args, { variables: { AGENT_HOME: process.cwd(), CWD: process.cwd() } })
+  const bound = bindArguments(tool, args)
   if (!bound.ok) return bound.reasons.map(({ message }) => message).join('\n')
   const [program = '', ...argv] = bound.argv
   return spawnSync(program, argv, { input: bound.stdin ?? '', encoding: 'utf8' }).stdout

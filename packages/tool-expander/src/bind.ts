@@ -1,9 +1,15 @@
-import { fit, isNested, schemaOf } from './nested.js'
 import { isOptionWord } from './parameters.js'
-import { ENOUGH, problemOf, ToolExpansionError } from './problems.js'
-import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
-import type { BindOptions, ExpandedParameter, ExpandedTool, JsonSchemaProperty, Matches } from './tool.js'
-import { complaintAbout, HAS_NUL, looksLikeOption, textOf } from './values.js'
+import { MAX_PROBLEMS, problemOf, ToolExpansionError } from './problems.js'
+import { type EngineVariable, isParameter, isWholeParameter, type Part, parseElement } from './template.js'
+import type {
+  BindOptions,
+  ExpandedParameter,
+  ExpandedTool,
+  JsonSchemaProperty,
+  Matches,
+  Variables,
+} from './tool.js'
+import { complaintAbout, fit, HAS_NUL, isNested, looksLikeOption, schemaOf, textOf } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
 export interface BindProblem {
@@ -41,22 +47,27 @@ interface Call {
  * Every problem of the call is in `reasons`. Values are never expanded, split or parsed:
  * each arrives byte for byte, as one argument, as part of one word, or as stdin.
  *
- * @throws {ToolExpansionError} `ERR_USAGE`: a variable is no absolute path. The call itself never throws.
+ * @throws {ToolExpansionError} `ERR_EXPANDER_USAGE`: a variable is not an absolute path. The call itself never throws.
+ * @example
+ * const tool = expandTool({ name: 'find_text', exec: 'rg -- ${pattern}' })
+ * bindArguments(tool, { pattern: 'a b' }) // { ok: true, argv: ['rg', '--', 'a b'] }
+ * bindArguments(tool, {}) // { ok: false, reasons: [{ code: 'ERR_ARGUMENT_MISSING', … }] }
  */
-export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOptions): BindResult {
-  checkVariables(options)
+export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOptions = {}): BindResult {
+  const { variables = {}, matches } = options
+  checkVariables(tool, variables)
   const values: Call['values'] = new Map()
-  for (const [name, path] of Object.entries(options.variables)) values.set(name, { texts: [path] })
+  for (const [name, path = ''] of Object.entries(variables)) values.set(name, { texts: [path] })
   // By message, because one value can spoil several words.
   const reasons = new Map<string, BindProblem>()
   const call: Call = {
     tool,
     values,
     refuse: (code, message, place) => {
-      if (reasons.size < ENOUGH) reasons.set(message, { code, ...place, message })
+      if (reasons.size < MAX_PROBLEMS) reasons.set(message, { code, ...place, message })
     },
   }
-  const json = readValues(call, args, options.matches)
+  const json = readValues(call, args, matches)
   const argv = reasons.size > 0 ? [] : bindCommand(call)
   if (reasons.size > 0) return { ok: false, reasons: [...reasons.values()] }
 
@@ -65,11 +76,15 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
   return text === undefined ? { ok: true, argv } : { ok: true, argv, stdin: text }
 }
 
-/** A missing key would become the text "undefined" in a command. */
-function checkVariables({ variables: { AGENT_HOME, CWD } }: BindOptions): void {
-  if ([AGENT_HOME, CWD].every((path) => /^\/[^\0]*$/.test(path))) return
+/** A missing variable would become the text "undefined" in a command. */
+function checkVariables({ command }: ExpandedTool, variables: Variables): void {
+  const isRight = (name: EngineVariable) =>
+    variables[name] === undefined
+      ? !command.some((element) => element.includes(`\${${name}}`))
+      : /^\/[^\0]*$/.test(variables[name])
+  if (isRight('AGENT_HOME') && isRight('CWD')) return
   const message = 'Pass { variables: { AGENT_HOME, CWD } }, both absolute.'
-  throw new ToolExpansionError([problemOf('ERR_USAGE', '', message)])
+  throw new ToolExpansionError([problemOf('ERR_EXPANDER_USAGE', '', message)])
 }
 
 /** Reads the values for the command. Gives all of them as they stand in the JSON of `stdin: json`. */

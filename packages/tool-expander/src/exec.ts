@@ -1,5 +1,5 @@
+import { findProgramText, forLeadingValues } from './interpreters.js'
 import {
-  type ArgumentWord,
   type Compiled,
   type Inferred,
   inferParameters,
@@ -8,18 +8,17 @@ import {
   writeCommand,
 } from './parameters.js'
 import { HINTS, problemAt, TO_SSH, type ToolProblem, type ToolProblemCode } from './problems.js'
-import { findProgramText, forLeadingValues, shapeOf } from './programs.js'
-import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
-import { readWord } from './shell/words.js'
+import { complain, readWord, type Scan, scanTemplate, take } from './shell/scan.js'
 import {
   isParameter,
   isWholeParameter,
-  matches,
   type Opening,
   openings,
   type Part,
   parseElement,
-  textOf,
+  piecesOf,
+  type Word,
+  wordOf,
 } from './template.js'
 import type { Injection, ParameterDefinition, ToolDefinition } from './tool.js'
 
@@ -32,38 +31,35 @@ export function compileExec(
   template: string,
   parameters?: readonly KnownParameter[],
   stdin?: string,
-): Compiled & { words: ArgumentWord[] } {
+): Compiled & { words: Word[] } {
   const plain = plainNames(parameters)
-  const words: ArgumentWord[] = []
-  const { problems } = scanTemplate('exec', template, plain, (scan) => {
-    refuseShell(scan)
-    for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) {
-      const { pieces, shape } = readWord(scan)
-      // Null is what only a shell knows.
-      words.push({ pieces: pieces as Part[], shape, template, path: 'exec' })
-    }
-  })
-  if (words.length === 0) words.push({ pieces: [], shape: '', template, path: 'exec' })
+  const words: Word[] = []
+  const { scan, problems } = scanTemplate(
+    { path: 'exec', template, plain, readCommands: undefined },
+    (scan) => {
+      refuseShell(scan)
+      for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) words.push(readWord(scan))
+    },
+  )
+  if (words.length === 0) words.push(wordOf(scan, 0))
   if (problems.length === 0) problems.push(...checkWords(words, plain))
   const kept = words.flatMap((word) => withoutValue(word, stdin))
-  const pieces = kept.map((word) => word.pieces)
+  const pieces = kept.map((word) => word.pieces as Part[]) // only a script has pieces that are unknown
   return { ...writeCommand(pieces, inferFromWords(kept)), problems, words: kept }
 }
 
-function withoutValue(word: ArgumentWord, name: string | undefined): ArgumentWord[] {
+function withoutValue(word: Word, name: string | undefined): Word[] {
   const pieces = word.pieces.filter((piece) => !isParameter(piece) || piece.name !== name)
   if (pieces.length === word.pieces.length) return [word]
-  return pieces.length === 0 && isWholeParameter(word.pieces)
-    ? []
-    : [{ ...word, pieces, shape: shapeOf(pieces) }]
+  return isWholeParameter(word.pieces) ? [] : [wordOf(word, word.offset, pieces)]
 }
 
 const BLANKS = /[ \t\r\n]+/y
 const OPERATOR = /\|\|?|&&?|[;`]|<<?|>>?|\$\(/g
 
-/** Refuses what only a shell could do, in quotes too, and what looks like a placeholder and is none. */
+/** Refuses what only a shell could do, in quotes too, and what looks like a placeholder and is not one. */
 function refuseShell(scan: Scan): void {
-  for (const { 0: operator, index } of matches(OPERATOR, scan.template)) {
+  for (const { 0: operator, index } of scan.template.matchAll(OPERATOR)) {
     const name = operator === '|' ? 'pipe' : 'it'
     const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${name}.`
     complain(scan, index, 'ERR_EXEC_METACHARACTER', message, underShell(scan.template))
@@ -88,7 +84,7 @@ function faultOf({ modifier }: Opening): [code: ToolProblemCode, message: string
 }
 
 /** The parameters of argument words. */
-function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
+function inferFromWords(words: readonly Word[]): Inferred[] {
   forLeadingValues(words, (value) => {
     value.checked = 'value'
   })
@@ -97,9 +93,9 @@ function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
 }
 
 /** What no value may be: the command itself, or a part of a program. */
-function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>): ToolProblem[] {
+function checkWords(words: readonly Word[], plain: ReadonlySet<string>): ToolProblem[] {
   const problems: ToolProblem[] = []
-  const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string, hint?: string) => {
+  const refuse = (word: Word, code: ToolProblemCode, message: string, hint?: string) => {
     problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message, hint))
   }
   const first = words[0]
@@ -127,13 +123,12 @@ function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>):
 export function compileCommand(definition: ToolDefinition, elsewhere: Injection = 'argument'): Compiled {
   const { command = [], parameters = [], substitute = false, checked_words: checkedWords } = definition
   const problems: ToolProblem[] = []
-  const words = command.map((template, index): ArgumentWord => {
+  const words = command.map((template, index) => {
     const place = { template, path: `command[${index}]` }
     const refuse = (opening: Opening) => {
       problems.push(problemAt(place, opening.offset, ...faultOf(opening)))
     }
-    const pieces = substitute ? parseElement(template, refuse) : textOf(template)
-    return { ...place, pieces, shape: shapeOf(pieces) }
+    return wordOf(place, 0, substitute ? parseElement(template, refuse) : piecesOf(template))
   })
   if (definition.command) problems.push(...checkWords(words, plainNames(parameters)))
   const placed = inferFromWords(words).map((known) =>
@@ -157,9 +152,8 @@ export function compileCommand(definition: ToolDefinition, elsewhere: Injection 
 
 /** A parameter as its entry says, with nothing inferred. */
 export function asWritten(
-  { name, inject_as: written, position }: ParameterDefinition,
+  { name, inject_as, position }: ParameterDefinition,
   inferred: Injection = 'argument',
 ): Inferred {
-  const inject_as = written ?? inferred
-  return { name, inject_as, position }
+  return { name, inject_as: inject_as ?? inferred, position }
 }

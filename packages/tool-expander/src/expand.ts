@@ -1,5 +1,4 @@
 import { asWritten, compileCommand, compileExec } from './exec.js'
-import { faultsOf } from './nested.js'
 import {
   type Compiled,
   checkOptionalWords,
@@ -7,8 +6,8 @@ import {
   isOptional,
   mergeParameters,
 } from './parameters.js'
-import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
-import { type Parsed, parseShape, type Refused } from './schema.js'
+import { MAX_PROBLEMS, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
+import { parseShape } from './schema.js'
 import { compileShell } from './shell/commands.js'
 import type {
   ExpandedTool,
@@ -18,28 +17,60 @@ import type {
   ToolDefinition,
   ToolOrigin,
 } from './tool.js'
-import { defined } from './values.js'
+import { defined, faultsOf } from './values.js'
 
-/** What `parseTool` says of a tool; look at `ok` first. */
-export type ParseResult = Parsed | Refused
+/** A tool that was accepted. */
+export interface ParsedTool {
+  ok: true
+  /** As its author wrote it, without empty keys. */
+  tool: ToolDefinition
+  /** Its full form. */
+  expanded: ExpandedTool
+  /** The keys this package does not know, as they were written. */
+  rest: Record<string, unknown>
+}
 
-/** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */
-const EXPANDED = new WeakMap<ToolDefinition, ExpandedTool>()
+/** What `safeParseTool` makes of a tool, or everything that is wrong with it; look at `ok` first. */
+export type ParseResult = ParsedTool | { ok: false; problems: ToolProblem[] }
 
 /**
- * Accepts one tool as read from YAML or JSON, or says everything that is wrong with it.
+ * The full form of a tool: an argument vector, and for each parameter where its value goes.
  *
- * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know. It was compiled
- *   as it is: who changes `tool` changes a copy.
+ * @throws {ToolExpansionError} Its `problems` hold everything that is wrong with the definition.
+ * @example
+ * const tool = expandTool({ name: 'list', exec: 'ls -- ${directory}' })
+ * tool.command // ['ls', '--']
  */
-export function parseTool(input: unknown): ParseResult {
+export function expandTool(definition: ToolDefinition): ExpandedTool {
+  return parsedOrThrown(definition).expanded
+}
+
+/**
+ * Accepts one tool as read from YAML or JSON.
+ *
+ * @throws {ToolExpansionError} Its `problems` hold everything that is wrong with the tool.
+ * @example
+ * const definition = parseTool(JSON.parse(text))
+ */
+export function parseTool(input: unknown): ToolDefinition {
+  return parsedOrThrown(input).tool
+}
+
+/**
+ * The same as `parseTool`, as a value: never throws, whatever the input is.
+ *
+ * @example
+ * const parsed = safeParseTool({ name: 'list', exec: 'ls ${directory}' })
+ * if (parsed.ok) use(parsed.expanded)
+ * else for (const problem of parsed.problems) console.error(formatProblem(problem))
+ */
+export function safeParseTool(input: unknown): ParseResult {
   try {
     const shape = parseShape(input)
     if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
-    const { tool, problems } = compileTool(shape.tool)
-    if (problems.length > 0) return { ok: false, problems: problems.slice(0, ENOUGH) }
-    EXPANDED.set(shape.tool, tool)
-    return shape
+    const { expanded, problems } = compileTool(shape.tool)
+    if (problems.length > 0) return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) }
+    return { ...shape, expanded }
   } catch (error) {
     // The stack is the limit, and nothing a person writes comes near it. Or a getter of the input throws.
     const message = `This tool cannot be read: ${(error as Error)?.message}`
@@ -47,22 +78,14 @@ export function parseTool(input: unknown): ParseResult {
   }
 }
 
-/**
- * The full form of a tool: an argument vector, and for each parameter where its value goes.
- *
- * @throws {ToolExpansionError} with every problem, for a definition `parseTool` refuses.
- */
-export function expandTool(definition: ToolDefinition): ExpandedTool {
-  const known = EXPANDED.get(definition)
-  EXPANDED.delete(definition)
-  if (known) return known
-  const parsed = parseTool(definition)
-  if (!parsed.ok)
-    throw new ToolExpansionError(parsed.problems, definition?.name && `tool "${definition.name}"`)
-  return expandTool(parsed.tool)
+function parsedOrThrown(input: unknown): ParsedTool {
+  const parsed = safeParseTool(input)
+  if (parsed.ok) return parsed
+  const { name } = Object(input) as { name?: unknown }
+  throw new ToolExpansionError(parsed.problems, typeof name === 'string' ? `tool "${name}"` : undefined)
 }
 
-/** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
+/** Problems of the template of a tool whose shape is wrong: its author sees all problems at once. */
 function templateProblems(input: unknown): ToolProblem[] {
   const { exec, shell } = (input ?? {}) as ToolDefinition
   return typeof (exec ?? shell) === 'string'
@@ -71,7 +94,7 @@ function templateProblems(input: unknown): ToolProblem[] {
 }
 
 /** Expands as far as it goes, and says everything that is wrong. */
-function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
+function compileTool(definition: ToolDefinition): { expanded: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, input_schema, parameters: explicit = [] } = definition
   const { stdin, allow_dash, __meta } = definition
   const isJson = readsJson(definition)
@@ -100,7 +123,7 @@ function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems
   }
   const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
   const template = exec ?? shell
-  const tool: ExpandedTool = defined({
+  const expanded: ExpandedTool = defined({
     name,
     description,
     command,
@@ -112,7 +135,7 @@ function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems
     checked_words: checkedWords?.length ? checkedWords : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
-  return { tool, problems }
+  return { expanded, problems }
 }
 
 /** What the template alone says. */

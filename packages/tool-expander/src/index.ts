@@ -1,12 +1,11 @@
 export { type BindProblem, type BindResult, bindArguments } from './bind.js'
-export { expandTool, type ParseResult, parseTool } from './expand.js'
+export { expandTool, type ParsedTool, type ParseResult, parseTool, safeParseTool } from './expand.js'
 export {
   type FunctionTool,
   type JsonSchema,
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
-export { SCHEMA_WORDS } from './nested.js'
 export {
   formatProblem,
   isToolExpansionError,
@@ -15,7 +14,6 @@ export {
   type ToolProblem,
   type ToolProblemCode,
 } from './problems.js'
-export { RESERVED_TOOL_NAMES, toolSchemas } from './schema.js'
 export type {
   BindOptions,
   ExpandedParameter,
@@ -28,6 +26,3 @@ export type {
   ToolDefinition,
   ToolOrigin,
 } from './tool.js'
-
-/** What a model sends for a call, before it is bound. */
-export type Arguments = Record<string, unknown>

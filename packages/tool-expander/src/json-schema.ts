@@ -1,6 +1,5 @@
-import { schemaOf } from './nested.js'
 import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, JsonValue, ParameterType } from './tool.js'
-import { defined, wholePattern } from './values.js'
+import { defined, schemaOf, wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
 export type JsonSchema = {
@@ -16,7 +15,12 @@ export type FunctionTool = {
   function: { name: string; description?: string; parameters: JsonSchema; strict?: boolean }
 }
 
-/** The arguments a tool takes, as JSON Schema; properties in the order of the template. An `input_schema` is given as it is. */
+/**
+ * The arguments a tool takes, as JSON Schema; properties in the order of the template. An `input_schema` is given as it is.
+ *
+ * @example
+ * toJsonSchema(expandTool({ name: 'list', exec: 'ls -- ${directory}' })).required // ['directory']
+ */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
   return argumentsOf(tool)
 }
@@ -28,6 +32,9 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none. A tool that strict
  *   mode has no words for (an `input_schema`, an object without `properties`, other words of JSON Schema) is given as it
  *   is, without `strict`. Default false.
+ * @example
+ * toFunctionTool(expandTool({ name: 'list', exec: 'ls -- ${directory}' }), { strict: true })
+ * // { type: 'function', function: { name: 'list', strict: true, parameters: { type: 'object', … } } }
  */
 export function toFunctionTool(tool: ExpandedTool, options?: { strict?: boolean | undefined }): FunctionTool {
   const strict = (options?.strict && canBeStrict(tool)) || undefined
@@ -42,21 +49,23 @@ function argumentsOf(tool: ExpandedTool, strict = false): JsonSchema {
     return { ...schema, properties: schema.properties ?? {}, required: schema.required ?? [] } as JsonSchema
   return {
     type: 'object',
-    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, told(parameter, strict)])),
+    properties: Object.fromEntries(
+      parameters.map((parameter) => [parameter.name, propertyOf(parameter, strict)]),
+    ),
     required: parameters.filter(({ required }) => strict || required).map(({ name }) => name),
     additionalProperties: false,
   }
 }
 
-/** A parameter as the model is told of it. In strict mode null stands for absent, and the default is told in words. */
-function told(parameter: ExpandedParameter, strict: boolean): JsonSchemaProperty {
+/** A parameter as the model sees it. In strict mode null stands for absent, and the description names the default. */
+function propertyOf(parameter: ExpandedParameter, strict: boolean): JsonSchemaProperty {
   const { type, required, description, default: value } = parameter
   const isNullable = strict && !required
-  // An empty default that is no text only keeps a place in a script.
+  // An empty default that is not a string only keeps a place in a script.
   const typed = TYPED[type] ?? Number
   const shown = value === undefined || (value === '' && type !== 'string') ? undefined : typed(value)
   const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
-  const { type: _, enum: allowed, pattern, ...schema } = asTold(schemaOf(parameter), strict)
+  const { type: _, enum: allowed, pattern, ...schema } = asSeen(schemaOf(parameter), strict)
   const property = {
     type,
     description: isNullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
@@ -69,16 +78,16 @@ function told(parameter: ExpandedParameter, strict: boolean): JsonSchemaProperty
 }
 
 /** A schema whose patterns match whole values, as those of parameters do; in strict mode all properties are required, and may be null instead. */
-function asTold(schema: JsonSchemaProperty, strict: boolean): JsonSchemaProperty {
+function asSeen(schema: JsonSchemaProperty, strict: boolean): JsonSchemaProperty {
   const { pattern, items, properties, required = [] } = schema
   const entries = Object.entries(properties ?? {}).map(([name, property]) => {
-    const inner = asTold(property, strict)
+    const inner = asSeen(property, strict)
     return [name, strict && !required.includes(name) ? nullable(inner) : inner] as const
   })
   return {
     ...schema,
     ...(pattern !== undefined && { pattern: wholePattern(pattern) }),
-    ...(items && { items: asTold(items, strict) }),
+    ...(items && { items: asSeen(items, strict) }),
     ...(properties && { properties: Object.fromEntries(entries) }),
     ...(properties && strict && { required: Object.keys(properties), additionalProperties: false }),
   }
@@ -114,7 +123,7 @@ function isStrict(schema: JsonSchemaProperty): boolean {
   )
 }
 
-/** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
+/** As the schema's type has it: in YAML, `default: "8080"` of an integer is a string, and `enum: [2024]` of a string is a number. */
 const TYPED: Partial<Record<ParameterType, (value: unknown) => JsonValue>> = {
   string: String,
   boolean: (value) => String(value) === 'true',

@@ -1,35 +1,57 @@
-import { valueBehindCommand, valueInProgram } from './lint/programs.js'
-import { type LintFinding, type LintRule, type Source, sourceOf } from './lint/source.js'
+import { compileExec } from './exec.js'
 import {
-  foreignPlaceholder,
-  literalCharacter,
-  needsBash,
-  programChosen,
-  raw,
-  scriptVariable,
-  shellVariable,
-} from './lint/template.js'
-import { baseName, PASSES_ON, programIndex } from './programs.js'
+  baseName,
+  findProgramText,
+  mayStartAnother,
+  operandIndex,
+  PASSES_ON,
+  type ProgramText,
+  programIndex,
+  programOf,
+} from './interpreters.js'
+import type { Inferred } from './parameters.js'
+import { type Problem, placeOf } from './problems.js'
+import { compileShell } from './shell/commands.js'
+import type { Command } from './shell/scan.js'
+import { isParameter, isWholeParameter, piecesOf, shapeOf } from './template.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
+import { wholePattern } from './values.js'
 
-export type { LintFinding, LintRule } from './lint/source.js'
+/** Which rule it breaks: to count findings by, or to leave some out. */
+export type LintRule =
+  | 'no-description'
+  | 'command-not-found'
+  | 'option-like-values'
+  | 'environment-name'
+  | 'literal-character'
+  | 'foreign-placeholder'
+  | 'raw'
+  | 'needs-bash'
+  | 'never-set'
+  | 'program-chosen'
+  | 'value-in-program'
+
+/** Something a reviewer would ask about a tool that loads. `formatProblem` prints it. */
+export interface LintFinding extends Problem {
+  rule: LintRule
+}
 
 /** What `lintTool` may know besides the tool. */
 export interface LintOptions {
   /** Whether a program exists; its name may begin with `${AGENT_HOME}`. Without it, programs are not looked for. */
   commandExists?: ((program: string) => boolean) | undefined
   /** The environment the tool will run in; only its names matter. */
-  environment?: Readonly<Record<string, string | undefined>> | undefined
+  env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-const BOTH_RULES = [valueInProgram, programChosen, foreignPlaceholder]
-const EXEC_RULES = [...BOTH_RULES, literalCharacter]
-const SHELL_RULES = [needsBash, raw, ...BOTH_RULES, shellVariable, scriptVariable]
-
-/** What a reviewer would ask about a tool, in the order of its definition. Nothing here stops it from running. */
+/**
+ * What a reviewer would ask about a tool, in the order of its definition. Nothing here stops it from running.
+ *
+ * @example
+ * lintTool(expandTool({ name: 'list', exec: 'ls ${directory}' }))[0].rule // 'no-description'
+ */
 export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFinding[] {
   const source = sourceOf(tool)
-  const rules = source?.syntax === 'exec' ? EXEC_RULES : SHELL_RULES
   return [
     ...aboutTool(tool, options),
     ...valueBehindCommand(tool),
@@ -37,73 +59,97 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
       const path = `parameters[${index}]`
       return [...aboutParameter(parameter, path, options), ...optionLikeValues(tool, parameter, path, source)]
     }),
-    ...(source ? rules.flatMap((rule) => rule(source)) : []),
+    ...(source ? TEMPLATE_RULES.flatMap((rule) => rule(source)) : []),
   ]
 }
 
-function about(rule: LintRule, path: string, message: string, hint?: string): LintFinding {
-  return { rule, path, message, ...(hint === undefined ? {} : { hint }) }
+/** What the author of a tool wrote, compiled once for all rules. */
+interface Source {
+  syntax: 'exec' | 'shell'
+  template: string
+  /** What the template alone says about the parameters. */
+  inferred: readonly Inferred[]
+  /** Parameters whose values are not listed, and not numbers. */
+  open: ReadonlySet<string>
+  /** Of these, those whose values may hold code. */
+  code: ReadonlySet<string>
+  /** The commands of a script; `exec:` is one. */
+  commands: readonly (Command & { shapes: readonly string[] })[]
+  /** `$name`, `${name%.txt}` and `$1` of a script, which the shell expands. */
+  expanded: readonly { name: string; offset: number }[]
+  at: (rule: LintRule, offset: number, message: string, hint: string) => LintFinding
+}
+
+/** Undefined for a hand-written `command:`. */
+function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefined {
+  if (origin === undefined) return undefined
+  const { syntax, template, stdin } = origin
+  const namesOf = (some: ExpandedParameter[]) => new Set(some.map(({ name }) => name))
+  const exec = syntax === 'exec' ? compileExec(template, parameters, stdin) : undefined
+  const shell = exec ? undefined : compileShell(template, parameters, stdin)
+  const commands: readonly Command[] = shell?.scan.commands ?? [{ words: exec?.words ?? [], documents: [] }]
+  return {
+    syntax,
+    template,
+    inferred: (exec ?? shell)?.inferred ?? [],
+    open: namesOf(parameters.filter(isOpen)),
+    code: namesOf(parameters.filter(mayBeCode)),
+    commands: commands.map((command) => ({ ...command, shapes: command.words.map(({ shape }) => shape) })),
+    expanded: shell?.scan.expanded ?? [],
+    at: (rule, offset, message, hint) => ({
+      ...{ rule, path: syntax, message, hint, template },
+      ...placeOf(template, offset),
+    }),
+  }
+}
+
+function isOpen({ type, enum: values }: ExpandedParameter): boolean {
+  return values === undefined && type !== 'integer' && type !== 'number' && type !== 'boolean'
+}
+
+/** True for a value that can be more than a word somewhere: to a shell, `perl`, SQL. */
+function mayBeCode(parameter: ExpandedParameter): boolean {
+  const { pattern } = parameter
+  if (!isOpen(parameter) || pattern === undefined) return isOpen(parameter)
+  const whole = new RegExp(wholePattern(pattern), 'u')
+  return [...'$`\'"\\;|&<>(){}[]!/:% \n'].some((mark) =>
+    [mark, `a${mark}`, `${mark}a`, `a${mark}a`, `1${mark}1`].some((text) => whole.test(text)),
+  )
 }
 
 function aboutTool(
-  { name, description, command, stdin, __meta: origin }: ExpandedTool,
-  options: LintOptions,
-) {
+  { name, description, command }: ExpandedTool,
+  { commandExists }: LintOptions,
+): LintFinding[] {
   const [program = ''] = command
   const findings: LintFinding[] = []
   if (!description) findings.push(onlyName('description', name))
-  if (options.commandExists?.(program) === false) {
-    // Of one that is named by its path, only the path tells where it should be.
+  if (commandExists?.(program) === false) {
+    // For a program that is named by its path, only the path tells where it should be.
     const why = program.includes('/')
       ? 'is not a program that can be started: it is missing, or not executable (chmod +x).'
       : 'is not on the PATH. Install it, or write shell: if the shell does it itself, as with cd.'
-    findings.push(about('command-not-found', 'command[0]', `${program} ${why}`))
-  }
-  if (origin?.stdin === 'json' && stdin !== 'json') {
-    const message = 'stdin: json is the value of the parameter json alone, not all arguments as JSON.'
-    findings.push(about('stdin-json', 'stdin', message, 'Rename the parameter for that.'))
+    findings.push({ rule: 'command-not-found', path: 'command[0]', message: `${program} ${why}` })
   }
   return findings
 }
 
-function onlyName(path: string, name: string): LintFinding {
-  return about('no-description', path, `The model learns of ${name} only its name.`)
+function onlyName(path: string, what: string): LintFinding {
+  const message = `The model learns of ${what} only its name.`
+  return { rule: 'no-description', path, message }
 }
-
-/**
- * True for a pattern like `(a+)+`, the usual cause of patterns that take years. It does not see a group inside the repeated one
- * (`((a+))+`), alternatives that match the same text (`(a|a)+`), a repeat that also matches the character behind it (`(.*,)*`),
- * repeats next to each other (`a*a*a*`), or references. A group that begins with a punctuation mark, as in `(-[a-z]+)*`, is
- * taken to be harmless.
- */
-export function repeatsRepeat(pattern: string): boolean {
-  return REPEATED_REPETITION.test(pattern)
-}
-
-const REPEATED_REPETITION =
-  /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/
 
 function aboutParameter(
-  parameter: ExpandedParameter,
+  { name, description }: ExpandedParameter,
   path: string,
-  { environment = {} }: LintOptions,
+  { env = {} }: LintOptions,
 ): LintFinding[] {
-  const { name, description, inject_as, option_name: option, pattern = '' } = parameter
   const findings: LintFinding[] = []
   if (!description) findings.push(onlyName(path, name))
-  if (option !== undefined && inject_as === 'option' && !/^[-+/]/.test(option)) {
-    const message = `${option} stands in the command as it is, without dashes.`
-    const hint = `Write option_name: ${option.length === 1 ? '-' : '--'}${option}`
-    findings.push(about('option-name', `${path}.option_name`, message, hint))
-  }
-  if (/^[A-Z_]+$/.test(name) && Object.hasOwn(environment, name)) {
+  if (/^[A-Z_]+$/.test(name) && Object.hasOwn(env, name)) {
     const hint = `Write $${name} in shell:, without braces, for the variable.`
-    findings.push(about('environment-name', path, `${name} is a parameter and a set variable.`, hint))
-  }
-  if (repeatsRepeat(pattern)) {
-    const message = 'A repetition inside a repetition can take very long to find that a value does not match.'
-    const hint = 'Write one repetition: [ab]+ for (a+|b+)+.'
-    findings.push(about('slow-pattern', `${path}.pattern`, message, hint))
+    const message = `${name} is a parameter and a set variable.`
+    findings.push({ rule: 'environment-name', path, message, hint })
   }
   return findings
 }
@@ -118,13 +164,14 @@ function optionLikeValues(
   source: Source | undefined,
 ): LintFinding[] {
   if (inject_as !== 'argument' || values !== undefined) return []
+  const rule = 'option-like-values'
   const isInWord = checkedWords.some((word) => word.includes(`\${${name}}`))
   if (allow_dash === false || (allow_dash === undefined && isInWord)) {
     const isText = type === 'string' && (TEXT_NAME.test(name) || /\btexts?\b/i.test(description))
     if (!isText || pattern !== undefined) return []
     const message = `… \${${name}}: a value that begins with "-" (a list item, a diff line) is refused at call time.`
     const hint = 'Use stdin: json, put -- before it, or set allow_dash: true.'
-    return [about('option-like-values', source?.syntax ?? path, message, hint)]
+    return [{ rule, path: source?.syntax ?? path, message, hint }]
   }
   const inferred = source?.inferred.find((known) => known.name === name)
   if (isInWord || inferred?.raw || inferred?.allow_dash) return []
@@ -133,5 +180,229 @@ function optionLikeValues(
   const elsewhere = PASSES_ON.has(program) ? dashes : 'Write -- before it, or allow_dash: false.'
   const hint = program === 'find' ? 'Say allow_dash: false; for find, -- protects nothing.' : elsewhere
   const message = `A value of ${name} may begin with "-" and be taken for an option.`
-  return [about('option-like-values', path, message, hint)]
+  return [{ rule, path, message, hint }]
 }
+
+// Findings in the text of `exec:` or `shell:`. Where it is only matched, they are guesses: it may lie inside quotes.
+
+const QUOTED = /\\.|"(?:\\.|[^"\\])*"|'[^']*'|\$\{\w+\}/gs
+
+/** `${program} --help`: a value names the program. As the very first word, `exec:` refuses that itself. */
+function programChosen({ commands, open, at }: Source): LintFinding[] {
+  const hint = 'Write a tool for each program, or give the value an enum or type: boolean.'
+  return commands.flatMap(({ words, shapes }) => {
+    const index = programIndex(shapes)
+    // Behind an option it may be what that takes: `sudo -u ${user} ls`.
+    if (shapes.slice(0, index).some((shape) => shape.startsWith('-'))) return []
+    const value = words[index]?.pieces.filter(isParameter).find(({ name }) => open.has(name))
+    return value ? [at('program-chosen', value.offset, 'A value chooses the program that runs.', hint)] : []
+  })
+}
+
+/** `{file}` or `{{ file }}`; `@{u}`, `^{tree}` and `%{size}` mean something to programs. */
+const FOREIGN = /(?<![$@^%{])(?:\{\{ *([A-Za-z_]\w*) *\}\}|\{([A-Za-z_]\w*)\})(?!\})/g
+/** Programs to which a name in braces means something. */
+const OWN_BRACES = /(?<![\w./-])(?:[jy]q|xargs|parallel|fzf|fd|just)(?![\w.-])/
+
+/** `cat {file}`, as other frameworks write it: the braces reach the command, and the model has nothing to give. */
+function foreignPlaceholder({ template, at }: Source): LintFinding[] {
+  if (OWN_BRACES.test(template)) return []
+  const bare = template.replace(QUOTED, (quoted) => ' '.repeat(quoted.length))
+  return [...bare.matchAll(FOREIGN)].map(({ 0: written, 1: double, 2: single, index }) => {
+    const message = `${written} is plain text here, not a parameter.`
+    return at('foreign-placeholder', index, message, `Write \${${double ?? single}}, or quotes for the text.`)
+  })
+}
+
+/** What only a shell expands: names of files, homes, `{a,b}`, comments. */
+const EXPANDED = /[*?]|\[[^\]]+\]|^~|\{[^{}]*(?:,|\.\.)[^{}]*\}|^#/
+/** Options whose word is a pattern for the program itself, and those with it attached. */
+const TAKES_PATTERN =
+  /^(?:-i?(?:name|path|lname|wholename|regex)|-g|--i?glob|--(?:include|exclude)(?:-dir|-glob)?|-path-?spec)$/
+const HAS_PATTERN = /^--?[\w-]+=|\{\{|\{\.|:\/\//
+/** Programs whose first operand is a pattern or a program. */
+const FIRST_IS_PATTERN = /^(?:[efz]?grep|rg|ag|ack|g?sed|[gmn]?awk|jq|yq|expr)$/
+
+/** `*` or `~` in `exec:`, where they are text. Named once: its author expected a shell. */
+function literalCharacter({ syntax, template, at }: Source): LintFinding[] {
+  if (syntax === 'shell') return []
+  const bare = template.replace(QUOTED, (quoted) => '\0'.repeat(quoted.length))
+  const words = [...bare.matchAll(/\S+/g)].map(({ 0: word, index: offset }) => ({ word, offset }))
+  const first = words.findIndex(({ word }, index) => index > 0 && !word.startsWith('-'))
+  for (const [index, { word, offset }] of words.entries()) {
+    const special = EXPANDED.exec(word)
+    const isPattern =
+      HAS_PATTERN.test(word) ||
+      TAKES_PATTERN.test(words[index - 1]?.word ?? '') ||
+      (index === first && FIRST_IS_PATTERN.test(baseName(words[0]?.word)))
+    if (special === null || isPattern) continue
+    const message = `${special[0]} means nothing special in exec:.`
+    return [at('literal-character', offset + special.index, message, 'Use shell: to expand it, or quotes.')]
+  }
+  return []
+}
+
+/** `${name:raw}`, which a model fills with words of its own. */
+function raw({ template, open, at }: Source): LintFinding[] {
+  return [...template.matchAll(/(?<!\\)\$\{(\w+):raw\}/g)].flatMap(({ 1: name = '', index }) => {
+    const message = `The shell splits and globs what the model sends for ${name}.`
+    return open.has(name) ? [at('raw', index, message, 'Remove :raw if the value is one argument.')] : []
+  })
+}
+
+const BASH_SYNTAX =
+  /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s+\w+\s+in\s|source\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\$\(\s*<(?![<(])|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])|(?<!\S)[^\s"'{}$]*\{[^\s{}"']*(?:,|\.\.)[^\s{}"']*\}|\$\{?(?:S?RANDOM|SECONDS|PIPESTATUS|FUNCNAME|BASHPID|BASH_\w+|EPOCH(?:SECONDS|REALTIME)|E?UID)\b/
+const BASH_COMMAND =
+  /^(?:(?:mapfile|readarray|shopt|pushd|popd|let|declare|typeset|builtin|caller|compgen)\b|set .*(?:pipefail|errtrace|functrace)|printf (?:-v|\S*%[q(])|echo -n?en? |read -r?[adeinNstu]|trap .*\b(?:ERR|DEBUG|RETURN)$|(?:\[|test) (?:.* )?(?:==|=~|-v)(?: |$))/
+
+/** Syntax, commands and variables of bash's own. Only the first is named: one change fixes them all. */
+function needsBash({ syntax, template, commands, at }: Source): LintFinding[] {
+  if (syntax === 'exec') return []
+  // What stands in single quotes is not syntax, and may be for bash: bash -c '[[ … ]]'
+  const text = template.replace(/'[^'\n]*'/g, (quoted) => `'${' '.repeat(quoted.length - 2)}'`)
+  const offsets = commands.flatMap(({ words: [first], shapes }) =>
+    first && BASH_COMMAND.test(shapes.join(' ')) ? [first.offset] : [],
+  )
+  const found = BASH_SYNTAX.exec(text)
+  if (found) offsets.push(found.index)
+  if (offsets.length === 0) return []
+  const message = "This looks like bash's own; sh may be another shell."
+  return [at('needs-bash', Math.min(...offsets), message, "Or write command: [bash, -c, '…', --].")]
+}
+
+/** What may set variables that the template does not name, and functions, which have positionals of their own. */
+const SETS_UNNAMED = /(?<![^\s;&|({])(?:(?:\.|source|eval|function)\s|[\w:.-]+\s*\(\))/
+
+/** `cat $file`: its author often wants a parameter, and gets a variable of the shell. */
+function shellVariable({ template, expanded, at }: Source): LintFinding[] {
+  if (SETS_UNNAMED.test(template)) return []
+  // An assignment, read, for and getopts name the variable that they set.
+  const named = new Set([...template.matchAll(/(?<![\w$])\w+/g)].map(([name]) => name))
+  return expanded.flatMap(({ name: written, offset }) => {
+    const name = written.slice(1)
+    // The environment's own names are in capitals, but for http_proxy and the like.
+    if (!/^\$[a-z]\w*(?<!_proxy)$/.test(written) || named.has(name)) return []
+    const message = `${name} is a variable of the shell here, and nothing sets it.`
+    const hint = `Write \${${name}} for a parameter, \${${name}-} for a variable of the environment.`
+    return [at('never-set', offset, message, hint)]
+  })
+}
+
+/** Which word of a command holds a program. */
+interface Interpreter {
+  /** What stands behind this option, attached or as the next word. */
+  option?: RegExp
+  /** Without such an option: the operand, counted from 0. */
+  operand?: number
+  /** Options that take words which are not operands, one for each match. */
+  takes?: RegExp
+}
+
+/** Interpreters that the expander does not know: in `exec:`, too, their programs are only a finding. */
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  awk: { option: /^(?:-e|--source(?:=|$))/, operand: 0, takes: /^-[vFfi]$/g },
+  sed: { option: /^(?:-[nErsuz]*e|--expression(?:=|$))/, operand: 0, takes: /^-[A-Za-z]*[fl]$/g },
+  jq: {
+    operand: 0,
+    takes: /^--(?=(?:arg|argjson|slurpfile|rawfile)$)|(?<=^--)(?:arg|argjson|slurpfile|rawfile)$|^-L$/g,
+  },
+  psql: { option: /^(?:-[A-Za-z]*c|--command(?:=|$))/ },
+  mysql: { option: /^(?:-[A-Za-z]*e|--execute(?:=|$))/ },
+  sqlite3: { operand: 1, takes: /^--?(?:cmd|separator|nullvalue|newline|init)$/g },
+}
+/** The program stands in a file. */
+const FROM_FILE = /^-[a-z]*f$|^--(?:from-)?file/
+/** Programs with operands that read what to run from standard input. */
+const READS = /^(?:ssh|psql|mysql|sqlite3)$/
+
+const SQL = `Give it type: integer or an enum, or write it in hexadecimal: CAST(X'$(printf %s \${v} | od -An -v -tx1 | tr -d ' \\n')' AS TEXT)`
+const HINTS: Readonly<Record<string, string>> = {
+  awk: `Hand it over beside it: N=\${n} awk '{ print ENVIRON["N"] }', behind env in exec:.`,
+  sed: `Give a number type: integer. For a text sed has no variables; perl has: A=\${a} perl -pe 's/\\Q$ENV{A}\\E/b/', behind env in exec:.`,
+  jq: "Hand it over beside it: jq --arg name ${name} '.[$name]'",
+  psql: SQL,
+  mysql: SQL,
+  sqlite3: SQL,
+  ssh: `Let the other side read it: printf '%s\\n' \${file} | ssh host 'IFS= read -r file; cat -- "$file"'`,
+  python: "Hand it over beside it: python3 -c '… sys.argv[1]' ${value}",
+  node: "Hand it over beside it: node -e '… process.argv[1]' ${value}",
+  perl: "Hand it over beside it: perl -e '… $ARGV[0]' ${value}",
+}
+const AS_ARGUMENT = 'Hand it over beside it, as an argument or a variable of the environment.'
+
+/** A value that is a part of a program for `awk`, `sed`, `jq`, `python -c`, `ssh`, SQL: `awk "{ print ${n} }"`. */
+function valueInProgram({ commands, code, at }: Source): LintFinding[] {
+  return commands.flatMap(({ words, shapes, documents }) => {
+    const programs = programWords(shapes)
+    const inWords = programs.flatMap(([index, program, isJoined]) => {
+      const pieces = words[index]?.pieces ?? []
+      // A value that is the whole text is what its author wishes.
+      const values = isWholeParameter(pieces) && !isJoined ? [] : pieces.filter(isParameter)
+      const value = values.find(({ name }) => code.has(name))
+      return value ? [{ ...value, program }] : []
+    })
+    const read = programs.length === 0 && readsProgram(shapes) ? documents.flatMap(({ found }) => found) : []
+    const inDocuments = read
+      .filter(({ name }) => code.has(name))
+      .map((value) => ({ ...value, program: baseName(shapes[0]) }))
+    return [...inWords, ...inDocuments].map(({ offset, program }) => {
+      const message = `The value becomes part of a program for ${program}.`
+      return at('value-in-program', offset, message, hintFor(program))
+    })
+  })
+}
+
+/** `command: [ssh, host, ls]`: the values that come behind it are joined to a script for a shell. */
+function valueBehindCommand({ command, parameters, ...tool }: ExpandedTool): LintFinding[] {
+  if (tool.__meta !== undefined || tool.substitute || !parameters.some(mayBeCode)) return []
+  const values = parameters.filter(({ inject_as: place }) => place === 'argument').map(() => '\0')
+  const shapes = [...command.map((element) => shapeOf(piecesOf(element))), ...values]
+  const text = findProgramText(shapes).find(([index, , isJoined]) => isJoined && index >= command.length)
+  if (text === undefined) return []
+  const message = `The values become part of a program for ${text[1]}.`
+  return [{ rule: 'value-in-program', path: 'command', message, hint: hintFor(text[1]) }]
+}
+
+/** The words that hold a program. Scripts for a shell of this machine are not among them: there the expander refuses values. */
+function programWords(shapes: readonly string[]): ProgramText[] {
+  const known = findProgramText(shapes).filter(([, program]) => programOf(program)?.isForeign)
+  const isCommand = (index: number) => index === 0 || mayStartAnother(shapes[0])
+  const start = shapes.findIndex((shape, index) => isCommand(index) && nameOf(shape) in INTERPRETERS)
+  const { option, operand, takes = /(?!)/g } = INTERPRETERS[nameOf(shapes[start])] ?? {}
+  const written = shapes.flatMap((shape, index) => {
+    const [matched] = (index > start && option?.exec(shape)) || []
+    return matched === undefined ? [] : [matched === shape ? index + 1 : index]
+  })
+  const isElsewhere = written.length > 0 || shapes.some((shape) => FROM_FILE.test(shape))
+  if (operand !== undefined && !isElsewhere) written.push(operandIndex(shapes, start, takes, operand))
+  const places = written.filter((index) => index < shapes.length)
+  return [...known, ...places.map((index): ProgramText => [index, baseName(shapes[start])])]
+}
+
+/** `python3 <<E`, `ssh host <<E`, `psql db <<E`: a command without a program runs what it reads. */
+function readsProgram([first, ...operands]: readonly string[]): boolean {
+  if (READS.test(nameOf(first))) return true
+  return programOf(first)?.isForeign === true && operands.every((word) => word.startsWith('-'))
+}
+
+/** `/usr/bin/gawk` is an `awk`, `python3.12` a `python`. */
+function nameOf(shape = ''): string {
+  const name = baseName(shape)
+  if (Object.hasOwn(HINTS, name)) return name
+  return name.replace(/^[gmn](?=awk$|sed$)|[\d.]+$/, '').replace('mariadb', 'mysql')
+}
+
+function hintFor(program: string): string {
+  return HINTS[nameOf(program)] ?? AS_ARGUMENT
+}
+
+/** The rules about templates, in the order in which their findings are listed. */
+const TEMPLATE_RULES = [
+  needsBash,
+  raw,
+  valueInProgram,
+  programChosen,
+  foreignPlaceholder,
+  literalCharacter,
+  shellVariable,
+]

@@ -1,9 +1,24 @@
-import { faultOfPattern, faultsOf, fit, isNested, schemaOf } from './nested.js'
-import { problemAt, problemOf, type Template, type ToolProblem, type ToolProblemCode } from './problems.js'
-import { type CommandWord, shapeOf } from './programs.js'
-import { isParameter, isWholeParameter, type Part, writeElement, writePart } from './template.js'
+import { problemAt, problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
+import {
+  isParameter,
+  isWholeParameter,
+  type Part,
+  type Pieces,
+  shapeOf,
+  type Word,
+  writeElement,
+  writePart,
+} from './template.js'
 import type { ExpandedParameter, ParameterDefinition } from './tool.js'
-import { complaintAbout, looksLikeOption } from './values.js'
+import {
+  complaintAbout,
+  faultOfPattern,
+  faultsOf,
+  fit,
+  isNested,
+  looksLikeOption,
+  schemaOf,
+} from './values.js'
 
 /** What a template alone says about a parameter, in the words of the full form. */
 export interface Inferred extends Pick<ExpandedParameter, 'name' | 'inject_as'> {
@@ -15,11 +30,6 @@ export interface Inferred extends Pick<ExpandedParameter, 'name' | 'inject_as'> 
   single?: boolean
 }
 
-/** A word of an argument vector, and where it was written. */
-export interface ArgumentWord extends CommandWord, Template {
-  pieces: Part[]
-}
-
 /** A template compiled to the full form, before the explicit `parameters:` are laid over it. */
 export interface Compiled {
   command: string[]
@@ -28,11 +38,11 @@ export interface Compiled {
   checkedWords?: string[] | undefined
   problems: ToolProblem[]
   /** The argument words; a script has none. */
-  words?: ArgumentWord[]
+  words?: Word[]
 }
 
 /** The parameters of a template, in order of first appearance, from the places they stand in. */
-export function inferParameters(places: readonly Part[]): Inferred[] {
+export function inferParameters(places: Pieces): Inferred[] {
   const parameters = new Map<string, Inferred>()
   for (const { name, raw, checked, alone } of places.filter(isParameter)) {
     const position = parameters.size
@@ -84,7 +94,7 @@ export function isOptional({ required, default: value }: ExpandedParameter): boo
 
 /** A missing optional word is dropped. Refuses it where the words beside it would then mean something else. */
 export function checkOptionalWords(
-  words: readonly ArgumentWord[],
+  words: readonly Word[],
   parameters: readonly ExpandedParameter[],
 ): ToolProblem[] {
   const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
@@ -103,7 +113,7 @@ export function checkOptionalWords(
 }
 
 /** `--in=${a}`: an option that carries its own value. */
-export function isOptionWord(pieces: readonly Part[]): boolean {
+export function isOptionWord(pieces: Pieces): boolean {
   return /^-[^=\0]+=\0$/.test(shapeOf(pieces)) && isParameter(pieces[1])
 }
 
@@ -180,20 +190,18 @@ function checkEntry(
   const fault = faultOfPattern(pattern)
   if (fault) refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}': ${fault}`)
   else if (faults.length === 0) {
-    // What nobody infers, as in a hand-written command:, is not checked unless it says so.
+    // A parameter that no template places, as in a hand-written command:, is checked only if it says so.
     const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
     const check = (key: string, given: unknown): void => {
       const isOption = !passes && [given].flat().some((item) => looksLikeOption(String(item)))
+      const option = isOption ? 'looks like an option: say allow_dash: true' : undefined
       const complain = (place: string, reason: string | undefined) => {
         if (reason) refuse('ERR_PARAMETER', key, `The ${key} of '${place}' ${reason}`)
       }
-      if (isNested(parameter)) fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
-      else
-        complain(
-          name,
-          complaintAbout(parameter, given) ??
-            (isOption ? 'looks like an option: say allow_dash: true' : undefined),
-        )
+      if (isNested(parameter)) {
+        fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
+        complain(name, option)
+      } else complain(name, complaintAbout(parameter, given) ?? option)
     }
     entry.enum?.map((word, index) => check(`enum[${index}]`, type === 'array' ? [word] : word))
     if (value !== undefined && value !== '') check('default', value)
@@ -227,11 +235,13 @@ function parameterOf(
     required_properties: undefined,
     allow_dash: false,
   }
-  // `Object.assign`, because V8 is slow at spreading behind other keys.
-  return Object.assign({ name, type: 'string' as const, inject_as, position }, places, entry, {
+  return {
+    ...{ name, type: 'string', inject_as, position },
+    ...places,
+    ...entry,
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     required_properties: Array.isArray(entry.required) ? entry.required : entry.required_properties,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
-  }) as object as ExpandedParameter // the caller drops what is undefined
+  } as object as ExpandedParameter // the caller drops what is undefined
 }

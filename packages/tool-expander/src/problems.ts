@@ -39,7 +39,7 @@ export type ToolProblemCode =
   | 'ERR_SHELL_CODE'
   | 'ERR_SHELL_POSITIONAL'
   | 'ERR_SHELL_SYNTAX'
-  | 'ERR_USAGE'
+  | 'ERR_EXPANDER_USAGE'
 
 const AS_ARGUMENT = `Hand it over as an argument: sh -c '… "$1"' _ \${value}`
 
@@ -99,8 +99,8 @@ export function formatProblem(problem: Problem, where?: string): string {
   return lines.filter((line) => line !== undefined).join('\n')
 }
 
-/** More problems than a person reads: what is behind them is not told. */
-export const ENOUGH = 100
+/** More problems than a person reads: those behind them are left out. */
+export const MAX_PROBLEMS = 100
 
 /** A problem of a tool as a whole, or of one of its keys. */
 export function problemOf(

@@ -1,11 +1,8 @@
 import * as z from 'zod/mini'
-import { SCHEMA_WORDS } from './nested.js'
 import { problemOf, type ToolProblem } from './problems.js'
 import { isEngineVariable } from './template.js'
 import type { ToolDefinition } from './tool.js'
-
-/** Names that tools may not have: the engine answers these calls itself. */
-export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
+import { SCHEMA_WORDS } from './values.js'
 
 let made: ReturnType<typeof makeShapes> | undefined
 
@@ -13,14 +10,14 @@ let made: ReturnType<typeof makeShapes> | undefined
 export const toolSchemas = () => (made ??= makeShapes())
 
 function makeShapes() {
-  const string = z.string('must be a text')
+  const string = z.string('must be a string')
   const text = z.optional(string)
   const flag = z.optional(z.boolean('must be true or false'))
-  const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
+  const word = string.check(z.regex(/^[^\0]*$/, 'must not contain a NUL character'))
   const words = z.array(word, 'must be a list')
   const WHOLE = 'must be a whole number'
   const NOT_EMPTY = z.minLength(1, 'must not be empty')
-  const MAP = 'must be a map'
+  const MAPPING = 'must be a mapping'
   const choice = <const Names extends readonly string[]>(...names: Names) =>
     z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
   const parameterName = string.check(
@@ -29,12 +26,13 @@ function makeShapes() {
   )
   const toolName = string.check(
     z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
-    z.refine((name) => !RESERVED_TOOL_NAMES.includes(name), 'is reserved by the engine'),
+    // The engine answers these calls itself.
+    z.refine((name) => name !== 'ask_human', 'is reserved by the engine'),
   )
   const unknown = z.optional(z.unknown())
   const limit = z.optional(z.number('must be a number'))
   const names = z.array(string, 'must be a list')
-  const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
+  const enumerated = z.union([z.string(), z.number()], 'must be a string or a number')
 
   const Parameter = z.looseObject(
     {
@@ -57,7 +55,7 @@ function makeShapes() {
       raw: flag,
       ...Object.fromEntries(SCHEMA_WORDS.map((word) => [word, unknown])),
     },
-    MAP,
+    MAPPING,
   )
 
   const Definition = z.object(
@@ -73,34 +71,27 @@ function makeShapes() {
       allow_dash: flag,
       substitute: flag,
       checked_words: z.optional(words),
-      __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAP)),
+      __meta: z.optional(
+        z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAPPING),
+      ),
     },
-    MAP,
+    MAPPING,
   )
   return { Parameter, Definition }
 }
 
-/** A tool that was accepted. */
-export interface Parsed {
-  ok: true
-  tool: ToolDefinition
-  /** The keys this package does not know, as they were written. */
-  rest: Record<string, unknown>
-}
-
-/** A tool that was not, and everything that is wrong with it. */
-export interface Refused {
-  ok: false
-  problems: ToolProblem[]
-}
+/** The shape of a tool, or what is wrong with it. */
+type Shape =
+  | { ok: true; tool: ToolDefinition; rest: Record<string, unknown> }
+  | { ok: false; problems: ToolProblem[] }
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
-export function parseShape(input: unknown): Parsed | Refused {
+export function parseShape(input: unknown): Shape {
   const { Definition } = toolSchemas()
   const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
-  const rest = Object.entries(input as object).filter((entry) => !Object.hasOwn(Definition.shape, entry[0]))
-  // What is unknown of it is JSON Schema, which is looked at when the tool is compiled.
+  const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
+  // Its JSON Schemas are still unknown; they are checked when the tool is compiled.
   return { ok: true, tool: result.data as ToolDefinition, rest: Object.fromEntries(rest) }
 }
 

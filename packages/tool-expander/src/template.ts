@@ -1,3 +1,5 @@
+import type { Template } from './problems.js'
+
 /** The engine's own variables: never parameters, in no mode. */
 export type EngineVariable = 'AGENT_HOME' | 'CWD'
 
@@ -5,13 +7,16 @@ export function isEngineVariable(name: string): name is EngineVariable {
   return name === 'AGENT_HOME' || name === 'CWD'
 }
 
-/** A piece of a word: fixed text, or a place for a value. `offset` points into the template. */
-export type Part = string | Placeholder
+/** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */
+export type Quoting = 'bare' | 'double' | 'single' | 'document' | 'fixed'
 
+/** A place for a value. `offset` points into the template. */
 export interface Placeholder {
   name: string
   offset: number
   raw?: boolean
+  /** In a script: how the shell reads the text around it. */
+  quoting?: Quoting
   /** No fixed text stands before it in its word, so its value may become the first character. */
   leads?: boolean
   /** It is a whole word of `exec:` or `command:`. */
@@ -20,13 +25,61 @@ export interface Placeholder {
   checked?: 'value' | 'word'
 }
 
-export function isParameter(part: Part | null | undefined): part is Placeholder {
-  return typeof part === 'object' && part !== null && !isEngineVariable(part.name)
+/** A piece of an argument: fixed text, or a place for a value. */
+export type Part = string | Placeholder
+
+/** The pieces of a word; null is what only a shell knows. */
+export type Pieces = readonly (Part | null)[]
+
+/** A word of a command, in a script or in an argument vector. */
+export interface Word extends Template {
+  /** Where it begins in the template. */
+  offset: number
+  /** Fixed text is without its quotes. */
+  pieces: (Part | null)[]
+  /** Its pieces as `shapeOf` gives them. */
+  shape: string
+  /** Every placeholder in it, those inside `$( )` too. */
+  found: Placeholder[]
+  /** Holds a quote or a backslash, so it is not a reserved word. */
+  quoted: boolean
+  /** No fixed text yet: the next value may become the word's first character. */
+  leads: boolean
+  /** Begins with a brace, which bash expands: `{a,${p}}` is two words, and the value begins the second. */
+  brace: boolean
+  /** How many `${x:-…}` are open. Their text may not appear, so it protects nothing behind them. */
+  operands: number
+}
+
+/** A word with its pieces; one that is still to be read has none. */
+export function wordOf({ template, path }: Template, offset: number, pieces: Word['pieces'] = []): Word {
+  const shape = shapeOf(pieces)
+  return {
+    template,
+    path,
+    offset,
+    pieces,
+    shape,
+    found: [],
+    quoted: false,
+    leads: true,
+    brace: false,
+    operands: 0,
+  }
+}
+
+/** A word as text, with a NUL for each piece that is not fixed. */
+export function shapeOf(pieces: Pieces): string {
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('')
+}
+
+export function isParameter(piece: Part | null | undefined): piece is Placeholder {
+  return typeof piece === 'object' && piece !== null && !isEngineVariable(piece.name)
 }
 
 /** A word that is one parameter and nothing else. */
-export function isWholeParameter(parts: readonly (Part | null)[]): parts is [Placeholder] {
-  return parts.length === 1 && isParameter(parts[0])
+export function isWholeParameter(pieces: Pieces): pieces is [Placeholder] {
+  return pieces.length === 1 && isParameter(pieces[0])
 }
 
 /** `${name}` or `${name:modifier}`, at one position. */
@@ -50,14 +103,7 @@ export function matchAt(pattern: RegExp, text: string, offset: number): RegExpEx
   return pattern.exec(text)
 }
 
-/** Every match of a global pattern. `matchAll` would copy the pattern first. */
-export function matches(pattern: RegExp, text: string): RegExpExecArray[] {
-  const all: RegExpExecArray[] = []
-  for (let match = matchAt(pattern, text, 0); match; match = pattern.exec(text)) all.push(match)
-  return all
-}
-
-/** A `${`, the number of backslashes before it, and the placeholder it begins, if any: `name` is empty otherwise. */
+/** A `${`, the number of backslashes before it, and the placeholder it begins; `name` is empty if it begins none. */
 export interface Opening extends Reference {
   offset: number
   backslashes: number
@@ -65,15 +111,13 @@ export interface Opening extends Reference {
 
 /** Every `${` between two offsets. */
 export function openings(text: string, start = 0, end?: number): Opening[] {
-  return matches(OPENING, text.slice(start, end)).map(({ 0: { length }, index }) => {
-    const offset = start + index + length - 2
-    // Every field by name: spreading costs more than all the rest of binding a call.
-    const { name = '', modifier, length: written = 0 }: Partial<Reference> = readReference(text, offset) ?? {}
-    return { offset, backslashes: length - 2, name, modifier, length: written }
+  return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: written, index }) => {
+    const backslashes = written.length - 2
+    const offset = start + index + backslashes
+    const reference = readReference(text, offset) ?? { name: '', modifier: undefined, length: 0 }
+    return { ...reference, offset, backslashes }
   })
 }
-
-const OPENING = /(?<!\\)\\*\$\{/g
 
 /**
  * One element of a `command:` with `substitute: true`, in parts.
@@ -94,17 +138,17 @@ export function parseElement(element: string, refuse?: (opening: Opening) => voi
     if (!name || modifier) refuse?.(opening)
     else {
       leads &&= !text
-      parts.push(...textOf(text), { name, offset, leads })
+      parts.push(...piecesOf(text), { name, offset, leads })
       leads &&= !isEngineVariable(name)
       text = ''
       end += length
     }
   }
-  return [...parts, ...textOf(text + element.slice(end))]
+  return [...parts, ...piecesOf(text + element.slice(end))]
 }
 
-/** A text as the pieces of a word: an empty one is none. */
-export function textOf(text: string): string[] {
+/** Fixed text as the pieces of a word: an empty one has no pieces. */
+export function piecesOf(text: string): string[] {
   return text ? [text] : []
 }
 

@@ -91,10 +91,13 @@ export interface ToolOrigin {
   stdin?: string
 }
 
+/** Paths by the name of the variable. */
+export type Variables = { readonly [Name in EngineVariable]?: string | undefined }
+
 /** What a call needs to know besides its arguments. */
 export interface BindOptions {
-  /** Absolute paths that `${AGENT_HOME}` and `${CWD}` in the tool's command stand for. */
-  variables: Record<EngineVariable, string>
+  /** Absolute paths that `${AGENT_HOME}` and `${CWD}` stand for. A tool whose command has neither needs none. */
+  variables?: Variables | undefined
   /** How patterns are matched. Absent: as they are, however long that takes. */
   matches?: Matches | undefined
 }
@@ -106,14 +109,14 @@ export interface BindOptions {
 export type Matches = (expression: RegExp, text: string) => boolean | string
 
 /**
- * A tool as its author wrote it, with one of `exec`, `shell` and `command`. What `parseTool` accepted; an `ExpandedTool` is one, too.
+ * A tool as its author wrote it, with one of `exec`, `shell` and `command`. `parseTool` returns one; an `ExpandedTool` is one, too.
  *
  * Written here and not inferred from the schema, so that editors show what each key means.
  */
 export type ToolDefinition = {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string
-  /** What the model is told of the tool. */
+  /** What the model reads about the tool. */
   readonly description?: string | undefined
   /** A command without a shell: `rg -- ${pattern} ${file}`. Each `${name}` is a parameter. */
   readonly exec?: string | undefined
@@ -158,7 +161,7 @@ export type ParameterDefinition = {
   readonly position?: number | undefined
   /** The flag in front of the value, with `inject_as: option`. */
   readonly option_name?: string | undefined
-  /** What the model is told of the parameter. */
+  /** What the model reads about the parameter. */
   readonly description?: string | undefined
   /** Default true; false for a parameter with a `default`. Of an object also a list: the properties that must be there. */
   readonly required?: boolean | readonly string[] | undefined

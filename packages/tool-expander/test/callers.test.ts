@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bindArguments, expandTool, isToolExpansionError, parseTool } from '../src/index.js'
+import { bindArguments, expandTool, isToolExpansionError, safeParseTool } from '../src/index.js'
 import { load } from './helper.js'
 
 // What JavaScript can do and the types forbid.
@@ -14,7 +14,7 @@ function thrownBy(call: () => unknown): string {
   throw new Error('nothing was thrown')
 }
 
-const tool = load({ exec: 'ls ${p}' })
+const tool = load({ exec: 'ls ${AGENT_HOME} ${CWD}' })
 
 test.each([undefined, 1, null, '', 'work', '-x', './work', '/a\0b'])(
   'a variable that is %j is no absolute path',
@@ -29,23 +29,23 @@ test.each([undefined, 1, null, '', 'work', '-x', './work', '/a\0b'])(
   },
 )
 
-test('parseTool never throws, whatever its input does', () => {
+test('safeParseTool never throws, whatever its input does', () => {
   const message = 'This tool cannot be read: no'
   const fail = () => {
     throw new Error('no')
   }
   const hasGetter = Object.defineProperty({ name: 't' }, 'exec', { get: fail, enumerable: true })
   for (const input of [hasGetter, new Proxy({}, { ownKeys: fail }), new Proxy({}, { get: fail, has: fail })])
-    expect(parseTool(input)).toMatchObject({ ok: false })
-  expect(parseTool(hasGetter)).toMatchObject({ problems: [{ code: 'ERR_TOOL_SHAPE', message }] })
+    expect(safeParseTool(input)).toMatchObject({ ok: false })
+  expect(safeParseTool(hasGetter)).toMatchObject({ problems: [{ code: 'ERR_TOOL_SHAPE', message }] })
 })
 
-test('expandTool checks a definition that did not come from parseTool', () => {
-  expect(thrownBy(() => expandTool(null as never))).toContain('A tool must be a map')
+test('expandTool checks a definition that did not come from safeParseTool', () => {
+  expect(thrownBy(() => expandTool(null as never))).toContain('A tool must be a mapping')
   expect(thrownBy(() => expandTool({ name: 't', exec: 5 } as never))).toContain(
-    'tool "t": exec must be a text',
+    'tool "t": exec must be a string',
   )
-  expect(thrownBy(() => expandTool(parseTool({ name: 't', exec: 'ls' }) as never))).toContain(
+  expect(thrownBy(() => expandTool(safeParseTool({ name: 't', exec: 'ls' }) as never))).toContain(
     'name is missing\nWrite name: list_files.',
   )
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expandTool, parseTool, type ToolDefinition } from '../src/index.js'
+import { expandTool, safeParseTool, type ToolDefinition } from '../src/index.js'
 
 // `tsc` reads this file, too: a line that it is told to refuse and does not is an error of its own.
 
@@ -13,10 +13,10 @@ test('a tool that is written out as a constant is taken as it is', () => {
   expect(expandTool(written).command).toEqual(['wc', '${flag}'])
 })
 
-test('the full form, and what parseTool accepted, are definitions', () => {
+test('the full form, and what safeParseTool accepted, are definitions', () => {
   const full: ToolDefinition = expandTool({ name: 'a', shell: 'ls -- ${x}', parameters: undefined })
-  const parsed = parseTool(full)
-  expect(parsed.ok && expandTool(parsed.tool)).toEqual(full)
+  const parsed = safeParseTool(full)
+  expect(parsed.ok && parsed.expanded).toEqual(full)
 })
 
 test('a mistyped key is refused by the compiler, of a tool and of a parameter', () => {

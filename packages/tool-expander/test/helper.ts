@@ -5,9 +5,8 @@ import {
   type BindResult,
   bindArguments,
   type ExpandedTool,
-  expandTool,
   formatProblem,
-  parseTool,
+  safeParseTool,
 } from '../src/index.js'
 
 export const variables = { AGENT_HOME: '/agent home', CWD: '/work' }
@@ -17,15 +16,15 @@ export const SHELLS = ['dash', 'bash'].filter((name) => areInstalled(name))
 
 /** Loads a tool that must be accepted. */
 export function load(definition: object): ExpandedTool {
-  const parsed = parseTool({ name: 'tool', ...definition })
+  const parsed = safeParseTool({ name: 'tool', ...definition })
   if (!parsed.ok) throw new Error(parsed.problems.map((problem) => formatProblem(problem)).join('\n\n'))
-  return expandTool(parsed.tool)
+  return parsed.expanded
 }
 
 /** Loads a tool that must be refused; every problem as the user reads it. */
 export function refusal(definition: object): string {
-  const parsed = parseTool({ name: 'tool', ...definition })
-  if (parsed.ok) throw new Error(`accepted: ${JSON.stringify(expandTool(parsed.tool))}`)
+  const parsed = safeParseTool({ name: 'tool', ...definition })
+  if (parsed.ok) throw new Error(`accepted: ${JSON.stringify(parsed.expanded)}`)
   return parsed.problems.map((problem) => formatProblem(problem)).join('\n\n')
 }
 

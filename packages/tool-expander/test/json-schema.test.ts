@@ -60,7 +60,7 @@ test('in strict mode every parameter is required, and optional ones may be null'
   })
 })
 
-test('whoever does not want strict mode, or says nothing of it, sends no word of it', () => {
+test('without strict mode nothing says strict', () => {
   const plain = toFunctionTool(load(SEARCH))
   expect(Object.keys(plain.function)).toEqual(['name', 'description', 'parameters'])
   for (const strict of [false, undefined])

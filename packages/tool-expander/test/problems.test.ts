@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { formatProblem, parseTool, type ToolProblem } from '../src/index.js'
+import { formatProblem, safeParseTool, type ToolProblem } from '../src/index.js'
 import { call, SHELLS } from './helper.js'
 
 function problemsOf(definition: object): ToolProblem[] {
-  const parsed = parseTool({ name: 'tool', ...definition })
+  const parsed = safeParseTool({ name: 'tool', ...definition })
   return parsed.ok ? [] : parsed.problems
 }
 
@@ -82,12 +82,9 @@ describe('the hint says what to write', () => {
   const HAND_OVER = `Hand it over as an argument: sh -c '… "$1"' _ \${value}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`
   const HINTS: [definition: object, hint: string][] = [
     [{ exec: 'docker run \\\n  -it ${image}' }, 'Remove it: lines go on without.'],
-    [{ exec: 'ls \\' }, 'Remove it: lines go on without.'],
     [{ exec: "echo don't ${x}" }, 'Close it, or write \\ before it.'],
     [{ exec: 'cat ${my-file}' }, PLACEHOLDER],
-    [{ exec: 'cat ${file' }, PLACEHOLDER],
     [{ exec: '${program} --help' }, 'Begin with a program, not a value.'],
-    [{ exec: '' }, 'Begin with a program, not a value.'],
     [
       { exec: 'ssh host ls ${directory}' },
       'Give it an enum of letters and digits. Or as stdin: ssh host xargs -0 cat --',
@@ -103,10 +100,8 @@ describe('the hint says what to write', () => {
     [{ shell: 'echo `ls ${x}`' }, 'Write $( … ).'],
     [{ shell: 'echo ${a[${i}]}' }, CHECK],
     [{ shell: 'let n=${x}' }, CHECK],
-    [{ shell: 'a[${x}]=1' }, CHECK],
     [{ shell: "cat <<'E'\n${x}\nE" }, 'For a value remove these quotes; for literal text write \\${.'],
     [{ shell: 'ssh host ls ${x}' }, HAND_OVER],
-    [{ shell: 'trap "rm ${f}" EXIT' }, HAND_OVER],
     [
       { shell: 'dir=${dir}; echo ${dir%/}' },
       'Assign it to another name: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
@@ -116,7 +111,6 @@ describe('the hint says what to write', () => {
       'Give it a word of its own in exec:, or inject_as: option in command:.',
     ],
     [{ shell: 'if [ -n ${x} ]; then echo a' }, COMPLETE],
-    [{ shell: 'cat ${f} >' }, COMPLETE],
   ]
   test.each(HINTS)('%j', (definition, hint) => expect(hintsOf(definition)).toEqual([hint]))
 
@@ -162,11 +156,5 @@ test('a value that bash replaces, or is replaced by, is never code: handed over 
 test('what is missing in a loop is named', () => {
   expect(problemsOf({ shell: 'for ${x}; do ls; done' })).toMatchObject([
     { message: 'The variable of this loop is missing.', column: 1 },
-  ])
-})
-
-test('a redirection of two characters is one problem', () => {
-  expect(problemsOf({ exec: 'echo ${x} >> log' }).map(({ message }) => message)).toEqual([
-    "Shell metacharacter '>>' not allowed in exec: mode. Use shell: mode or remove it.",
   ])
 })

@@ -5,52 +5,16 @@ import { describe, expect, test } from 'vitest'
 import { bindArguments, type ExpandedTool } from '../src/index.js'
 import { load, SHELLS, variables } from './helper.js'
 
+const MARKS = '" \' ` \\ $ ${ } $( ) $(( ; | & < > * ? ['.split(' ')
+const WORDS = '${CWD} ${p0} $1 "$1" - -- -e # ! ~ %s \\n EOF <<EOF a[$(x)]'.split(' ')
+
 /** Any text an argument can carry, with a taste for what shells and templates care about. */
 const hostile = fc
   .array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
-      fc.constantFrom(
-        '"',
-        "'",
-        '`',
-        '\\',
-        '$',
-        '${',
-        '}',
-        '$(',
-        ')',
-        '$((',
-        ';',
-        '|',
-        '&',
-        '<',
-        '>',
-        '\n',
-        ' ',
-        '\t',
-        '*',
-        '?',
-        '[',
-      ),
-      fc.constantFrom(
-        '${CWD}',
-        '${p0}',
-        '$1',
-        '"$1"',
-        '-',
-        '--',
-        '-e',
-        '#',
-        '!',
-        '~',
-        '%s',
-        '\\n',
-        'EOF',
-        '\nEOF\n',
-        '<<EOF',
-        'a[$(x)]',
-      ),
+      fc.constantFrom(...MARKS, '\n', ' ', '\t'),
+      fc.constantFrom(...WORDS, '\nEOF\n'),
     ),
     { maxLength: 6 },
   )
@@ -71,6 +35,11 @@ async function output(argv: readonly string[], stdin = ''): Promise<string> {
 
 const PER_PROCESS = 100
 
+/** How often values are tried that cost no process; what costs one is tried less often, in proportion. */
+const RUNS = Number(process.env['RUNS'] ?? 20_000)
+const BATCHES = Math.ceil(RUNS / 667)
+const JSON_RUNS = Math.ceil((RUNS * 3) / 20)
+
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `p${index}`)
 }
@@ -82,79 +51,60 @@ function bound(tool: ExpandedTool, values: readonly string[]): string[] {
   return result.argv
 }
 
+/** A command with the placeholders of all values, each in the same place. */
+function each(place: (placeholder: string) => string, separator = ' '): string {
+  return names(PER_PROCESS)
+    .map((name) => place(`\${${name}}`))
+    .join(separator)
+}
+
 /** Each prints every value once, with something fixed around it. */
 const PLACES: { title: string; tool: object; around: (value: string) => string }[] = [
   {
     title: 'as a word of exec:',
-    tool: {
-      exec: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `\${${name}}`)
-        .join(' ')}`,
-    },
+    tool: { exec: `printf '%s\\0' ${each((p) => p)}` },
     around: (value) => `${value}\0`,
   },
   {
     title: 'inside a word of exec:',
-    tool: {
-      exec: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"a b"\${${name}}'\${${name}}'c`)
-        .join(' ')}`,
-    },
+    tool: { exec: `printf '%s\\0' ${each((p) => `"a b"${p}'${p}'c`)}` },
     around: (value) => `a b${value}${value}c\0`,
   },
   {
     title: 'unquoted in shell:',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `\${${name}}`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => p)}` },
     around: (value) => `${value}\0`,
   },
   {
     title: 'in double quotes',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"a \${${name}}0"`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => `"a ${p}0"`)}` },
     around: (value) => `a ${value}0\0`,
   },
   {
     title: 'in single quotes',
-    tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `'a "\${${name}}$'`)
-        .join(' ')}`,
-    },
+    tool: { shell: `printf '%s\\0' ${each((p) => `'a "${p}$'`)}` },
     around: (value) => `a "${value}$\0`,
   },
   {
     title: 'in a here-document',
-    tool: {
-      shell: `cat <<EOF\n${names(PER_PROCESS)
-        .map((name) => `"\${${name}}"`)
-        .join('\n')}\nEOF\n`,
-    },
+    tool: { shell: `cat <<EOF\n${each((p) => `"${p}"`, '\n')}\nEOF\n` },
     around: (value) => `"${value}"\n`,
   },
   {
     title: 'inside $( ) and the default of an expansion',
     tool: {
-      shell: `printf '%s\\0' ${names(PER_PROCESS)
-        .map((name) => `"$(printf '%s.' \${x:-\${${name}}} "\${x:-\${${name}}}")"`)
-        .join(' ')}`,
+      shell: `printf '%s\\0' ${each((p) => `"$(printf '%s.' \${x:-${p}} "\${x:-${p}}")"`)}`,
     },
     around: (value) => `${value}.${value}.\0`,
   },
 ]
 
 describe('any value arrives byte for byte through a real process', () => {
-  // 7 places, 30 processes each, 100 values per process: 21,000 values.
+  // 7 places, by default 30 processes each, 100 values per process: 21,000 values.
   for (const { title, tool, around } of PLACES) {
-    test(`${title}: 3,000 values`, async () => {
+    test(`${title}: ${BATCHES * PER_PROCESS} values`, async () => {
       const expanded = load({ ...tool, allow_dash: true })
-      const values = fc.sample(hostile, { numRuns: 30 * PER_PROCESS, seed: 1 })
+      const values = fc.sample(hostile, { numRuns: BATCHES * PER_PROCESS, seed: 1 })
       for (let start = 0; start < values.length; start += PER_PROCESS) {
         const batch = values.slice(start, start + PER_PROCESS)
         const [program = '', ...rest] = bound(expanded, batch)
@@ -206,10 +156,10 @@ describe('any JSON value arrives byte for byte on the standard input', () => {
     { title: 'checked by a schema', tool: { exec: 'cat', input_schema: { type: 'object' } } },
   ]
   for (const { title, tool } of PLACES) {
-    test(`${title}: 3,000 values`, async () => {
+    test(`${title}: ${JSON_RUNS} values`, async () => {
       const parameters = [{ name: 'v', type: 'array', items: {} }]
       const definition = { ...tool, stdin: 'json', ...('input_schema' in tool ? {} : { parameters }) }
-      const values = fc.sample(anyJson.filter(sent), { numRuns: 3_000, seed: 3 })
+      const values = fc.sample(anyJson.filter(sent), { numRuns: JSON_RUNS, seed: 3 })
       for (const [index, shell] of SHELLS.entries()) {
         const batch = values.filter((_, at) => at % SHELLS.length === index)
         const result = bindArguments(load(definition), { v: batch }, { variables })
@@ -233,7 +183,7 @@ describe('any JSON value arrives byte for byte on the standard input', () => {
   })
 })
 
-test('20,000 times, a value changes only the argument it belongs to', () => {
+test(`${RUNS} times, a value changes only the argument it belongs to`, () => {
   const tools = [
     { exec: 'x ${a} ${b} -- ${c}' },
     { exec: 'x ${a} y${b}z --c=${c} ${AGENT_HOME}/${a} "d e"' },
@@ -257,21 +207,13 @@ test('20,000 times, a value changes only the argument it belongs to', () => {
         before === after ? [] : [index === 1 ? `y${after}z` : after],
       )
     }),
-    { numRuns: 20_000, seed: 2 },
+    { numRuns: RUNS, seed: 2 },
   )
 })
 
 describe('no value makes a finished word begin with a dash', () => {
-  const WORDS = [
-    '${p0}',
-    '${p0}.txt',
-    '"${p0}${p1}"',
-    '${p0}x${p1}',
-    '"$EMPTY"${p0}',
-    '${EMPTY:-}${p1}',
-    'x${p0}',
-    '-- ${p0}',
-  ]
+  const WORDS =
+    '${p0}|${p0}.txt|"${p0}${p1}"|${p0}x${p1}|"$EMPTY"${p0}|${EMPTY:-}${p1}|x${p0}|-- ${p0}'.split('|')
   const dashes = fc.oneof(
     fc.constantFrom('', '-', '--', '-5', '-5.5', '-x', '- x', '5', 'x', '-.', '-5x', '\n', '-\n'),
     hostile,
@@ -300,65 +242,14 @@ describe('no value makes a finished word begin with a dash', () => {
 })
 
 test('whatever a template holds, it is either refused with a place and a way out, or runs the same under dash and bash', async () => {
-  const fragment = fc.constantFrom(
-    ...[
-      '${p0}',
-      '"${p0}"',
-      "'${p0}'",
-      '"',
-      "'",
-      '`',
-      '$(',
-      ')',
-      '((',
-      '))',
-      '$((',
-      '{',
-      '}',
-      '${x:-',
-      '${x%',
-      '[',
-      ']',
-      '[[',
-    ],
-    ...[
-      ' ',
-      ' ',
-      ' ',
-      '\n',
-      ';',
-      '|',
-      '&&',
-      '#',
-      '\\',
-      '$',
-      'echo ',
-      'x',
-      '1',
-      '=',
-      '<<E\n',
-      '\nE\n',
-      "<<'E'\n",
-      '*',
-      'x=',
-    ],
-    ...[
-      'if true; then ',
-      '; fi',
-      'case x in ',
-      ' x) ',
-      ';; esac',
-      'for i in ',
-      '; do ',
-      '; done',
-      'f() ',
-      '{ ',
-      '; }',
-    ],
-  )
+  const quoting =
+    '${p0} "${p0}" \'${p0}\' " \' ` $( ) (( )) $(( { } ${x:- ${x% [ ] [[ ; | && # \\ $ x 1 = * x='
+  const grammar =
+    "if true; then |; fi|case x in | x) |;; esac|for i in |; do |; done|f() |{ |; }|echo |<<'E'\n|<<E\n|\nE\n"
+  const fragment = fc.constantFrom(...quoting.split(' '), ...grammar.split('|'), ' ', ' ', ' ', '\n')
   const templates = fc.sample(
     fc.array(fragment, { minLength: 1, maxLength: 10 }).map((pieces) => `echo ${pieces.join('')}`),
-    { numRuns: 20_000, seed: 11 },
+    { numRuns: RUNS, seed: 11 },
   )
   const marker = '$(echo pwned)`echo pwned`; echo pwned; "\' echo pwned'
   let accepted = 0
@@ -370,7 +261,7 @@ test('whatever a template holds, it is either refused with a place and a way out
       expect((error as Error).message.split('\n').length, shell).toBeGreaterThan(1)
       continue
     }
-    if (!shell.includes('${p0}') || tool.parameters.length === 0 || accepted >= 250) continue
+    if (!shell.includes('${p0}') || tool.parameters.length === 0 || accepted >= RUNS / 80) continue
     accepted += 1
     const result = bindArguments(tool, { p0: marker }, { variables })
     if (!result.ok) throw new Error(JSON.stringify(result.reasons))
@@ -386,5 +277,5 @@ test('whatever a template holds, it is either refused with a place and a way out
       ).toBe(false)
     }
   }
-  expect(accepted).toBe(250)
+  expect(accepted).toBe(RUNS / 80)
 })

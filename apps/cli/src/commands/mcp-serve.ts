@@ -37,9 +37,9 @@ export async function execute(
   const server = toMcpServer(tools, {
     ...servedAs(loaded),
     agentHome: loaded.agentHome,
-    workDirectory,
+    cwd: workDirectory,
     runsDirectory,
-    environment: withOwnCommands(terminal.env),
+    env: withOwnCommands(terminal.env),
     graceMs: GRACE_MS,
   })
   for (const warning of loaded.warnings) say(terminal, formatProblem(warning))

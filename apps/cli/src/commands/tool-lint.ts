@@ -45,12 +45,12 @@ export function findingsOf(
   path: string,
   { env }: Terminal,
 ): Finding[] {
-  const options = { commandExists: commandFinder(agentHome, env), environment: env }
+  const options = { commandExists: commandFinder(agentHome, env), env }
   const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
-    // a program that describes itself writes nothing as ${name}; of a slow pattern its file's warning tells, with the line
-    const left = settings.trust === undefined ? ['slow-pattern'] : ['slow-pattern', 'environment-name']
+    // A program that describes itself writes nothing as ${name}.
+    const isImported = settings.trust !== undefined
     return lintTool(expanded, options)
-      .filter(({ rule }) => !left.includes(rule))
+      .filter(({ rule }) => !isImported || rule !== 'environment-name')
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
   return [

@@ -1,3 +1,4 @@
+import { namesOf, RUN_LATER } from '../interpreters.js'
 import {
   type Compiled,
   inferParameters,
@@ -5,24 +6,24 @@ import {
   plainNames,
   writeCommand,
 } from '../parameters.js'
-import { namesOf, RUN_LATER } from '../programs.js'
-import { isParameter, matches, type Part } from '../template.js'
-import { ASSIGNMENT, checkCommand, checkOperands } from './rules.js'
+import { isParameter, type Part, type Placeholder, type Word } from '../template.js'
+import { ASSIGNMENT, checkCommand, checkOperands, type SimpleCommand } from './rules.js'
 import {
   complain,
   disagree,
-  type Found,
   looksAt,
   missing,
   next,
+  readDelimiter,
+  readNewline,
+  readWord,
   refuse,
   type Scan,
   scanTemplate,
+  skipArithmetic,
   stop,
   take,
-  type Word,
 } from './scan.js'
-import { readDelimiter, readNewline, readWord, skipArithmetic } from './words.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -37,7 +38,8 @@ export function compileShell(
   parameters?: readonly KnownParameter[],
   stdin?: string,
 ): Compiled & { scan: Scan } {
-  const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
+  const plain = plainNames(parameters)
+  const { scan, problems } = scanTemplate({ path: 'shell', template, plain, readCommands }, (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })
@@ -52,12 +54,12 @@ export function compileShell(
   return { ...writeCommand(words, inferred), checkedWords, problems, scan }
 }
 
-/** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
+/** What the shell reads as one although a `\` at the end of a line splits it: `$(`, `((`, `$name`. */
 const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
-  for (const { index } of matches(SPLIT, scan.template)) disagree(scan, index, 'this \\ at the end of a line')
+  for (const { index } of scan.template.matchAll(SPLIT)) disagree(scan, index, 'this \\ at the end of a line')
   const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`
@@ -71,12 +73,13 @@ function writeScript({ template, edits }: Scan, numbers: ReadonlyMap<string, num
   for (const edit of edits) {
     script += template.slice(end, edit.offset)
     end = edit.offset + edit.length
-    if ('name' in edit) script += positional(edit, numbers.get(edit.name) ?? 0, template.charAt(end))
+    const { value } = edit
+    if (value) script += positional(value, numbers.get(value.name) ?? 0, template.charAt(end))
   }
   return script + template.slice(end)
 }
 
-function positional({ raw, quoting }: Found, number: number, next: string): string {
+function positional({ raw, quoting }: Placeholder, number: number, next: string): string {
   const bare = raw || quoting === 'double' || quoting === 'document'
   const braces = number > 9 || (bare && /\d/.test(next))
   const reference = braces ? `\${${number}}` : `$${number}`
@@ -87,9 +90,7 @@ function positional({ raw, quoting }: Found, number: number, next: string): stri
 /** Words that only group or separate commands. */
 const NEUTRAL = namesOf('then else elif do !')
 const CLOSERS = namesOf('fi done esac }')
-// Patterns used at every word are made once.
 const BLANKS = /(?:[ \t]|\\\n)+/y
-const COMMENT = /#[^\n]*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
 const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
 const IN = /in(?=[ \t\n\\])/y
@@ -105,7 +106,7 @@ const ENDS = new Map([
  *
  * @param opening - Where the construct began, for the message when it never ends.
  */
-export function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
+function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
   const { fedFrom } = scan
   let start = scan.found.length
   let isPipe = false
@@ -234,27 +235,13 @@ function skipBlanks(scan: Scan): boolean {
 }
 
 function skipComment(scan: Scan): void {
-  if (next(scan) === '#') take(scan, COMMENT)
+  if (next(scan) === '#') take(scan, /#[^\n]*/y)
 }
 
 /** True where a simple command ends. */
 function atEnd(scan: Scan): boolean {
   skipComment(scan)
   return scan.at >= scan.end || looksAt(scan, COMMAND_END)
-}
-
-/** A simple command: its words, and what it reads from. */
-export interface SimpleCommand {
-  words: Word[]
-  /** What stands in `name=( … )`. */
-  elements: Word[]
-  /** `<<< word`, and `<( … )` where it is redirected. */
-  inputs: Word[]
-  /** How many values were found, and how many here-documents were pending, before it. */
-  foundBefore: number
-  documentsBefore: number
-  /** Only assignments so far. */
-  isOpen: boolean
 }
 
 const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
@@ -321,7 +308,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   }
 }
 
-/** A file name is no argument: it may begin with a dash. */
+/** A file name is not an argument: it may begin with a dash. */
 function readRedirection(scan: Scan, command: SimpleCommand, operator: string): void {
   if (/(?<!<)<<-?$/.test(operator)) {
     readDelimiter(scan, operator.endsWith('-'))
@@ -338,7 +325,7 @@ function readRedirection(scan: Scan, command: SimpleCommand, operator: string): 
 /**
  * Reads bash's `[[ … ]]`.
  *
- * Where `sh` is no bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
+ * Where `sh` is not bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
  * the next word as a command. So no value may stand where it would then be run or name a file.
  */
 function readConditional(scan: Scan, opening: number): void {

@@ -1,4 +1,3 @@
-import type { ToolProblemCode } from '../problems.js'
 import {
   baseName,
   findProgramText,
@@ -12,17 +11,30 @@ import {
   programOf,
   RUN_LATER,
   SHELL_TEXT,
-} from '../programs.js'
-import { isWholeParameter, matchAt, writeElement } from '../template.js'
-import type { SimpleCommand } from './commands.js'
-import { isSplit, refuse, type Scan, type Word } from './scan.js'
-import { CHECK_NUMBER } from './words.js'
+} from '../interpreters.js'
+import type { ToolProblemCode } from '../problems.js'
+import { isWholeParameter, matchAt, type Placeholder, type Word, writeElement } from '../template.js'
+import { CHECK_NUMBER, refuse, type Scan } from './scan.js'
+
+/** A simple command: its words, and what it reads from. */
+export interface SimpleCommand {
+  words: Word[]
+  /** What stands in `name=( … )`. */
+  elements: Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: Word[]
+  /** How many values were found, and how many here-documents were pending, before it. */
+  foundBefore: number
+  documentsBefore: number
+  /** Only assignments so far. */
+  isOpen: boolean
+}
 
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
 const TAKES_NAMES = namesOf('declare typeset local readonly export unset read readarray mapfile getopts')
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
-/** Options of `read` with a word that is no name. */
+/** Options of `read` with a word that is not a name. */
 const TAKES_TEXT = /^-[ers]*[diNnptu]$/
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
 const RUN_LATER_PLACE = 'a variable whose text the shell runs'
@@ -32,10 +44,10 @@ export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const { words, elements } = command
   const first = words.findIndex((word) => !checkAssignment(scan, word))
-  const assignments = words.splice(0, first < 0 ? words.length : first)
+  words.splice(0, first < 0 ? words.length : first)
   noteValues(scan, words, words[0]?.shape === 'in')
   noteValues(scan, elements, true)
-  checkScripts(scan, command, assignments)
+  checkScripts(scan, command)
   const builtin = words.findIndex(({ shape }) => !/^(?:command$|builtin$|exec$|-)/.test(shape))
   const name = words[builtin]
   if (name) checkBuiltin(scan, name, words.slice(builtin + 1))
@@ -59,7 +71,7 @@ function noteValues(scan: Scan, words: readonly Word[], isList: boolean): void {
   })
 }
 
-/** False when a word is no assignment. */
+/** False when a word is not an assignment. */
 function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
   const assignment = ASSIGNMENT.exec(shape)
   if (!assignment) return false
@@ -107,6 +119,11 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }
 
+/** True for a value that the shell makes several words of. */
+function isSplit({ raw, quoting }: Placeholder): boolean {
+  return !!raw && quoting === 'bare'
+}
+
 function isSetOption({ shape }: Word, index: number, words: readonly Word[]): boolean {
   return /^[-+][A-Za-z]+$/.test(shape) || /^[-+]\w*o$/.test(words[index - 1]?.shape ?? '')
 }
@@ -124,23 +141,22 @@ export function checkOperands(scan: Scan, words: readonly Word[], computing: Reg
 const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
-function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
-  const { words, inputs, foundBefore, documentsBefore } = command
+function checkScripts(scan: Scan, { words, inputs, foundBefore, documentsBefore }: SimpleCommand): void {
   const shapes = words.map((word) => shapeInScript(scan, word))
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
-  /** By interpreters with a text: whether that starts a shell. */
-  const told = new Map<string, boolean>()
+  /** By the name of an interpreter: whether its script starts a shell. */
+  const startsShell = new Map<string, boolean>()
   for (const [index, interpreter, isJoined] of findProgramText(shapes)) {
-    told.set(interpreter, told.get(interpreter) || namesShell(shapes[index] ?? ''))
+    startsShell.set(interpreter, startsShell.get(interpreter) || namesShell(shapes[index] ?? ''))
     if (isJoined || !programOf(interpreter)?.isForeign)
       refuseGlued(words[index], `a script for ${interpreter}${isShell(interpreter) ? ' -c' : ''}`, isJoined)
   }
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
-  scan.commands.push({ assignments, words, inputs, fedFrom: scan.fedFrom, fedTo: foundBefore, documents })
+  scan.commands.push({ words, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
     const { readsFile, text } = programOf(shapes[at]) ?? {}
@@ -152,7 +168,7 @@ function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly 
       else if (text) refuse(scan, word.found.filter(isSplit), place)
     }
   }
-  const at = places.find((place) => readsInput(shapes, place, told))
+  const at = places.find((place) => readsInput(shapes, place, startsShell))
   if (at === undefined) return
   const shell = baseName(shapes[at])
   if (scan.inOutput) {
@@ -160,7 +176,7 @@ function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly 
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
-  // Whoever feeds a shell a whole script means to; no one means that with read.
+  // A whole script for a shell is its author's wish; the words of read never are.
   for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /^(?:read|map)/.test(shell))
   for (const document of documents) document.interpreter = shell
 }
@@ -187,10 +203,10 @@ function shellPlaces(shapes: readonly string[]): number[] {
   })
 }
 
-/** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
-function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<string, boolean>): boolean {
+/** True for a program that runs its input: it got no script, file or command, or a script that starts a shell. */
+function readsInput(shapes: readonly string[], at: number, scripts: ReadonlyMap<string, boolean>): boolean {
   const { takes, command, when, readsFile } = programOf(shapes[at]) ?? {}
-  const startsShell = told.get(baseName(shapes[at]))
+  const startsShell = scripts.get(baseName(shapes[at]))
   if (!readsFile && (startsShell !== undefined || command === undefined)) return startsShell === true
   let end = operandIndex(shapes, at, takes, command)
   while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)

@@ -1,14 +1,14 @@
-import { isParameter, type Part, type Placeholder } from './template.js'
+import { isParameter, type Placeholder, type Word } from './template.js'
 
 /** What is known of a program. */
 export interface Program {
   /** Options with program text: attached to them, or up to the next operand. */
   text?: RegExp
-  /** That text is no script for a shell of this machine, so in `shell:` it is for `lintTool` to name. */
+  /** That text is not a script for a shell of this machine: in `shell:` only `lintTool` names it. */
   isForeign?: true
-  /** Options that take words which are no operands, one for each match. */
+  /** Options that take words which are not operands, one for each match. */
   takes?: RegExp
-  /** From this operand on, counted from 0, it joins its words to a text for a shell. */
+  /** From this operand on, counted from 0, it joins its words to a script for a shell. */
   joins?: number
   /** Up to a word that begins so. */
   until?: string
@@ -20,7 +20,7 @@ export interface Program {
   when?: RegExp
 }
 
-/** A set of names. Looking one up costs less than a pattern, which is compiled first. */
+/** The names of a list with blanks between them. */
 /* @__NO_SIDE_EFFECTS__ */
 export function namesOf(names: string): ReadonlySet<string> {
   return new Set(names.split(' '))
@@ -45,8 +45,8 @@ const FISH_TEXT = /^-[A-Za-z\d]*[cC]|^--(?:init-)?command(?:=|$)/
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
 
-/** By their names without versions, subcommands such as `git rebase` among them. Not made before the first look-up: who only binds needs none. */
-const knownPrograms = (): [names: string, program: Program][] => [
+/** By their names without versions, subcommands such as `git rebase` among them. */
+const PROGRAMS = (): [names: string, program: Program][] => [
   [
     'sh bash rbash dash zsh ksh mksh oksh ash yash csh tcsh',
     { text: SHELL_TEXT, command: 0, readsFile: true },
@@ -97,17 +97,17 @@ const knownPrograms = (): [names: string, program: Program][] => [
   ['foreach', { text: /[^\w\0./-]/ }],
 ]
 
-let programs: Map<string, Program> | undefined
+// Marked as pure: a bundle of `bindArguments` alone goes without the table.
+const BY_NAME = /* @__PURE__ */ byName()
+
+function byName(): Map<string, Program> {
+  return new Map(PROGRAMS().flatMap(([names, program]) => names.split(' ').map((name) => [name, program])))
+}
 
 /** What is known of the program a word names: `sh`, `/bin/bash-5.2`, `python3.exe`. */
 export function programOf(word?: string): Program | undefined {
-  if (!programs) {
-    programs = new Map(
-      knownPrograms().flatMap(([names, program]) => names.split(' ').map((name) => [name, program])),
-    )
-  }
   const name = baseName(word)
-  return programs.get(/[\de]$/.test(name) ? name.replace(VERSION, '') : name)
+  return BY_NAME.get(/[\de]$/.test(name) ? name.replace(VERSION, '') : name)
 }
 
 const VERSION = /(?<![-\d.])[-\d.]*(?:\.exe)?$/
@@ -123,7 +123,7 @@ export function isShell(word: string): boolean {
   return !isForeign && (text === SHELL_TEXT || text === FISH_TEXT)
 }
 
-/** True for a text that may run a shell, which then reads what its own shell is fed. */
+/** True for a script that may run a shell, which then reads the input of its own shell. */
 export function namesShell(text: string): boolean {
   return text.split(/[^\w./-]+/).some((word) => isShell(word) || /^(?:\.|source|eval)$/.test(word))
 }
@@ -153,7 +153,7 @@ export function programIndex(words: readonly string[]): number {
   )
 }
 
-/** Where an operand behind a program or an option stands, counted from 0: no option, and not what an option takes. */
+/** Where an operand behind a program or an option stands, counted from 0: not an option, and not what an option takes. */
 export function operandIndex(
   words: readonly string[],
   start: number,
@@ -221,7 +221,7 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
   return places
 }
 
-/** The words that a program joins to a text for a shell: `ssh host ls a`. None where all behind it are its options. */
+/** The words that a program joins to a script for a shell: `ssh host ls a`. Undefined where all words behind it are its options. */
 function joinedBehind(
   words: readonly string[],
   start: number,
@@ -245,19 +245,6 @@ function placesFrom(
   return words.slice(start).map((_, index) => [start + index, name, isJoined])
 }
 
-/** A word of a command. */
-export interface CommandWord {
-  /** Null is what only a shell knows. */
-  pieces: readonly (Part | null)[]
-  /** Its pieces as `shapeOf` gives them. */
-  shape: string
-}
-
-/** A word as text, with a NUL for each piece that is not fixed. */
-export function shapeOf(pieces: CommandWord['pieces']): string {
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('')
-}
-
 /** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
 export const PASSES_ON = namesOf(
   'bun cargo find npm pnpm yarn dotnet tox nox bazel nix turbo nx composer stack cabal deno',
@@ -268,7 +255,7 @@ export const PASSES_ON = namesOf(
  *
  * A `--` protects the values behind it; that of a program which starts another one only up to the next fixed word.
  */
-export function forLeadingValues<Word extends CommandWord>(
+export function forLeadingValues(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
@@ -287,7 +274,7 @@ export function forLeadingValues<Word extends CommandWord>(
 }
 
 /** How many `--` of a command protect nothing. */
-function countIdle(words: readonly CommandWord[]): number {
+function countIdle(words: readonly Word[]): number {
   const isRun = mayStartAnother(words[0]?.shape) ? words : words.slice(0, 1)
   // Behind the script of a shell it is $0.
   const isScript =
