@@ -7,7 +7,7 @@ import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-// docs/decisions/0014-over-twelve-kilobytes.md
+// docs/decisions/0011-following-the-shell.md
 const LIMIT_BYTES = 19_350
 const WITH_DEPENDENCIES_BYTES = 26_250
 
