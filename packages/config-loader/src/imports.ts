@@ -1,5 +1,5 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor'
+import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor/internal'
 import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, isInside, readText, readYaml, realPath, tildeHint, type Workplace } from './files.js'

@@ -1,12 +1,12 @@
+import type { Problem } from '@delta/executor'
 import {
   findUnreplaced,
   fitShape,
   formatPath,
   nearestNames,
-  type Problem,
   type ShapeProblem,
   type ValuePath,
-} from '@delta/executor'
+} from '@delta/executor/internal'
 import type * as z from 'zod/mini'
 import type { Findings } from './problems.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { interruptPolicy } from '@delta/executor'
+import { interruptPolicy } from '@delta/executor/internal'
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL, texts } from './agents.js'
 

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import { findUnreplaced, fitShape, formatPath, type Problem } from '@delta/executor'
+import type { Problem } from '@delta/executor'
+import { findUnreplaced, fitShape, formatPath } from '@delta/executor/internal'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
 import { type ContextVariables, VARIABLE_NAMES } from './variables.js'

@@ -1,8 +1,8 @@
 import { normalize } from 'node:path'
-import { type Problem, SCHEMA_WORDS } from '@delta/tool-expander'
+import { type Problem, toolSchemas } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
-import { didYouMean, fitShape, formatPath, inCamelCase } from './fit-shape.js'
+import { fitShape, formatPath, inCamelCase, unknownKey } from './fit-shape.js'
 import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
@@ -41,7 +41,7 @@ export interface SandboxSettings {
   read: readonly string[]
 }
 
-/** How a tool runs, or every problem; see `parseToolSettings`. Keys nobody knows are warnings, which come with both. */
+/** How a tool runs, or every problem; unknown keys are warnings, which come with both. */
 export type ParsedSettings =
   | { ok: true; settings: ToolSettings; warnings: Problem[] }
   | { ok: false; problems: Problem[]; warnings: Problem[] }
@@ -55,18 +55,31 @@ export const DEFAULT_SETTINGS: ToolSettings = {
 }
 
 /**
- * Reads how a tool runs from the keys the tool's syntax left over.
+ * Reads how a tool runs from its definition, next to the keys of its syntax.
  *
- * @returns every problem, each with its path (`output.keep`); or the settings. Keys that begin with `x-` are the author's own.
+ * @returns the settings or every problem, and every unknown key also of its parameters, each with its path (`output.keep`).
+ *   Keys that begin with `x-` are the author's own.
  */
-export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
-  // Most tools say nothing of how they run.
-  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), warnings: [] }
-  const { value, problems } = fitShape(settingsSchema, rest, SYNTAX_KEYS)
+export function safeParseToolSettings(definition: object): ParsedSettings {
+  const syntax = Object.keys(toolSchemas().Definition.shape)
+  const written = Object.entries(definition).filter(([key]) => !syntax.includes(key))
+  const ofParameters = unknownParameterKeys(definition)
+  if (written.length === 0) return { ok: true, settings: toSettings({}), warnings: ofParameters }
+  const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), syntax)
   const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
-  const warnings = found.filter(({ unknownKey }) => unknownKey)
+  const warnings = [...found.filter(({ unknownKey }) => unknownKey), ...ofParameters]
   if (value) return { ok: true, settings: toSettings(value), warnings }
   return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
+}
+
+/** The expander keeps the keys it does not know. */
+function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
+  const known = Object.keys(toolSchemas().Parameter.shape)
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
+    Object.keys(Object(parameter))
+      .filter((key) => !known.includes(key) && !key.startsWith('x-'))
+      .map((key) => ({ ...unknownKey(key, known), path: `parameters[${index}].${key}` })),
+  )
 }
 
 function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
@@ -133,34 +146,4 @@ type WrittenSettings = z.infer<typeof settingsSchema>
 
 function leavesWorkspace(path: string): boolean {
   return !/^(\/|\$\{)/.test(path) && /^\.\.(\/|$)/.test(normalize(path))
-}
-
-/** Every key of a tool's syntax: what is no setting of how it runs, and what a mistyped one may have meant. */
-export const SYNTAX_KEYS: readonly string[] = [
-  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['input_schema', 'checked_words', '__meta'],
-]
-
-/** Every key one of its parameters can have. */
-export const PARAMETER_KEYS: readonly string[] = [
-  ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
-  ...['position', 'option_name', 'raw', 'items', 'properties', 'required_properties', 'minimum', 'maximum'],
-  ...SCHEMA_WORDS,
-]
-
-/** Keys of a tool's parameters that nobody knows, which the compiler keeps; those that begin with `x-` are the author's own. */
-export function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
-  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
-    Object.keys(Object(parameter))
-      .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
-      .map((key) => {
-        const hint = didYouMean(key, PARAMETER_KEYS)
-        return {
-          path: `parameters[${index}].${key}`,
-          message: `unknown key "${key}"`,
-          ...(hint !== undefined && { hint }),
-          unknownKey: true,
-        }
-      }),
-  )
 }

@@ -9,15 +9,9 @@ import {
 } from '@delta/tool-expander'
 import type * as z from 'zod/mini'
 import { isAgentCommand } from './environment.js'
-import { ExecutorError } from './errors.js'
+import { ExecutorError, lineOf } from './errors.js'
 import type { Constant } from './policy.js'
-import {
-  parseToolSettings,
-  SYNTAX_KEYS,
-  type settingsSchema,
-  type ToolSettings,
-  unknownParameterKeys,
-} from './settings.js'
+import { safeParseToolSettings, type settingsSchema, type ToolSettings } from './settings.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
@@ -25,73 +19,50 @@ export interface Tool {
   settings: ToolSettings
 }
 
-/** How long a tool that says nothing may run. */
+/** How long a tool without `timeout_ms` may run. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 
 /**
  * Makes a tool from its definition, as it stands in an agent's YAML.
  *
- * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
- * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
- * those that begin with `x-`, which are the author's own. To the compiler every unknown key is one. What a parser calls
- * `unknown` goes through `parseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
+ * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: without the setting the tool would run all the
+ * same. Other unknown keys are ignored, as those of a later version may be, and so are keys that begin with `x-`. To the
+ * compiler every unknown key is an error; a value of type `unknown` goes through `parseTool` of the expander first:
+ * `defineTool({ ...tool, ...rest })`.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
+ *
+ * @example
+ * const count = defineTool({ name: 'count_words', exec: 'wc -w ${file}', timeout_ms: 5000 })
  */
 export function defineTool(input: WrittenTool): Tool {
   const syntax = parseTool(input)
-  const keys = Object.entries(Object(input)).filter(([key]) => !SYNTAX_KEYS.includes(key))
-  const run = parseToolSettings(Object.fromEntries(keys)) // also where the syntax is wrong, to name all mistakes at once
-  const strange = [...run.warnings, ...unknownParameterKeys(Object(input))]
-  const mistyped = strange.filter(({ hint = '' }) => hint.startsWith('Did you mean'))
+  const run = safeParseToolSettings(Object(input)) // also where the syntax is wrong, to name all mistakes at once
+  const mistyped = run.warnings.filter(({ hint }) => hint?.startsWith('Did you mean'))
   const made = syntax.ok && run.ok ? { expanded: expandTool(syntax.tool), settings: run.settings } : undefined
   const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
 
   const ofSyntax = syntax.ok ? [] : syntax.problems
-  const others: Problem[] = [...(run.ok ? ofDisplay : run.problems), ...mistyped]
-  const lines = [
-    ...ofSyntax.map((problem) => formatProblem(problem)),
-    ...others.map(({ path, message, hint }) => `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`),
-  ]
-  const problems = [...ofSyntax, ...others]
-  throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+  const others = [...(run.ok ? ofDisplay : run.problems), ...mistyped]
+  const lines = [...ofSyntax.map((problem) => formatProblem(problem)), ...others.map(lineOf)]
+  const message = ['The tool cannot be used:', ...lines].join('\n')
+  throw new ExecutorError('ERR_EXECUTOR_TOOL', message, [...ofSyntax, ...others])
 }
 
-/**
- * The tools by name, as `executeTool` looks them up.
- *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name.
- */
-export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const byName = new Map<string, Tool>()
-  for (const tool of tools) {
-    const { name } = tool.expanded
-    if (byName.has(name)) {
-      const message = `Two tools are called "${name}". A model could not tell them apart.`
-      throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
-    }
-    byName.set(name, tool)
-  }
-  return byName
-}
-
-/** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
+/** How long a tool may run: its `timeout_ms`, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
   return tool.settings.timeoutMs ?? (isAgentTool(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
-/**
- * True when the tool's command is by its name an agent of its own, see `isAgentCommand`, which may take its time. The other
- * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
- */
+/** True when the tool's command is an agent of its own by its name: see `isAgentCommand`. */
 export function isAgentTool(tool: Tool): boolean {
   return isAgentCommand(tool.expanded.command)
 }
 
 /**
- * What happens to a call whose engine died while it ran. A tool that says of itself that it may
- * run twice is run again; that of an imported tool counts only from trust `org` up.
+ * What happens to a call whose engine died while it ran. A tool with `effects.idempotent` is run again; of imported tools,
+ * only one of trust `org` or higher.
  */
 export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' {
   if (settings.onInterrupt) return settings.onInterrupt
@@ -102,7 +73,7 @@ export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' 
 /** `${name}`, or `\${name}` for the text itself. */
 const PLACEHOLDER = /(\\)?\$\{([^}]*)\}/g
 
-/** What is wrong with `display:` of a tool, in the order of the text. */
+/** The problems of a tool's `display:`, in the order of the text. */
 export function findDisplayProblems(
   display: string,
   { name: toolName, parameters }: Pick<ExpandedTool, 'name' | 'parameters'>,
@@ -119,9 +90,9 @@ export function findDisplayProblems(
 }
 
 /**
- * The text of `display:` with the arguments of one call; those that are absent become nothing.
+ * The text of `display:` with the arguments of one call; an absent one is empty.
  *
- * @param show - How one value is written; a model chose it, so a terminal wants it without control characters.
+ * @param show - Writes one value. A model chose it, so on a terminal it must have no control characters.
  */
 export function renderDisplay(display: string, args: unknown, show: (value: string) => string): string {
   const values = new Map(Object.entries(Object(args)))
@@ -133,12 +104,12 @@ export function renderDisplay(display: string, args: unknown, show: (value: stri
   })
 }
 
-/** A tool as it is written, in YAML or in a program. No key but those there are, and the author's own (`x-`). */
+/** A tool as it is written, in YAML or in a program: known keys, and the author's own (`x-`). */
 export type WrittenTool = WithOwnKeys<
   Omit<ToolDefinition, 'parameters'> & {
     parameters?: readonly WithOwnKeys<ParameterDefinition>[] | undefined
   } & Constant<z.input<typeof settingsSchema>>
 >
 
-/** Both, for an interface such as `ExpandedTool` has no signature and would not be taken for one with it. */
+/** A union, because an interface such as `ExpandedTool` has no index signature and does not fit a type that has one. */
 type WithOwnKeys<Type> = Type | (Type & { [key: `x-${string}`]: unknown })

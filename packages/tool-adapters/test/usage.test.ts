@@ -1,4 +1,5 @@
-import { DEFAULT_RULES, defineTool } from '@delta/executor'
+import { defineTool } from '@delta/executor'
+import { DEFAULT_RULES } from '@delta/executor/internal'
 import { expect, test } from 'vitest'
 import { dispatch } from '../src/index.js'
 
