@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import {
-  defineTool,
-  interruptPolicy,
-  parseToolSettings,
-  renderDisplay,
-  toolTimeoutMs,
-  type WrittenTool,
-} from '../src/index.js'
+import { defineTool, type WrittenTool } from '../src/index.js'
+import { interruptPolicy, nearestNames, renderDisplay, safeParseToolSettings } from '../src/internal.js'
+import { toolTimeoutMs } from '../src/tool.js'
 
 test('a tool that says nothing has the defaults', () => {
-  expect(parseToolSettings({})).toEqual({
+  expect(safeParseToolSettings({})).toEqual({
     ok: true,
     settings: {
       env: {},
@@ -22,7 +17,7 @@ test('a tool that says nothing has the defaults', () => {
 })
 
 test('everything a tool can say', () => {
-  const parsed = parseToolSettings({
+  const parsed = safeParseToolSettings({
     display: 'a tool',
     timeout_ms: 0,
     cwd: 'sub',
@@ -55,7 +50,7 @@ test('everything a tool can say', () => {
 })
 
 test('every mistake is reported, with its place', () => {
-  const parsed = parseToolSettings({
+  const parsed = safeParseToolSettings({
     timeout_ms: '5s',
     cwd: '../elsewhere',
     env: { 'A-B': 'x' },
@@ -91,20 +86,19 @@ test('every mistake is reported, with its place', () => {
 })
 
 test.each(['a/../..', '..', './../x', '${HOME}/x'])('cwd %s is refused', (cwd) => {
-  expect(parseToolSettings({ cwd })).toMatchObject({ ok: false, problems: [{ path: 'cwd' }] })
+  expect(safeParseToolSettings({ cwd })).toMatchObject({ ok: false, problems: [{ path: 'cwd' }] })
 })
 
 test.each(['a/../b', '/tmp', '${AGENT_HOME}/x', '${CWD}/x', '.'])('cwd %s is accepted', (cwd) => {
-  expect(parseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
+  expect(safeParseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
 })
 
 test('keys nobody knows are named, except the author’s own', () => {
   const own = { 'x-owner': 'me', effects: { 'x-seen': 'by me' } }
   const rest = { ...own, timeout: 5, output: { max_char: 5, 'x-why': 'long' }, sandbox: { writes: [] } }
-  expect(parseToolSettings(rest)).toMatchObject({
-    ok: true,
-    warnings: [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }],
-  })
+  const warnings = [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }]
+  expect(safeParseToolSettings(rest)).toMatchObject({ ok: true, warnings })
+  expect(safeParseToolSettings({ ...rest, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
 })
 
 test('a wrong definition is an exception that names every problem', () => {
@@ -138,13 +132,6 @@ describe('After a crash a tool is', () => {
   ] as const)('%j: %s', (settings, policy) => {
     expect(interruptPolicy(defineTool({ name: 'x', exec: 'make', ...settings }))).toBe(policy)
   })
-})
-
-test('unknown keys are named, inside of maps too, whether the rest is right or not', () => {
-  const strange = { timeout: 1, effects: { netwrk: true }, output: { max: 1 }, 'x-mine': 1 }
-  const warnings = [{ path: 'effects.netwrk' }, { path: 'output.max' }, { path: 'timeout' }]
-  expect(parseToolSettings(strange)).toMatchObject({ ok: true, warnings })
-  expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
 })
 
 function problemsOf(definition: unknown): unknown {
@@ -201,4 +188,32 @@ test('a display shows values as they were sent, others as JSON, and nothing for 
     (value) => value,
   )
   expect(text).toBe('a b|[{"old":"x"}]|5||||${path}')
+})
+
+const KEYS = ['timeout_ms', 'command', 'cwd', 'read_file', 'read_directory', 'exec', 'description']
+
+test.each([
+  ['timout_ms', ['timeout_ms']],
+  ['timeout', ['timeout_ms']],
+  ['timeoutMs', ['timeout_ms']],
+  ['exce', ['exec']],
+  ['file-read', ['read_file']],
+  ['readFile', ['read_file']],
+  ['read', ['read_file', 'read_directory']],
+  ['descriptoin', ['description']],
+  ['cmd', ['cwd']],
+  ['fetch', []],
+  ['', []],
+  ['_', []],
+])('%j may have meant %j', (wanted, meant) => {
+  expect(nearestNames(wanted, KEYS)).toEqual(meant)
+})
+
+test('at most three are named, the likeliest first', () => {
+  expect(nearestNames('reads', ['reids', 'reeds', 'read', 'READS'], 2)).toEqual(['READS', 'reids', 'reeds'])
+})
+
+test('a name of any length is looked at in a moment', () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `tool_${index}`)
+  expect(nearestNames('x'.repeat(1_000_000), names)).toEqual([])
 })
