@@ -51,8 +51,6 @@ export interface RunContext extends ResultContext {
 
 /** Where and how a tool runs without an engine, and who confirms a call. */
 export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
-  /** Default: `AGENT_HOME` of `env` (else `cwd`), and `cwd`. */
-  variables?: CallContext['variables'] | undefined
   /**
    * Asks a person about a call that the policy does not simply allow. Only `true` runs it, so that the string `no` is not
    * taken for a yes. Without it such calls are blocked.
@@ -77,7 +75,8 @@ export async function executeTool(
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  const { policy, runsDirectory, variables = variablesOf(context) } = context
+  const { policy, runsDirectory } = context
+  const variables = variablesOf(context)
   const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // what will not run needs no answer

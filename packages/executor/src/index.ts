@@ -24,6 +24,6 @@ export {
   type StartError,
   type StartErrorCode,
 } from './run-command.js'
-export type { SandboxSettings, ToolSettings } from './settings.js'
+export type { SandboxSettings, ToolSettings } from './tool.js'
 export { defineTool, type Tool, type WrittenTool } from './tool.js'
 export type { StreamRecord, ToolResult, ToolStatus } from './tool-result.js'

@@ -36,12 +36,15 @@ export {
 } from './prepare-call.js'
 export { quoteForPerson, showControls } from './quote.js'
 export { redactFile, redactPatterns } from './redact.js'
-export { DEFAULT_SETTINGS, type ParsedSettings, safeParseToolSettings, settingsSchema } from './settings.js'
 export {
+  DEFAULT_SETTINGS,
   DEFAULT_TOOL_TIMEOUT_MS,
   findDisplayProblems,
   interruptPolicy,
+  type ParsedSettings,
   renderDisplay,
+  safeParseToolSettings,
+  settingsSchema,
 } from './tool.js'
 export { interruptedResult, removeInlined } from './tool-result.js'
 export { findUnreplaced, type Unreplaced } from './unreplaced.js'

@@ -88,11 +88,11 @@ export function prepareCall(
     return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
-  const judged = judge(tool, call.arguments, context)
+  const variables = absolute(context.variables)
+  const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
-  const variables = absolute(context.variables)
-  const sandbox = sandboxPrefix(tool, context.variables, context.runsDirectory)
+  const sandbox = sandboxPrefix(tool, variables, context.runsDirectory)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,
@@ -137,7 +137,7 @@ function judge(
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables: absolute(variables), matches: limitedMatcher() })
+  const bound = bindArguments(expanded, args, { variables, matches: limitedMatcher() })
   if (!bound.ok) {
     const advice = adviceOnDash(expanded, bound.reasons)
     const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))

@@ -4,8 +4,7 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
-import type { SandboxSettings } from './settings.js'
-import type { Tool } from './tool.js'
+import type { SandboxSettings, Tool } from './tool.js'
 
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.

@@ -15,8 +15,7 @@ import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
 import { BY_STDIN, type CommandOutcome } from './run-command.js'
-import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
-import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
+import { DEFAULT_SETTINGS, isAgentTool, type Tool, type ToolSettings, toolTimeoutMs } from './tool.js'
 
 /**
  * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.

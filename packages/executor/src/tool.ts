@@ -1,3 +1,4 @@
+import { normalize } from 'node:path'
 import {
   type ExpandedTool,
   expandTool,
@@ -6,17 +7,162 @@ import {
   type Problem,
   parseTool,
   type ToolDefinition,
+  toolSchemas,
 } from '@delta/tool-expander'
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
+import type { Keep } from './channels.js'
 import { isAgentCommand } from './environment.js'
 import { ExecutorError, lineOf } from './errors.js'
-import type { Constant } from './policy.js'
-import { safeParseToolSettings, type settingsSchema, type ToolSettings } from './settings.js'
+import { fitShape, formatPath, inCamelCase, unknownKey } from './fit-shape.js'
+import { type Constant, type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
   expanded: ExpandedTool
   settings: ToolSettings
+}
+
+/** How a tool runs: everything in its YAML that is not its syntax. */
+export interface ToolSettings {
+  /** What people see of a call instead of its command; see `renderDisplay`. */
+  display?: string
+  /** 0: no limit. Undefined: ten minutes, none for `delta` itself; see `toolTimeoutMs`. */
+  timeoutMs?: number
+  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
+  cwd?: string
+  /** Added to the command's environment; values may hold `${AGENT_HOME}` and `${CWD}`. */
+  env: Readonly<Record<string, string>>
+  /** Names of the engine's credentials that this tool gets. */
+  passEnv: readonly string[]
+  /** What the tool says it does to the world. Absent: unknown, not nothing; see `decide`. */
+  effects?: Effects
+  /** Set for imported tools: who vouches for their `effects`. The author's own have none. */
+  trust?: TrustLevel
+  /** What to do when the engine died during the call; undefined: see `interruptPolicy`. */
+  onInterrupt?: 'report' | 'rerun' | 'ask'
+  /** A result other than `SUCCESS` ends the run. */
+  critical: boolean
+  /** Absent: none. */
+  sandbox?: SandboxSettings
+  /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
+  output: { maxChars: number; keep: Keep; maxBytes: number }
+}
+
+/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
+export interface SandboxSettings {
+  /** Default false. */
+  network: boolean
+  /** What may be written. Default: the workspace; an empty list: nothing. */
+  write: readonly string[]
+  /** What is there to read of `/tmp`, `/run` and the home directory, which are empty inside but for the workspace and the agent. */
+  read: readonly string[]
+}
+
+/** How a tool runs, or every problem; unknown keys are warnings, which come with both. */
+export type ParsedSettings =
+  | { ok: true; settings: ToolSettings; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] }
+
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+}
+
+/**
+ * Reads how a tool runs from its definition, next to the keys of its syntax.
+ *
+ * @returns the settings or every problem, and every unknown key also of its parameters, each with its path (`output.keep`).
+ *   Keys that begin with `x-` are the author's own.
+ */
+export function safeParseToolSettings(definition: object): ParsedSettings {
+  const syntax = Object.keys(toolSchemas().Definition.shape)
+  const written = Object.entries(definition).filter(([key]) => !syntax.includes(key))
+  const ofParameters = unknownParameterKeys(definition)
+  if (written.length === 0) return { ok: true, settings: toSettings({}), warnings: ofParameters }
+  const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), syntax)
+  const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
+  const warnings = [...found.filter(({ unknownKey }) => unknownKey), ...ofParameters]
+  if (value) return { ok: true, settings: toSettings(value), warnings }
+  return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
+}
+
+/** The expander keeps the keys it does not know. */
+function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
+  const known = Object.keys(toolSchemas().Parameter.shape)
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
+    Object.keys(Object(parameter))
+      .filter((key) => !known.includes(key) && !key.startsWith('x-'))
+      .map((key) => ({ ...unknownKey(key, known), path: `parameters[${index}].${key}` })),
+  )
+}
+
+function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...inCamelCase(written),
+    ...(sandbox && { sandbox: { ...DEFAULT_SANDBOX, ...(sandbox === true ? {} : inCamelCase(sandbox)) } }),
+    output: { ...DEFAULT_SETTINGS.output, ...inCamelCase(output) },
+  }
+}
+
+const DEFAULT_SANDBOX: SandboxSettings = { network: false, write: ['CWD'], read: [] }
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** The keys of a tool that say how it runs, as they are written. Lazy: making it takes a hundredth of a start, and most tools have none. */
+export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
+  const milliseconds = z
+    .int('whole milliseconds, 0 for no limit')
+    .check(z.minimum(0), z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'))
+  const yesOrNo = z.optional(z.boolean())
+  const texts = z.optional(z.array(z.string()))
+  const variableName = z.string().check(z.regex(NAME, 'the name of an environment variable'))
+  const value = z.pipe(
+    z.union([z.string(), z.number(), z.boolean()], 'a text or a number'),
+    z.transform(String),
+  )
+  const variablesError = ({ code }: { code?: string }) =>
+    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a map of names to values'
+  const directory = z.string().check(
+    z.refine(
+      (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
+      'only ${AGENT_HOME} and ${CWD} stand for something here',
+    ),
+    z.refine(
+      (path) => !leavesWorkspace(path),
+      'a relative cwd stays inside the workspace; write an absolute path to leave it',
+    ),
+  )
+  const sandbox = z.strictObject({ network: yesOrNo, write: texts, read: texts })
+  const output = z.strictObject({
+    max_chars: z.optional(z.int().check(z.minimum(1))),
+    keep: z.optional(z.enum(['head', 'tail', 'both'])),
+    max_bytes: z.optional(z.int('a whole number of bytes, 0 for no limit').check(z.minimum(0))),
+  })
+
+  return z.strictObject({
+    display: z.optional(z.string().check(z.regex(/^[^\n]*\S[^\n]*$/, 'one line of text'))),
+    timeout_ms: z.optional(milliseconds),
+    cwd: z.optional(directory),
+    env: z.optional(z.record(variableName, value, { error: variablesError })),
+    pass_env: z.optional(z.array(variableName)),
+    effects: z.optional(effectsSchema),
+    trust: z.optional(z.enum(TRUST_LEVELS)),
+    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
+    critical: yesOrNo,
+    sandbox: z.optional(z.union([z.boolean(), sandbox])),
+    output: z.optional(output),
+  })
+})
+
+type WrittenSettings = z.infer<typeof settingsSchema>
+
+function leavesWorkspace(path: string): boolean {
+  return !/^(\/|\$\{)/.test(path) && /^\.\.(\/|$)/.test(normalize(path))
 }
 
 /** How long a tool without `timeout_ms` may run. */

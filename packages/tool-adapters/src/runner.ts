@@ -112,7 +112,6 @@ function runnerFor(
     ...rest,
     confirm,
     cwd: workDirectory,
-    variables: { AGENT_HOME: agentHome, CWD: workDirectory },
     env: commandEnvironment(environment, { run, credentials: withheld }),
     credentials: withheld,
   }
