@@ -33,7 +33,7 @@ export function readContext(
   const other = sets.findLast(({ path, written }) => path.length === 0 && written !== '')
   const { value: name = CONTEXT_FILE } = other ?? {}
   if (other !== undefined && typeof name !== 'string')
-    findings.error(other.place, `context: must be the path of a file, not ${showValue(name)}.`)
+    findings.error(other.place, `context: must be the path of a file, got ${showValue(name)}.`)
   if (typeof name !== 'string') return undefined
   const path = resolve(workplace.home, name)
   const { exists, file: read } = readYaml(path, workplace, findings)

@@ -130,7 +130,7 @@ const OLD_NAMES: Record<string, HookName> = {
 function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
-    wrong(spot, 'must be a map from hook names to commands', 'As in: on_error: { command: [notify] }')
+    wrong(spot, 'must be a mapping from hook names to commands', 'As in: on_error: { command: [notify] }')
     return {}
   }
   const hooks: Hooks = {}

@@ -172,7 +172,7 @@ interface ToolFile {
 function readToolFile(spot: Spot): ToolFile {
   const { value: written } = spot.file
   if (Array.isArray(written)) {
-    wrong(spot, 'A file to import is a map, not a list.', 'Write "tools:" above the list.')
+    wrong(spot, 'A file to import is a mapping, not a list.', 'Write "tools:" above the list.')
     return { imports: [], tools: written, base: [] }
   }
   const { value, problems } = fitShape(toolFileSchema, written)

@@ -143,7 +143,7 @@ function checkName({ file, path, findings }: Spot, key: string): void {
 function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   for (const name of ['temperature', 'max_tokens']) {
     const value = llm[name] ?? 0
-    if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, not ${JSON.stringify(value)}`)
+    if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, got ${JSON.stringify(value)}`)
     else if (name === 'temperature' && !(value >= 0 && value <= 2))
       report([{ path: name, message: 'most servers take numbers from 0 to 2' }], spot, spot.findings.warn)
   }

@@ -57,7 +57,7 @@ export function reportUnknownName(
   findings.error(file.locate(path, { key: true }), message, hint)
 }
 
-/** `llm.model: must be a text, not 5.` */
+/** `llm.model: must be a string, got 5.` */
 export function sentence(path: ValuePath, message: string): string {
   const place = formatPath(path)
   const ended = /[.!?:]$/.test(message) ? message : `${message}.`

@@ -55,12 +55,12 @@ function omit(value: unknown, [step, ...rest]: readonly PropertyKey[], keys: rea
 }
 
 const KINDS: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   int: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
   array: 'a list',
-  record: 'a map of keys and values',
+  record: 'a mapping',
 }
 
 /** The error map: what is wanted at a place, to complete "must be …"; at an unknown key, all known keys. */
@@ -95,7 +95,7 @@ function shapeOf(schema: unknown): Shape {
 
 function mapWith(shape: Shape): string {
   const needed = Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined)
-  return needed.length === 0 ? 'a map of keys and values' : `a map with "${needed.join('", "')}"`
+  return needed.length === 0 ? 'a mapping' : `a mapping with "${needed.join('", "')}"`
 }
 
 /** The values of the key that tells the forms of a union apart. */
@@ -127,7 +127,7 @@ function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): S
   }
   if (issue.code === 'custom' || issue.code === 'invalid_key') return [{ path, message: issue.message }]
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
-  const message = `must be ${issue.message}, not ${showValue(found)}`
+  const message = `must be ${issue.message}, got ${showValue(found)}`
   return [{ path, message, hint: hintFor(issue, found) }]
 }
 
@@ -143,7 +143,7 @@ function hintFor(issue: Issue, found: unknown): string | undefined {
   if (expected === 'string' && ['number', 'boolean'].includes(typeof found)) return 'Write it in quotes.'
   if (expected !== 'array') return undefined
   if (typeof found !== 'object') return 'Begin each element with "- ", also a single one.'
-  return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
+  return 'Begin each element with "- ", and write the key as "name:" in it.'
 }
 
 /** The problem of a key that is not among the known ones; the hint names one that is near. */
@@ -179,7 +179,7 @@ export function inCamelCase<Written extends object>(
 export function showValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'object') return 'a mapping'
   if (typeof value !== 'string') return String(value)
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
 }

@@ -122,15 +122,15 @@ export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
   const texts = z.optional(z.array(z.string()))
   const variableName = z.string().check(z.regex(NAME, 'the name of an environment variable'))
   const value = z.pipe(
-    z.union([z.string(), z.number(), z.boolean()], 'a text or a number'),
+    z.union([z.string(), z.number(), z.boolean()], 'a string or a number'),
     z.transform(String),
   )
   const variablesError = ({ code }: { code?: string }) =>
-    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a map of names to values'
+    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a mapping of names to values'
   const directory = z.string().check(
     z.refine(
       (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
-      'only ${AGENT_HOME} and ${CWD} stand for something here',
+      'only ${AGENT_HOME} and ${CWD} are replaced here',
     ),
     z.refine(
       (path) => !leavesWorkspace(path),

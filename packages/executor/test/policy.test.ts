@@ -163,12 +163,12 @@ test('a policy that is wrong says where, all at once', () => {
   expect(safeParsePolicy({ allow_network: 'no', redact: 'all', min_trust_level: 'me' })).toEqual({
     ok: false,
     problems: [
-      { path: 'allow_network', message: 'must be true or false, not "no"' },
+      { path: 'allow_network', message: 'must be true or false, got "no"' },
       {
         path: 'min_trust_level',
-        message: 'must be one of inferred, user, community, org, vendor, native, not "me"',
+        message: 'must be one of inferred, user, community, org, vendor, native, got "me"',
       },
-      { path: 'redact', message: 'must be one of declared, patterns, not "all"' },
+      { path: 'redact', message: 'must be one of declared, patterns, got "all"' },
     ],
   })
   expect(safeParsePolicy({ allow_netwrok: true, redact: 'all' })).toMatchObject({
@@ -178,7 +178,7 @@ test('a policy that is wrong says where, all at once', () => {
   expect(safeParsePolicy([])).toMatchObject({ ok: false })
   expect(safeParsePolicy(['allow_network'])).toEqual({
     ok: false,
-    problems: [{ path: '', message: 'must be a map of keys and values, not a list' }],
+    problems: [{ path: '', message: 'must be a mapping, got a list' }],
   })
   expect(safeParsePolicy({ 'x-mine': 1 })).toMatchObject({ ok: true })
 })
@@ -206,7 +206,7 @@ test('a program that cannot use a policy with problems gets an error with all of
     expect.objectContaining({
       code: 'ERR_EXECUTOR_POLICY',
       message: `The policy cannot be used:
-redact: must be one of declared, patterns, not "all"
+redact: must be one of declared, patterns, got "all"
 allowNetwork: there is no rule "allowNetwork"; it would protect nothing. Did you mean "allow_network"?`,
     }),
   )

@@ -63,7 +63,7 @@ test('every mistake is reported, with its place', () => {
   expect(parsed).toEqual({
     ok: false,
     problems: [
-      { path: 'timeout_ms', message: 'must be whole milliseconds, 0 for no limit, not "5s"' },
+      { path: 'timeout_ms', message: 'must be whole milliseconds, 0 for no limit, got "5s"' },
       {
         path: 'cwd',
         message: 'a relative cwd stays inside the workspace; write an absolute path to leave it',
@@ -71,15 +71,15 @@ test('every mistake is reported, with its place', () => {
       { path: 'env.A-B', message: 'is not the name of an environment variable' },
       {
         path: 'pass_env',
-        message: 'must be a list, not "KEY"',
+        message: 'must be a list, got "KEY"',
         hint: 'Begin each element with "- ", also a single one.',
       },
-      { path: 'effects.network', message: 'must be true or false, not "yes"' },
-      { path: 'effects.interactive', message: 'must be a map of keys and values, not false' },
-      { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, not "huge"' },
-      { path: 'on_interrupt', message: 'must be one of report, rerun, ask, not "ignore"' },
-      { path: 'sandbox', message: 'must be true or false or a map of keys and values, not "yes"' },
-      { path: 'output.keep', message: 'must be one of head, tail, both, not "middle"' },
+      { path: 'effects.network', message: 'must be true or false, got "yes"' },
+      { path: 'effects.interactive', message: 'must be a mapping, got false' },
+      { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, got "huge"' },
+      { path: 'on_interrupt', message: 'must be one of report, rerun, ask, got "ignore"' },
+      { path: 'sandbox', message: 'must be true or false or a mapping, got "yes"' },
+      { path: 'output.keep', message: 'must be one of head, tail, both, got "middle"' },
     ],
     warnings: [],
   })
@@ -104,7 +104,7 @@ test('keys nobody knows are named, except the author’s own', () => {
 test('a wrong definition is an exception that names every problem', () => {
   const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' as never })
   expect(define).toThrow(
-    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, not -1\ncritical: must be true or false, not "yes"',
+    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, got -1\ncritical: must be true or false, got "yes"',
   )
   expect(define).toThrow(expect.objectContaining({ code: 'ERR_EXECUTOR_TOOL' }))
   expect(() => defineTool({ name: 'x', exec: 'a | b' })).toThrow(/Shell metacharacter/)
@@ -158,7 +158,7 @@ parameters[0].requird: unknown key "requird". Did you mean "required"?`,
 test('the mistakes of a definition are named all at once: of its syntax, of how it runs, and of its keys', () => {
   const message = problemsOf({ name: 'a b', exec: 'ls', cwd: 5, sandbx: true })
   expect(message).toMatch(
-    /name must be .*\n(.*\n)*cwd: must be a text, not 5\. Write it in quotes\.\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
+    /name must be .*\n(.*\n)*cwd: must be a string, got 5\. Write it in quotes\.\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
   )
 })
 
