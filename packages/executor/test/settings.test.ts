@@ -177,7 +177,7 @@ test('what a display names must be parameters of the tool, and it is one line', 
     'display: ${CWD} is not a parameter: ls has none',
   )
   for (const display of ['', ' ', 'a\nb'])
-    expect(() => defineTool({ ...edit, display })).toThrow('display: must be one line of text, not')
+    expect(() => defineTool({ ...edit, display })).toThrow('display: must be one line of text, got')
 })
 
 test('a display shows values as they were sent, others as JSON, and nothing for what is absent', () => {
