@@ -155,17 +155,17 @@ function hookEnvironment(
   hook: Hook,
   { directory, input }: { directory: string; input: HookInput<unknown> },
 ): NodeJS.ProcessEnv {
-  const { actionId, toolName, toolResult, errorMessage } = input
   return commandEnvironment(state.environment, {
     credentials: state.credentials,
     passEnv: hook.passEnv,
     extra: {
       DELTA_HOOK_IO_PATH: directory,
       ITERATION_COUNT: String(input.iteration),
-      DELTA_ACTION_ID: actionId,
-      TOOL_NAME: toolName,
-      TOOL_RESULT: toolResult === undefined ? undefined : cut(toolResult),
-      ERROR_MESSAGE: errorMessage === undefined ? undefined : cut(errorMessage),
+      // without a value, a variable of the user stays
+      ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
+      ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
+      ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
+      ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: cut(input.errorMessage) }),
     },
   })
 }
