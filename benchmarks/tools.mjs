@@ -11,13 +11,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import {
-  defineTool,
-  executeTool,
-  redactPatterns,
-  runCommand,
-  toolMap,
-} from '../packages/executor/dist/index.js'
+import { defineTool, executeTool, runCommand } from '../packages/executor/dist/index.js'
+import { redactPatterns } from '../packages/executor/dist/internal.js'
 import { median, report } from './report.mjs'
 
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-tools-'))
@@ -32,12 +27,12 @@ async function bare(stdio) {
   await once(child, 'close')
 }
 
-const tools = toolMap([defineTool({ name: 'nothing', exec: 'true' })])
+const tools = [defineTool({ name: 'nothing', exec: 'true' })]
 const call = { name: 'nothing', arguments: '{}' }
 let executed = 0
 const context = () => ({
-  workDirectory: directory,
-  environment: env,
+  cwd: directory,
+  env,
   outputPrefix: join(directory, `record${executed++}`),
 })
 

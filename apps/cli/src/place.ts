@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/runs'
 
 /** A workspace, and where its runs are kept. */

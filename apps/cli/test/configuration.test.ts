@@ -148,7 +148,7 @@ test('config tells what is deprecated also when something is wrong', async () =>
     },
   })
   const { stderr } = await delta(['config', '--agent', 'a'], { cwd: parent.path })
-  expect(stderr).toContain('a/agent.yaml:3:17: max_iterations: must be at least 1, not 0.')
+  expect(stderr).toContain('a/agent.yaml:3:17: max_iterations: must be at least 1, got 0.')
   expect(stderr).toContain('[DEPRECATION WARNING] "llm_config" is now called "llm"')
 })
 

@@ -225,7 +225,7 @@ test('a wrong header and the role of a journal are refused with their place', as
   const ran = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(ran.exitCode).toBe(2)
   expect(ran.stderr).toContain(
-    'context.yaml:1:9: header: must be true, false or a text with ${id}, not 5.\n  header: 5\n          ^\n',
+    'context.yaml:1:9: header: must be true, false or a string with ${id}, got 5.\n  header: 5\n          ^\n',
   )
   expect(ran.stderr).toContain(
     'context.yaml:3:22: sources[0]: unknown key "role".\n  - { type: journal, role: user }\n                     ^\nKnown here: type, max_iterations,',

@@ -3,9 +3,9 @@ import {
   type ByteFilter,
   type CapturedOutput,
   type CommandOutcome,
-  CREDENTIAL_NAMES,
+  commandEnvironment,
   runCommand,
-} from '@delta/executor/command'
+} from '@delta/executor'
 import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT } from './constants.js'
 import { ExecutionError, TimeoutError } from './errors.js'
 
@@ -97,8 +97,7 @@ function argvOf(command: string[], { shell }: ExecutionOptions): string[] {
 }
 
 function environmentOf({ env }: ExecutionOptions): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
-  return { ...Object.fromEntries(inherited), ...env }
+  return commandEnvironment(process.env, { extra: env })
 }
 
 /** The executor asks for a filter per stream: first stdout's, then stderr's. Ours look and change nothing. */

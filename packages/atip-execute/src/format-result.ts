@@ -1,5 +1,5 @@
 import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH, truncate } from '@delta/atip'
-import { redactPatterns } from '@delta/executor/command'
+import { redactPatterns } from '@delta/executor/internal'
 import type { ExecutionResult } from './execute-command.js'
 
 /** What a model gets to read of a result. */

@@ -8,7 +8,8 @@ import {
   type TrustSource,
   trustOf,
 } from '@delta/atip'
-import { DEFAULT_RULES, decide, type Effects, type PolicyRules } from '@delta/executor'
+import type { Effects, PolicyRules } from '@delta/executor'
+import { DEFAULT_RULES, decide } from '@delta/executor/internal'
 import { AtipExecuteError } from './base-error.js'
 import type { CommandMapping } from './mapping.js'
 

@@ -6,5 +6,5 @@ for (const warning of warnings) console.log(formatProblem(warning))
 
 console.log(agent.name, agent.llm.model, [...agent.tools.keys()])
 const call = { name: 'count_words', arguments: { text: 'it was a dark night' } }
-const context = { workDirectory: process.cwd(), environment: process.env }
-console.log((await executeTool(agent.tools, call, context)).observation)
+const context = { cwd: process.cwd(), env: process.env }
+console.log((await executeTool([...agent.tools.values()], call, context)).observation)

@@ -1,4 +1,4 @@
-import { effectsSchema } from '@delta/executor'
+import { effectsSchema } from '@delta/executor/internal'
 import * as z from 'zod/mini'
 
 const text = (description: string) => z.string().check(z.minLength(1), z.describe(description))

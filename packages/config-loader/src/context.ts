@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize, resolve } from 'node:path'
 import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
-import { showValue } from '@delta/executor'
+import { showValue } from '@delta/executor/internal'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'
@@ -33,7 +33,7 @@ export function readContext(
   const other = sets.findLast(({ path, written }) => path.length === 0 && written !== '')
   const { value: name = CONTEXT_FILE } = other ?? {}
   if (other !== undefined && typeof name !== 'string')
-    findings.error(other.place, `context: must be the path of a file, not ${showValue(name)}.`)
+    findings.error(other.place, `context: must be the path of a file, got ${showValue(name)}.`)
   if (typeof name !== 'string') return undefined
   const path = resolve(workplace.home, name)
   const { exists, file: read } = readYaml(path, workplace, findings)

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { CREDENTIAL_NAMES, isAgentCommand, type ValuePath } from '@delta/executor'
+import { CREDENTIAL_NAMES, isAgentCommand, type ValuePath } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model'
 import type { LoadedContext } from './context.js'
 import { isInside, realPath } from './files.js'

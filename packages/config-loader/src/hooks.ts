@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fitShape, type ValuePath, valueAt } from '@delta/executor'
+import { fitShape, type ValuePath, valueAt } from '@delta/executor/internal'
 import * as z from 'zod/mini'
 import { displayName, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -130,7 +130,7 @@ const OLD_NAMES: Record<string, HookName> = {
 function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
-    wrong(spot, 'must be a map from hook names to commands', 'As in: on_error: { command: [notify] }')
+    wrong(spot, 'must be a mapping from hook names to commands', 'As in: on_error: { command: [notify] }')
     return {}
   }
   const hooks: Hooks = {}

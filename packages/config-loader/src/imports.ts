@@ -1,5 +1,5 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor'
+import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor/internal'
 import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, isInside, readText, readYaml, realPath, tildeHint, type Workplace } from './files.js'
@@ -172,7 +172,7 @@ interface ToolFile {
 function readToolFile(spot: Spot): ToolFile {
   const { value: written } = spot.file
   if (Array.isArray(written)) {
-    wrong(spot, 'A file to import is a map, not a list.', 'Write "tools:" above the list.')
+    wrong(spot, 'A file to import is a mapping, not a list.', 'Write "tools:" above the list.')
     return { imports: [], tools: written, base: [] }
   }
   const { value, problems } = fitShape(toolFileSchema, written)

@@ -55,7 +55,7 @@ export interface Agent {
   maxToolCalls?: number
   /** Whether an answer that is empty, or lost a tool call, completes the run. */
   acceptEmpty: boolean
-  /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
+  /** Absent: every effect of the author's own tools is allowed; see `needsApproval` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */
   tools: ReadonlyMap<string, Tool>

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fitShape, type Policy, type Tool } from '@delta/executor'
+import type { Policy, Tool } from '@delta/executor'
+import { fitShape } from '@delta/executor/internal'
 import { listsSchema } from './agent-schema.js'
 import { isAtip } from './atip-import.js'
 import { findMainFile, openDirectory, readText, readYaml, realPath, type Workplace } from './files.js'

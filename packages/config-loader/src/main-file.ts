@@ -1,11 +1,5 @@
-import {
-  fitShape,
-  nearestNames,
-  type Policy,
-  parsePolicy,
-  type ShapeProblem,
-  type ValuePath,
-} from '@delta/executor'
+import { type Policy, safeParsePolicy } from '@delta/executor'
+import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
 import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { findMainFile, readYaml, type Workplace } from './files.js'
@@ -149,7 +143,7 @@ function checkName({ file, path, findings }: Spot, key: string): void {
 function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   for (const name of ['temperature', 'max_tokens']) {
     const value = llm[name] ?? 0
-    if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, not ${JSON.stringify(value)}`)
+    if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, got ${JSON.stringify(value)}`)
     else if (name === 'temperature' && !(value >= 0 && value <= 2))
       report([{ path: name, message: 'most servers take numbers from 0 to 2' }], spot, spot.findings.warn)
   }
@@ -164,7 +158,7 @@ export function readPolicy(value: unknown, spot: Spot): Policy | undefined {
   if (value === undefined) return undefined
   const { file, path, findings } = spot
   if (value === null) findings.warn(file.locate(path, { key: true }), NOTHING_UNDER_IT, WRITE_A_RULE)
-  const parsed = parsePolicy(value ?? {})
+  const parsed = safeParsePolicy(value ?? {})
   if (parsed.ok) return parsed.policy
   report(parsed.problems, { ...spot, findings: { ...findings, unknownKey: findings.error } })
   return undefined

@@ -1,4 +1,4 @@
-import { showControls } from '@delta/executor'
+import { showControls } from '@delta/executor/internal'
 
 /** What went wrong as a whole; the single problems say where. */
 export type ConfigErrorCode =

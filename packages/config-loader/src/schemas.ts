@@ -1,5 +1,5 @@
 import { manifestSchema } from '@delta/context'
-import { policySchema, settingsSchema } from '@delta/executor'
+import { policySchema, settingsSchema } from '@delta/executor/internal'
 import { llmSchema } from '@delta/model'
 import { toolSchemas } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'

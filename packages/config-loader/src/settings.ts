@@ -1,4 +1,9 @@
-import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS, formatPath, type ValuePath } from '@delta/executor'
+import {
+  DEFAULT_SETTINGS,
+  DEFAULT_TOOL_TIMEOUT_MS,
+  formatPath,
+  type ValuePath,
+} from '@delta/executor/internal'
 import { LLM_DEFAULTS } from '@delta/model'
 import { HOOKS_FILE } from './hooks.js'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'

@@ -1,12 +1,12 @@
+import type { Problem } from '@delta/executor'
 import {
   findUnreplaced,
   fitShape,
   formatPath,
   nearestNames,
-  type Problem,
   type ShapeProblem,
   type ValuePath,
-} from '@delta/executor'
+} from '@delta/executor/internal'
 import type * as z from 'zod/mini'
 import type { Findings } from './problems.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'
@@ -57,7 +57,7 @@ export function reportUnknownName(
   findings.error(file.locate(path, { key: true }), message, hint)
 }
 
-/** `llm.model: must be a text, not 5.` */
+/** `llm.model: must be a string, got 5.` */
 export function sentence(path: ValuePath, message: string): string {
   const place = formatPath(path)
   const ended = /[.!?:]$/.test(message) ? message : `${message}.`

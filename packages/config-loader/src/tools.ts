@@ -1,15 +1,11 @@
+import type { Problem, Tool, ToolSettings } from '@delta/executor'
 import {
   findDisplayProblems,
   formatPath,
-  type Problem,
-  parseToolSettings,
-  SYNTAX_KEYS,
-  type Tool,
-  type ToolSettings,
-  unknownParameterKeys,
+  safeParseToolSettings,
   type ValuePath,
   valueAt,
-} from '@delta/executor'
+} from '@delta/executor/internal'
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
@@ -40,14 +36,9 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   const parsed = safeParseTool(item)
   const keys = isMap(item) ? item : {}
-  report(unknownParameterKeys(keys), spot)
-  if (!parsed.ok) {
-    for (const problem of parsed.problems) reportProblem(problem, item, spot)
-    readSettings(Object.fromEntries(Object.entries(keys).filter(([key]) => !SYNTAX_KEYS.includes(key))), spot)
-    return undefined
-  }
-  const settings = readSettings(parsed.rest, spot)
-  if (settings === undefined) return undefined
+  if (!parsed.ok) for (const problem of parsed.problems) reportProblem(problem, item, spot)
+  const settings = readSettings(keys, spot)
+  if (!parsed.ok || settings === undefined) return undefined
   const { expanded } = parsed
   if (!expanded.substitute && expanded.__meta === undefined)
     reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
@@ -57,8 +48,8 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
 }
 
-function readSettings(rest: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
-  const parsed = parseToolSettings(rest)
+function readSettings(definition: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
+  const parsed = safeParseToolSettings(definition)
   report(parsed.warnings.map(byMeaning), spot)
   if (parsed.ok) return parsed.settings
   report(parsed.problems, spot)

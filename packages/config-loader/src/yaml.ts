@@ -1,4 +1,4 @@
-import type { ValuePath } from '@delta/executor'
+import type { ValuePath } from '@delta/executor/internal'
 import {
   type Document,
   type ErrorCode,

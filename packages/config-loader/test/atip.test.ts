@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { interruptPolicy } from '@delta/executor'
+import { interruptPolicy } from '@delta/executor/internal'
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL, texts } from './agents.js'
 
@@ -59,7 +59,7 @@ test('a mistake in the import itself is shown there', async () => {
     'gh.atip.json': GH,
   })
   expect(message).toContain(
-    'imports[0].trust: must be one of native, vendor, org, community, user, inferred, not "full".',
+    'imports[0].trust: must be one of native, vendor, org, community, user, inferred, got "full".',
   )
 })
 
@@ -156,7 +156,7 @@ test('effects of a tool that is not imported, and keys and values that are none,
   )
   expect(await complain('{ gh_pr_lst: { network: false } }')).toContain('Did you mean "gh_pr_list"?')
   expect(await complain('{ gh_pr_list: { network: maybe } }')).toContain(
-    'agent/agent.yaml:4:63: imports[0].effects.gh_pr_list.network: must be true or false, not "maybe".',
+    'agent/agent.yaml:4:63: imports[0].effects.gh_pr_list.network: must be true or false, got "maybe".',
   )
   const { warnings, home } = await load({
     'agent.yaml': importing('{ atip: ./gh.atip.json, effects: { gh_pr_list: { netwrk: false } } }'),

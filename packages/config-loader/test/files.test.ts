@@ -15,7 +15,7 @@ test('an empty file is called empty, also when it holds only comments', async ()
     'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model.',
   )
   expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
-    'agent/context.yaml:1:1: must be a map with "sources", not nothing.\n  # soon\n  ^',
+    'agent/context.yaml:1:1: must be a mapping with "sources", got nothing.\n  # soon\n  ^',
   )
 })
 
@@ -108,6 +108,6 @@ const BAD: [string | Buffer, RegExp][] = [
 
 test('a list in place of a map is called by its name', async () => {
   expect(await complaint({ 'agent.yaml': '- name: a\n' })).toContain(
-    'agent/agent.yaml:1:1: must be a map with "name", not a list.',
+    'agent/agent.yaml:1:1: must be a mapping with "name", got a list.',
   )
 })

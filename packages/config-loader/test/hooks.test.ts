@@ -30,8 +30,8 @@ test('all eight hooks can be given', async () => {
 
 test.each([
   ['before_everything: { command: [x] }\n', 'The hooks are pre_llm_request, post_llm_response, '],
-  ['- on_error: { command: [x] }\n', 'must be a map from hook names to commands.'],
-  ['on_error: { command: [sleep, 5] }\n', 'command[1]: must be a text, not 5.\n'],
+  ['- on_error: { command: [x] }\n', 'must be a mapping from hook names to commands.'],
+  ['on_error: { command: [sleep, 5] }\n', 'command[1]: must be a string, got 5.\n'],
   ['on_error: { command: [sleep, 5] }\n', '\nWrite it in quotes.'],
   ['on_error: notify me\n', 'Write: { command: ["notify","me"] }'],
   ['on_error: ls | wc\n', 'Write: { command: ["sh","-c","ls | wc"] }'],
@@ -50,7 +50,7 @@ test.each(['hooks', 'context'])('%s.yml is an error, too: it would not be read',
 test('a command written as one text is answered with how to write it', async () => {
   expect(
     await complaint({ 'hooks.yaml': 'on_error:\n  command: notify me\n' }),
-  ).toBe(`agent/hooks.yaml:2:12: on_error.command: must be a list, not "notify me".
+  ).toBe(`agent/hooks.yaml:2:12: on_error.command: must be a list, got "notify me".
   command: notify me
            ^
 Write: command: ["notify","me"]`)
@@ -58,7 +58,7 @@ Write: command: ["notify","me"]`)
 
 test('a hook without a command, and one with an unknown key in strict mode', async () => {
   expect(await complaint({ 'hooks.yaml': 'on_error:\n' })).toContain(
-    'on_error: must be a map with "command", not nothing.',
+    'on_error: must be a mapping with "command", got nothing.',
   )
   expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain('on_error: "command" is missing.')
   const message = await complaint(

@@ -114,7 +114,7 @@ test('every problem of every file is reported at once', async () => {
   expect(
     message.split('\n').filter((line) => line.startsWith('agent/') || line.endsWith('problems.')),
   ).toEqual([
-    'agent/agent.yaml:1:7: name: must be a text, not 5.',
+    'agent/agent.yaml:1:7: name: must be a string, got 5.',
     'agent/agent.yaml:2:1: llm.model: The provider openai needs it.',
     expect.stringMatching(/^agent\/agent\.yaml:4:5: tools\[0\]: name /),
     'agent/hooks.yaml:1:1: There is no hook "on_eror"; it would never be called.',
@@ -179,7 +179,7 @@ tools:
 
 test('what is deprecated is told also when something else is wrong', async () => {
   const message = await complaint({ 'agent.yaml': 'name: 5\nllm_config: { model_name: x }\n' })
-  expect(message).toContain('agent/agent.yaml:1:7: name: must be a text, not 5.')
+  expect(message).toContain('agent/agent.yaml:1:7: name: must be a string, got 5.')
   expect(message).toContain('agent/agent.yaml:2:1: [DEPRECATION WARNING] "llm_config" is now called "llm"')
 })
 
@@ -233,7 +233,7 @@ test('messages call the agent as the person did', async () => {
   const home = await agentOf({ 'agent.yaml': 'name: 5\nllm: { model: x }\n' })
   const load = (directory: string, shownAs: string) =>
     loadAgent(directory, { environment: {}, shownAs }).catch((error: Error) => error.message)
-  expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a text, not 5.')
+  expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a string, got 5.')
   expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
 })
 

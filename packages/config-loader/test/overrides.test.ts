@@ -131,15 +131,15 @@ test('context= names another file, relative to the agent, and what it lacks is s
     "--set context=long.yaml: agent/long.yaml does not exist.\nThe path is relative to the agent's directory.",
   )
   expect(await complaint(AGENT, set('context=5'))).toBe(
-    '--set context=5: context: must be the path of a file, not 5.',
+    '--set context=5: context: must be the path of a file, got 5.',
   )
 })
 
 test.each([
   ['max_iteration=5', 'unknown key "max_iteration".\nDid you mean "max_iterations"?'],
   ['hook.on_error=', 'unknown key "hook".\nDid you mean "hooks"?'],
-  ['max_iterations=many', 'max_iterations: must be a number, not "many".'],
-  ['max_iterations=0', 'max_iterations: must be at least 1, not 0.'],
+  ['max_iterations=many', 'max_iterations: must be a number, got "many".'],
+  ['max_iterations=0', 'max_iterations: must be at least 1, got 0.'],
   ['llm.model', 'no value.\nWrite --set llm.model=VALUE.'],
   ['=5', 'no path.\nWrite --set llm.model=NAME.'],
   ['llm..model=5', 'no path.\nWrite --set llm.model=NAME.'],
@@ -163,7 +163,7 @@ test.each([
     'There is no hook "on_eror"; it would never be called.\nDid you mean "on_error"?',
   ],
   ['hooks.on_run_end.timeout_ms=1', 'on_run_end: "command" is missing.\nAdd "command:" with a list.'],
-  ['name=', '"name" is missing.\nAdd "name:" with a text.'],
+  ['name=', '"name" is missing.\nAdd "name:" with a string.'],
 ])('--set %s is refused, and the message names the flag', async (text, said) => {
   const message = await complaint(AGENT, set(text))
   expect(message.startsWith(`--set ${text}: ${said}`), message).toBe(true)

@@ -75,7 +75,7 @@ test('a source that may be missing, is conditional, is computed or lies in the w
 
 test('mistakes in context.yaml have their line, and unknown keys are warnings there, too', async () => {
   expect(await complaint({ 'context.yaml': 'sources:\n  - { type: jurnal }\n' })).toBe(
-    `agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, journal, not "jurnal".
+    `agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, journal, got "jurnal".
   - { type: jurnal }
             ^
 Did you mean "journal"?`,

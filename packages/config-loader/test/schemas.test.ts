@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { fitShape, PARAMETER_KEYS, policySchema, settingsSchema } from '@delta/executor'
+import { fitShape, policySchema, settingsSchema } from '@delta/executor/internal'
 import { parseLlm } from '@delta/model'
 import { safeParseTool } from '@delta/tool-expander'
-import { SCHEMA_WORDS } from '@delta/tool-expander/internal'
+import { SCHEMA_WORDS, toolSchemas } from '@delta/tool-expander/internal'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
@@ -71,9 +71,10 @@ test('editors offer every key that says how a tool runs, and the syntax the expa
 test('editors offer the keys of a parameter that the expander reads, and the loader knows no others', () => {
   const tool = schema('tools').properties.tools?.anyOf[0]?.items
   const offered = Object.keys(tool?.properties.parameters?.items.properties ?? {})
-  expect([...offered, 'raw'].sort()).toEqual([...PARAMETER_KEYS].sort())
+  const known = Object.keys(toolSchemas().Parameter.shape)
+  expect([...offered, 'raw'].sort()).toEqual(known.sort())
   const unchecked = ['default', ...SCHEMA_WORDS]
-  for (const key of PARAMETER_KEYS.filter((key) => !unchecked.includes(key))) {
+  for (const key of known.filter((key) => !unchecked.includes(key))) {
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
     expect(safeParseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
   }

@@ -92,8 +92,8 @@ test('a key that is like none of those known is a parameter of the API, also wit
 test('temperature and max_tokens that are no numbers are refused before any request is', async () => {
   const text = 'name: a\nllm: { model: x, temperature: "0.7", max_tokens: 4k }\n'
   const message = await complaint({ 'agent.yaml': text })
-  expect(message).toContain('agent/agent.yaml:2:31: llm.temperature: must be a number, not "0.7".')
-  expect(message).toContain('agent/agent.yaml:2:50: llm.max_tokens: must be a number, not "4k".')
+  expect(message).toContain('agent/agent.yaml:2:31: llm.temperature: must be a number, got "0.7".')
+  expect(message).toContain('agent/agent.yaml:2:50: llm.max_tokens: must be a number, got "4k".')
 })
 
 test('a temperature that most servers refuse is pointed out and sent; none is as good as no key', async () => {
@@ -157,13 +157,13 @@ test('a script that is missing or wrong is reported at its place', async () => {
 test('numbers have limits', async () => {
   const text = `${MINIMAL['agent.yaml']}max_iterations: 0\ntool_concurrency: two\n`
   const message = await complaint({ 'agent.yaml': text })
-  expect(message).toContain('agent/agent.yaml:3:17: max_iterations: must be at least 1, not 0.')
-  expect(message).toContain('agent/agent.yaml:4:19: tool_concurrency: must be a number, not "two".')
+  expect(message).toContain('agent/agent.yaml:3:17: max_iterations: must be at least 1, got 0.')
+  expect(message).toContain('agent/agent.yaml:4:19: tool_concurrency: must be a number, got "two".')
   expect(await complaint({ 'agent.yaml': `${MINIMAL['agent.yaml']}max_iterations: 1e300\n` })).toContain(
-    'max_iterations: must be at most 9007199254740991, not 1e+300.',
+    'max_iterations: must be at most 9007199254740991, got 1e+300.',
   )
   expect(await complaint({ 'agent.yaml': `${MINIMAL['agent.yaml']}max_iterations: { a: 1 }\n` })).toContain(
-    'max_iterations: must be a number, not a map.',
+    'max_iterations: must be a number, got a mapping.',
   )
 })
 
@@ -172,7 +172,7 @@ test('accept_empty is true or false, and false where it is left out', async () =
   expect((await load({})).agent.acceptEmpty).toBe(false)
   expect((await load(written('true'))).agent.acceptEmpty).toBe(true)
   expect(await complaint(written('maybe'))).toContain(
-    'agent/agent.yaml:3:15: accept_empty: must be true or false, not "maybe".',
+    'agent/agent.yaml:3:15: accept_empty: must be true or false, got "maybe".',
   )
 })
 
@@ -197,6 +197,6 @@ test('consent is to a tool that is there, and an error where it is not', async (
     'agent/agent.yaml:5:12: policy.tools: there is no tool "bsh".\n  tools: { bsh: allow }\n           ^\nDid you mean "bash"?',
   )
   expect(await complaint({ 'agent.yaml': policy('{ bash: always }') })).toContain(
-    'agent/agent.yaml:5:18: policy.tools.bash: must be allow, not "always".',
+    'agent/agent.yaml:5:18: policy.tools.bash: must be allow, got "always".',
   )
 })

@@ -3,11 +3,10 @@ import {
   type CommandOutcome,
   commandEnvironment,
   createRedactor,
-  credentialsOf,
   type Redactor,
   runCommand,
-  startsDelta,
 } from '@delta/executor'
+import { CREDENTIAL_NAMES, credentialsOf, secretValues } from '@delta/executor/internal'
 import type { ContextCommand } from './manifest.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
@@ -40,22 +39,18 @@ export async function runContextCommand(
 ): Promise<{ outcome: CommandOutcome; known: Redactor }> {
   const { AGENT_HOME: agentHome, CWD: cwd, RUN_DIR: runDirectory } = variables
   const argv = command.map((word) => replaceVariables(word, variables))
-  const isAgent = startsDelta(argv, { cwd, env: environment, trusted: environment }) // it asks a model of its own
-  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
-    ([name]) => isAgent || passEnv.includes(name),
-  )
-  const secrets = passed.filter(([name]) => !name.endsWith('_URL')) // an endpoint goes with a key, but is no secret
-  const known = createRedactor(secrets.map(([, value]) => value))
+  const journalPath = join(runDirectory, 'journal.jsonl')
+  const env = commandEnvironment(environment, {
+    run: { agentHome, cwd, runDirectory, runId: basename(runDirectory), journalPath },
+    credentials,
+    passEnv,
+    command: argv, // an agent asks a model of its own
+  })
+  const passed = credentialsOf(env, [...CREDENTIAL_NAMES, ...Object.keys(credentials ?? {})])
+  const known = createRedactor(secretValues(passed))
   const outcome = await runCommand(argv, {
     cwd,
-    env: commandEnvironment(environment, {
-      agentHome,
-      workDirectory: cwd,
-      runDirectory,
-      runId: basename(runDirectory),
-      journalPath: join(runDirectory, 'journal.jsonl'),
-      extra: Object.fromEntries(passed),
-    }),
+    env,
     keepBytes: MOST_STDOUT_BYTES,
     timeoutMs,
     stdin,

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import { findUnreplaced, fitShape, formatPath, type Problem } from '@delta/executor'
+import type { Problem } from '@delta/executor'
+import { findUnreplaced, fitShape, formatPath } from '@delta/executor/internal'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
 import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
@@ -45,7 +46,7 @@ const common = {
   condition: z.exactOptional(condition),
 }
 /** What stands above a text, with its name in place of `${id}`; false: nothing, true: `# Context Block: ${id}`. */
-const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a text with ${id}'))
+const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a string with ${id}'))
 /** Of every source but a journal. Without a role it is a system message, without a header it has the manifest's. */
 const block = { role: z.exactOptional(z.enum(['system', 'developer', 'user'])), header, ...common }
 const onMissing = z._default(z.enum(['skip', 'error']), 'error')
@@ -59,7 +60,7 @@ const command = z.strictObject({
 
 /** A user message that stands where iterations were left out, their number in place of `${count}`. */
 const dropped = z.pipe(
-  z.union([z.boolean(), text], 'true, false or a text with ${count}'),
+  z.union([z.boolean(), text], 'true, false or a string with ${count}'),
   z.transform((written) => {
     return written === true ? '[${count} earlier iterations left out]' : written || undefined
   }),

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
 import { openAtOnce } from '@delta/durable'
-import { limitedMatcher } from '@delta/executor'
+import { limitedMatcher } from '@delta/executor/internal'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { CommandOptions } from './command.js'

@@ -60,14 +60,14 @@ test('all problems are told at once, each with its path', () => {
       total_max_tokens: 'many',
     }),
   ).toEqual([
-    'sources[0].type: must be one of file, text, computed_file, journal, not "flie" | Did you mean "file"?',
-    'sources[1]: "path" is missing | Add "path:" with a text.',
-    'sources[2].on_missing: must be one of skip, error, not "ignore"',
-    'sources[3].generator.command: must be a list, not "summarize.py" | Write: command: ["summarize.py"]',
-    'sources[4].generator: must be a map with "command", not "summarize.py" | Write: { command: ["summarize.py"] }',
-    'sources[5].max_iterations: must be at least 1, not 0',
-    'sources[6]: must be a map of keys and values, not "journal"',
-    'total_max_tokens: must be a number, not "many"',
+    'sources[0].type: must be one of file, text, computed_file, journal, got "flie" | Did you mean "file"?',
+    'sources[1]: "path" is missing | Add "path:" with a string.',
+    'sources[2].on_missing: must be one of skip, error, got "ignore"',
+    'sources[3].generator.command: must be a list, got "summarize.py" | Write: command: ["summarize.py"]',
+    'sources[4].generator: must be a mapping with "command", got "summarize.py" | Write: { command: ["summarize.py"] }',
+    'sources[5].max_iterations: must be at least 1, got 0',
+    'sources[6]: must be a mapping, got "journal"',
+    'total_max_tokens: must be a number, got "many"',
   ])
 })
 
@@ -86,14 +86,14 @@ test('what a recipe says of headers, roles, merging and texts is checked as the 
       ],
     }),
   ).toEqual([
-    'sources[0]: "text" is missing | Add "text:" with a text.',
+    'sources[0]: "text" is missing | Add "text:" with a string.',
     'sources[1].text: must not be empty',
     'sources[1].header: must not be empty',
-    'sources[2].role: must be one of system, developer, user, not "admin"',
-    'sources[3].header: must be true, false or a text with ${id}, not an empty list',
-    'sources[4].dropped: must be true, false or a text with ${count}, not 3',
-    'header: must be true, false or a text with ${id}, not 5',
-    'merge: must be true or false, not "yes"',
+    'sources[2].role: must be one of system, developer, user, got "admin"',
+    'sources[3].header: must be true, false or a string with ${id}, got an empty list',
+    'sources[4].dropped: must be true, false or a string with ${count}, got 3',
+    'header: must be true, false or a string with ${id}, got 5',
+    'merge: must be true or false, got "yes"',
   ])
 })
 
@@ -111,8 +111,8 @@ test('what looks like a variable and is not replaced is pointed out, but for a t
 })
 
 test('a manifest that is no manifest', () => {
-  expect(problems(null)).toEqual([': must be a map with "sources", not nothing'])
-  expect(problems([])).toEqual([': must be a map with "sources", not an empty list'])
+  expect(problems(null)).toEqual([': must be a mapping with "sources", got nothing'])
+  expect(problems([])).toEqual([': must be a mapping with "sources", got an empty list'])
   expect(problems({})).toEqual([': "sources" is missing | Add "sources:" with a list.'])
   expect(problems({ sources: [] })).toEqual(['sources: must not be empty'])
 })
@@ -148,7 +148,7 @@ test('an expression that is none is found when the file is read', () => {
     expect.stringContaining('sources[0].condition.pattern: Invalid regular expression'),
   ])
   expect(problems({ sources: [{ ...JOURNAL, condition: { when: 'often' } }] })).toEqual([
-    'sources[0].condition.when: must be one of task_contains, file_exists, env_set, iteration_at_least, not "often"',
+    'sources[0].condition.when: must be one of task_contains, file_exists, env_set, iteration_at_least, got "often"',
   ])
   const cache = { strategy: 'file_hash', invalidate_on: ['src/**/*.ts', 'src/[z-a].ts'] }
   const computed = { type: 'computed_file', generator: { command: ['x'] }, output_path: '${CWD}/x.md', cache }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { decide, type PreparedCall, prepareCall } from '@delta/executor'
+import { decide, type PreparedCall, prepareCall } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'

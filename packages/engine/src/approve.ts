@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { quoteForPerson } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { answerTo, clearInteraction } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'

@@ -2,7 +2,14 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
-import { type CommandOutcome, createRedactor, type Redactor, redactFile, runCommand } from '@delta/executor'
+import {
+  type CommandOutcome,
+  commandEnvironment,
+  createRedactor,
+  type Redactor,
+  runCommand,
+} from '@delta/executor'
+import { redactFile, secretValues } from '@delta/executor/internal'
 import { isKnownEvent, recordName } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
@@ -148,17 +155,19 @@ function hookEnvironment(
   hook: Hook,
   { directory, input }: { directory: string; input: HookInput<unknown> },
 ): NodeJS.ProcessEnv {
-  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, state.credentials[name]]))
-  return {
-    ...state.environment,
-    ...passed,
-    DELTA_HOOK_IO_PATH: directory,
-    ITERATION_COUNT: String(input.iteration),
-    ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
-    ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
-    ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
-    ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: cut(input.errorMessage) }),
-  }
+  return commandEnvironment(state.environment, {
+    credentials: state.credentials,
+    passEnv: hook.passEnv,
+    extra: {
+      DELTA_HOOK_IO_PATH: directory,
+      ITERATION_COUNT: String(input.iteration),
+      // without a value, a variable of the user stays
+      ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
+      ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
+      ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
+      ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: cut(input.errorMessage) }),
+    },
+  })
 }
 
 /** A value that a process can be started with: no NUL, not too long, and no half of a character at its end. */
@@ -169,12 +178,8 @@ function cut(text: string): string {
 
 /** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */
 function knownSecrets(state: RunState): Redactor {
-  // the base URL is passed like a key, but is not secret
-  const keys = Object.entries(state.credentials).filter(([name]) => !name.endsWith('_URL'))
-  return createRedactor([
-    ...keys.map(([, key]) => key),
-    ...Object.values(secretTokens(state.run.paths.secrets)),
-  ])
+  const entrusted = Object.values(secretTokens(state.run.paths.secrets))
+  return createRedactor([...secretValues(state.credentials), ...entrusted])
 }
 
 /** Redacts the files in a hook's `output/`, before anything reads them. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type CommandOutcome, credentialsOf, runCommand } from '@delta/executor'
+import { type CommandOutcome, commandEnvironment, runCommand } from '@delta/executor'
+import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/runs'
 import {
   type ChatModel,
@@ -36,8 +37,9 @@ export async function modelFor(
     case 'command': {
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-      const keys = credentialsOf(environment) // it may be a client of the provider
-      return (ofCommands) => commandModel(argv, { agent, environment: { ...ofCommands, ...keys } })
+      // it may be a client of the provider
+      const keys = { credentials: credentialsOf(environment), passEnv: CREDENTIAL_NAMES }
+      return (ofCommands) => commandModel(argv, { agent, environment: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
       const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))

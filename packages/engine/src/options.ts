@@ -1,6 +1,7 @@
 import { basename, isAbsolute } from 'node:path'
 import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
-import { CREDENTIAL_NAMES, commandEnvironment, credentialsOf } from '@delta/executor'
+import { commandEnvironment } from '@delta/executor'
+import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
 import { type Run, workDirectoryOf } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
 import { EngineError } from './errors.js'
@@ -125,13 +126,15 @@ export function baseEnvironment(
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, variables of these names are the user's own
   return commandEnvironment(host, {
-    credentials: isOfHook ? [...CREDENTIAL_NAMES, ...OF_EVENT] : CREDENTIAL_NAMES,
-    agentHome,
-    workDirectory: run.workDirectory,
-    runId: run.runId,
-    runDirectory: run.directory,
-    journalPath: run.paths.journal,
+    run: {
+      agentHome,
+      cwd: run.workDirectory,
+      runId: run.runId,
+      runDirectory: run.directory,
+      journalPath: run.paths.journal,
+    },
     extra: {
+      ...(isOfHook && Object.fromEntries(OF_EVENT.map((name) => [name, undefined]))),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },

@@ -78,7 +78,7 @@ export type Step<Value> = { value: Value } | { stopped: Outcome }
 export interface Question {
   /** What a `Reply` with a decision names. */
   requestId: string
-  /** The question. A model's words may hold control characters: `showControls` of `@delta/executor` makes them safe for a terminal. */
+  /** The question. A model's words may hold control characters: escape them before you print them to a terminal. */
   prompt: string
   /** `confirmation` is answered with yes or no: see `isYesOrNo`. A `password` is to be typed unseen. */
   inputType: 'text' | 'password' | 'confirmation'

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
+import type { ToolResult } from '@delta/executor'
+import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
 import { createRecordFile, overwriteRecord } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
@@ -79,8 +80,8 @@ function removeOutput(prefix: string, result: ToolResult): void {
 
 function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
   return runPrepared(prepared, {
-    workDirectory: state.run.workDirectory,
-    environment: state.environment,
+    cwd: state.run.workDirectory,
+    env: state.environment,
     credentials: state.credentials,
     policy: state.agent.policy,
     actionId: call.action_id,

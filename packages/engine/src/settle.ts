@@ -8,7 +8,7 @@ import {
   isRunning,
   readProcessRecord,
   removeInlined,
-} from '@delta/executor'
+} from '@delta/executor/internal'
 import {
   type ActionRequest,
   type ErrorEvent,
@@ -140,7 +140,7 @@ async function settleStarted(
 function reportInterruption(state: RunState, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {
   const outputPrefix = outputPrefixOf(recordPath ?? join(state.run.paths.toolExecutions, call.action_id))
   const result = interruptedResult(state.agent.tools.get(call.name), {
-    workDirectory: state.run.workDirectory,
+    cwd: state.run.workDirectory,
     policy: state.agent.policy,
     credentials: state.credentials,
     secretTokens: secretTokens(state.run.paths.secrets),

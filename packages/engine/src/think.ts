@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
-import { recordProcess } from '@delta/executor'
+import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 import { type InvocationRecord, recordInvocation, type Thought } from '@delta/journal/runs'
 import {

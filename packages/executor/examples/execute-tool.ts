@@ -1,8 +1,8 @@
-import { defineTool, executeTool, toolMap } from '@delta/executor'
+import { defineTool, executeTool } from '@delta/executor'
 
 const count = { name: 'count_words', exec: 'wc -w', stdin: 'text', timeout_ms: 5000 }
-const tools = toolMap([defineTool(count)])
-const context = { workDirectory: process.cwd(), environment: process.env }
+const tools = [defineTool(count)]
+const context = { cwd: process.cwd(), env: process.env }
 
 const good = { name: 'count_words', arguments: '{"text": "it was a dark night"}' }
 const wrong = { name: 'word_count', arguments: '{}' }

@@ -20,21 +20,20 @@ interface ChannelOptions {
   stdoutPath?: string | undefined
   stderrPath?: string | undefined
   filter?: (() => ByteFilter) | undefined
+  keepBytes?: number | undefined
+  keep?: Keep | undefined
 }
 
 /** The three streams of one command: opened before it starts, read back and closed after it. */
 export interface Channels {
   stdio: StdioOptions
-  /** `onFailure`: output can no longer be taken, and `drain` will say why. */
+  /** `onFailure`: output can no longer be stored; `drain` throws why. */
   connect(child: ChildProcess, onFailure: () => void): void
-  /** Waits for what is still on its way once the process has ended. */
+  /** Waits for output that is still in a pipe once the process has ended. */
   drain(): Promise<void>
-  /** What both files hold by now. */
+  /** The current size of both files together. */
   writtenBytes(): number
-  capture(options: { keepBytes?: number | undefined; keep?: Keep | undefined }): {
-    stdout: CapturedOutput
-    stderr: CapturedOutput
-  }
+  capture(): { stdout: CapturedOutput; stderr: CapturedOutput }
   close(): void
 }
 
@@ -44,10 +43,9 @@ const DEFAULT_KEEP_BYTES = 1024 * 1024
 /**
  * Opens the streams of a command.
  *
- * Plainly, each is a file descriptor the command writes to (or reads from) by itself: no byte
- * passes through this process, and nothing has to be waited for when the command has ended.
- * With a `filter`, output comes through a pipe, is filtered and then stored, and input goes
- * through a pipe too, so that nothing unfiltered touches the disk.
+ * Without a `filter`, each is a file that the command writes (or reads) by itself: no byte passes through this process, and
+ * nothing is left to wait for when the command has ended. With a `filter`, output and input go through pipes, so that nothing
+ * unfiltered touches the disk.
  *
  * @throws The system's error when a file cannot be opened.
  */
@@ -79,9 +77,9 @@ export function openChannels(options: ChannelOptions): Channels {
         await Promise.all(pumps.map((each) => each.drain()))
       },
       writtenBytes: () => fstatSync(stdout).size + fstatSync(stderr).size,
-      capture: ({ keepBytes = DEFAULT_KEEP_BYTES, keep = 'both' }) => ({
-        stdout: captureFile(stdout, { keepBytes, keep, path: options.stdoutPath }),
-        stderr: captureFile(stderr, { keepBytes, keep, path: options.stderrPath }),
+      capture: () => ({
+        stdout: captureFile(stdout, { ...options, path: options.stdoutPath }),
+        stderr: captureFile(stderr, { ...options, path: options.stderrPath }),
       }),
       close,
     }
@@ -108,10 +106,7 @@ function inputFile(content: string | Uint8Array): number {
   return descriptor
 }
 
-/**
- * A file that is gone with its last descriptor, also when this process is killed later: node cannot open one without a
- * name, so that only a kill between the two calls leaves an empty file behind.
- */
+/** A file without a name, which is gone with its last descriptor. Only a kill between the two calls leaves an empty file behind. */
 function openNameless(flags: 'ax+' | 'wx+'): number {
   const path = join(tmpdir(), `delta-stream-${randomUUID()}`)
   const descriptor = openSync(path, flags, 0o600)
@@ -134,10 +129,9 @@ const PIPE_BYTES = 4 * 1024 * 1024
 /**
  * Copies a command's pipe into a file, through a filter.
  *
- * `drain` is called when the command has ended. What it wrote is then in the pipe, so once a
- * whole turn of the event loop brings nothing more, everything is here. A grandchild that goes
- * on writing is cut off, after no more bytes than a pipe can hold. `drain` throws what the
- * filter or the disk threw; `onFailure` is called as soon as one of them did.
+ * `drain` is called when the command has ended. Its output is in the pipe by then, so everything has arrived once a whole
+ * turn of the event loop brings nothing more. A grandchild that goes on writing is cut off after as many bytes as a pipe can
+ * hold. `drain` throws what the filter or the disk threw; `onFailure` is called as soon as that happens.
  */
 function pump(
   source: Readable,
@@ -177,7 +171,7 @@ function pump(
   }
 }
 
-/** Writes all bytes: a disk that is nearly full takes a part of them. */
+/** Writes all bytes: a nearly full disk accepts a part of them. */
 export function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
 }
@@ -208,14 +202,14 @@ export function nothingCaptured(path?: string): CapturedOutput {
 }
 
 interface CaptureOptions {
-  keepBytes: number
-  keep: Keep
+  keepBytes?: number | undefined
+  keep?: Keep | undefined
   path?: string | undefined
 }
 
 /**
- * Reads back what a file holds: all of it, or its ends. A command may have set its output to O_DIRECT (`dd oflag=direct`), and
- * so the descriptor that it shares with us: then Linux lets nobody read through it into memory that lies anywhere.
+ * Reads back a file: all of it, or its ends. A command that sets its output to O_DIRECT (`dd oflag=direct`) does so for the
+ * descriptor it shares with us; on Linux, reading through that needs aligned memory, so the file is opened anew.
  */
 export function captureFile(descriptor: number, options: CaptureOptions): CapturedOutput {
   try {
@@ -231,21 +225,18 @@ export function captureFile(descriptor: number, options: CaptureOptions): Captur
   }
 }
 
-function capture(descriptor: number, { keepBytes, keep, path }: CaptureOptions): CapturedOutput {
+function capture(
+  descriptor: number,
+  { keepBytes = DEFAULT_KEEP_BYTES, keep = 'both', path }: CaptureOptions,
+): CapturedOutput {
   const bytes = fstatSync(descriptor).size
-  const { headBytes, tailBytes } = share(bytes, keepBytes, keep)
+  const isWhole = bytes <= keepBytes
+  const headBytes = isWhole ? bytes : { head: keepBytes, tail: 0, both: Math.ceil(keepBytes / 2) }[keep]
+  const tailBytes = isWhole ? 0 : keepBytes - headBytes
   const head = readPart(descriptor, 0, headBytes)
   const tail = readPart(descriptor, bytes - tailBytes, tailBytes)
   const omittedBytes = bytes - head.length - tail.length
   return { bytes, head, tail, omittedBytes, text: decodeEnds(head, tail, omittedBytes), path }
-}
-
-function share(bytes: number, keepBytes: number, keep: Keep): { headBytes: number; tailBytes: number } {
-  if (bytes <= keepBytes) return { headBytes: bytes, tailBytes: 0 }
-  if (keep === 'head') return { headBytes: keepBytes, tailBytes: 0 }
-  if (keep === 'tail') return { headBytes: 0, tailBytes: keepBytes }
-  const headBytes = Math.ceil(keepBytes / 2)
-  return { headBytes, tailBytes: keepBytes - headBytes }
 }
 
 function readPart(descriptor: number, position: number, length: number): Buffer {
@@ -254,7 +245,7 @@ function readPart(descriptor: number, position: number, length: number): Buffer 
   let filled = 0
   while (filled < length) {
     const count = readSync(descriptor, buffer, filled, length - filled, position + filled)
-    if (count === 0) break // somebody shortened the file meanwhile
+    if (count === 0) break // the file was truncated meanwhile
     filled += count
   }
   return buffer.subarray(0, filled)

@@ -1,69 +1,79 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-import type { ToolSettings } from './settings.js'
 
-/** The engine's own credentials: no command finds them unless somebody says so. */
+/** The engine's own credentials. A command gets them only if its `pass_env` lists them, or if it is `delta` itself. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
 
-/** What the variables of a command say; `docs/reference/environment.md` has them all. */
+/** What the variables of a command say; `docs/reference/environment.md` lists them all. */
 export interface EnvironmentOptions {
+  /** The run the command belongs to. Without it, the variables of a run stay as `base` has them. */
+  run?: RunVariables | undefined
+  /** Engine credentials by name, besides those in `base`; withheld like those. */
+  credentials?: Readonly<Record<string, string>> | undefined
+  /** Names of the credentials the command gets. Default: none. */
+  passEnv?: readonly string[] | undefined
+  /** The command's argv. `delta run` and `delta continue` get every credential. */
+  command?: readonly string[] | undefined
+  /** Overrides everything else; undefined removes a variable. */
+  extra?: NodeJS.ProcessEnv | undefined
+}
+
+/** The run that a command belongs to. A variable whose value is not given is removed: it is another run's. */
+export interface RunVariables {
   /** `AGENT_HOME` and `DELTA_AGENT_HOME`. */
   agentHome: string
-  /** `CWD` and `DELTA_CWD`. The directory the command starts in is not set by it. */
-  workDirectory: string
+  /** `CWD` and `DELTA_CWD`. It does not set the directory in which the command starts. */
+  cwd: string
   /** `DELTA_RUN_ID`. */
   runId?: string | undefined
   /** `DELTA_RUN_DIR`, `RUN_DIR` and `DELTA_PARENT_RUN`. */
   runDirectory?: string | undefined
   /** `JOURNAL_PATH`. */
   journalPath?: string | undefined
-  /** `DELTA_ACTION_ID`. */
-  actionId?: string | undefined
-  /** Names taken out; default `CREDENTIAL_NAMES`. */
-  credentials?: readonly string[] | undefined
-  /** Laid over everything else. */
-  extra?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * The environment of a command: the caller's, minus the engine's credentials, plus the base set.
+ * Makes the environment of a command. It is the only place that withholds credentials: `base` without the engine's
+ * credentials, with the variables of the run, the credentials the command may have, and `extra`.
  *
- * `DELTA_RUN_ID` is the id, `DELTA_RUN_DIR` and `RUN_DIR` the run's directory; `DELTA_PARENT_RUN`
- * tells an engine that was started as a tool whose tool it is. What is not known is not set, and
- * what the caller inherited under these names is removed, so that nobody takes it for their own.
+ * @example
+ * commandEnvironment(process.env, { run: { agentHome, cwd }, passEnv: ['OPENAI_API_KEY'] })
  */
-export function commandEnvironment(base: NodeJS.ProcessEnv, options: EnvironmentOptions): NodeJS.ProcessEnv {
-  const environment = without(base, options.credentials ?? CREDENTIAL_NAMES)
-  for (const [name, value] of Object.entries({ ...baseSet(options), DELTA_CALLS: callsAbove(base) })) {
-    if (value === undefined) delete environment[name]
-    else environment[name] = value
+export function commandEnvironment(
+  base: NodeJS.ProcessEnv,
+  { run, credentials = {}, passEnv = [], command = [], extra = {} }: EnvironmentOptions = {},
+): NodeJS.ProcessEnv {
+  const withheld = { ...credentialsOf(base), ...credentials }
+  const isDelta = startsDelta(command, { env: { ...base, ...extra }, trusted: base })
+  const passed = Object.entries(withheld).filter(([name]) => isDelta || passEnv.includes(name))
+  const variables = {
+    ...base,
+    ...Object.fromEntries(Object.keys(withheld).map((name) => [name, undefined])),
+    ...(run && { ...variablesOfRun(run), DELTA_CALLS: callsAbove(base) }),
+    ...Object.fromEntries(passed),
+    ...extra,
   }
-  return Object.assign(environment, options.extra)
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined))
 }
 
-function without(environment: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
-}
-
-function baseSet(options: EnvironmentOptions): Record<string, string | undefined> {
-  const { agentHome, workDirectory, runId, runDirectory, journalPath, actionId } = options
+function variablesOfRun({ agentHome, cwd, runId, runDirectory, journalPath }: RunVariables) {
   return {
     AGENT_HOME: agentHome,
     DELTA_AGENT_HOME: agentHome,
-    CWD: workDirectory,
-    DELTA_CWD: workDirectory,
+    CWD: cwd,
+    DELTA_CWD: cwd,
     DELTA_RUN_ID: runId,
     DELTA_RUN_DIR: runDirectory,
     RUN_DIR: runDirectory,
     DELTA_PARENT_RUN: runDirectory,
     JOURNAL_PATH: journalPath,
-    DELTA_ACTION_ID: actionId,
+    DELTA_ACTION_ID: undefined,
   }
 }
 
 /**
- * The calls that an engine, being somebody's tool, works for: its own and those above. By them its commands are found when
- * their engine is gone, too.
+ * The tool calls that this engine works for, if it is somebody's tool itself: its own and those above. Its commands are found
+ * by them after a crash of this engine.
  */
 function callsAbove(base: NodeJS.ProcessEnv): string | undefined {
   const { DELTA_ACTION_ID: actionId, DELTA_RUN_DIR: runDirectory, DELTA_CALLS: above = '\n' } = base
@@ -76,7 +86,7 @@ export function callAbove(actionId: string, runDirectory: string): string {
 }
 
 /**
- * Picks the engine's credentials out of an environment, as `runPrepared` wants them.
+ * Picks credentials out of an environment.
  *
  * @param names - Default `CREDENTIAL_NAMES`.
  */
@@ -84,51 +94,23 @@ export function credentialsOf(
   environment: NodeJS.ProcessEnv,
   names: readonly string[] = CREDENTIAL_NAMES,
 ): Record<string, string> {
-  const found = Object.entries(environment).filter(
-    ([name, value]) => names.includes(name) && value !== undefined,
-  )
-  return Object.fromEntries(found) as Record<string, string>
+  const found = names.flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(found)
 }
 
-/**
- * The environment of one tool: the run's without the engine's credentials, those that the tool lists in `pass_env:` (all of
- * them when the tool is `delta` itself), and its own `env:`.
- */
-export function toolEnvironment(
-  { expanded, settings }: ToStart,
-  context: Place & {
-    credentials?: Readonly<Record<string, string>> | undefined
-    actionId?: string | undefined
-  },
-  cwd: string,
-): NodeJS.ProcessEnv {
-  const { environment, credentials = {}, actionId } = context
-  const variables = variablesOf(context)
-  const own = Object.fromEntries(
-    Object.entries(settings.env).map(([name, text]) => [name, fillVariables(text, variables)]),
-  )
-  const command = expanded.command.map((word) => fillVariables(word, variables))
-  const mayHaveKeys =
-    isAgentCommand(expanded.command) && // as it is written: by that the loader judges it
-    startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
-  const passed = Object.entries(credentials).filter(
-    ([name]) => mayHaveKeys || settings.passEnv.includes(name),
-  )
-  const withheld = [...CREDENTIAL_NAMES, ...Object.keys(credentials)]
-  const place = actionId === undefined ? { PWD: cwd } : { PWD: cwd, DELTA_ACTION_ID: actionId }
-  return { ...without(environment, withheld), ...Object.fromEntries(passed), ...own, ...place }
-}
-
-interface ToStart {
-  expanded: { command: readonly string[] }
-  settings: Pick<ToolSettings, 'env' | 'passEnv'>
+/** What to redact of credentials. An address (`…_URL`) is withheld together with its key, but is not secret. */
+export function secretValues(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.entries(credentials).flatMap(([name, value]) => (name.endsWith('_URL') ? [] : [value]))
 }
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])
 
 /**
- * True when a command is by its name an agent of its own: `delta run`, `delta continue`, also with `delta`'s whole path,
- * which may begin with a variable.
+ * True when a command is by its name an agent of its own: `delta run` or `delta continue`, also with the absolute path of
+ * `delta`, which may begin with a variable.
  */
 export function isAgentCommand(command: readonly string[]): boolean {
   const [program = '', subcommand = ''] = command
@@ -136,31 +118,26 @@ export function isAgentCommand(command: readonly string[]): boolean {
   return named && AGENT_COMMANDS.has(subcommand)
 }
 
-interface Start {
-  cwd: string
-  /** With which the command is started. */
-  env: NodeJS.ProcessEnv
-  /** The environment of the run, which nothing in the agent's files has changed. */
-  trusted: NodeJS.ProcessEnv
-}
-
 /**
- * True when such a command starts `delta` itself, and may have the credentials: the `delta` that the run's own `PATH` finds
- * first, or the program that runs now. Another file of that name could be anybody's, a model's too.
+ * True when a command starts the `delta` that the run's own `PATH` finds first, or the program that runs now. A model may have
+ * written any other file of that name.
  */
-export function startsDelta(command: readonly string[], { cwd, env, trusted }: Start): boolean {
+function startsDelta(
+  command: readonly string[],
+  { env, trusted }: { env: NodeJS.ProcessEnv; trusted: NodeJS.ProcessEnv },
+): boolean {
   if (!isAgentCommand(command)) return false
   const [program = ''] = command
-  const ofCommand = (env.PATH ?? '').split(':').map((directory) => resolve(cwd, directory))
-  const ofRun = (trusted.PATH ?? '').split(':').filter(isAbsolute)
-  // what holds another variable is a relative path, and whatever file is there
-  const started = isAbsolute(program) ? program : program === 'delta' ? findDelta(ofCommand) : undefined
-  const real = realPath(started)
-  return real !== undefined && [findDelta(ofRun), process.argv[1]].some((known) => realPath(known) === real)
+  const started = isAbsolute(program) ? realPath(program) : program === 'delta' ? findDelta(env) : undefined
+  return started !== undefined && [findDelta(trusted), realPath(process.argv[1])].includes(started)
 }
 
-function findDelta(directories: readonly string[]): string | undefined {
-  return directories.map((directory) => join(directory, 'delta')).find(isExecutable)
+/** The first `delta` on a PATH; undefined behind a relative directory, which leads to wherever a command starts. */
+function findDelta({ PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  const directories = PATH.split(':')
+  const relative = directories.findIndex((directory) => !isAbsolute(directory))
+  const trusted = relative < 0 ? directories : directories.slice(0, relative)
+  return realPath(trusted.map((directory) => join(directory, 'delta')).find(isExecutable))
 }
 
 function isExecutable(path: string): boolean {
@@ -168,7 +145,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
   } catch {
-    return false // missing, or not for us: the system looks further, too
+    return false // missing, or not executable for us: the system looks further, too
   }
 }
 
@@ -176,14 +153,23 @@ function realPath(path: string | undefined): string | undefined {
   return path !== undefined && existsSync(path) ? realpathSync(path) : undefined
 }
 
+/** What `${AGENT_HOME}` and `${CWD}` stand for in a tool and its settings. */
 export interface Variables {
   AGENT_HOME: string
   CWD: string
 }
 
-/** Puts the engine's own two variables into a text of a tool's settings. */
-function fillVariables(text: string, variables: Variables): string {
-  return text.replaceAll(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: keyof Variables) => variables[name])
+/** Where a tool runs. */
+export interface Place {
+  /** The workspace: where commands run, and what relative paths start at. */
+  cwd: string
+  /** The environment, as `commandEnvironment` makes it. */
+  env: NodeJS.ProcessEnv
+}
+
+/** The variables of a tool, from the place where it runs. */
+export function variablesOf({ cwd, env }: Place): Variables {
+  return { AGENT_HOME: env.AGENT_HOME ?? cwd, CWD: cwd }
 }
 
 /** Both as absolute paths: a command would look for a relative one from where it runs. */
@@ -191,18 +177,13 @@ export function absolute({ AGENT_HOME, CWD }: Variables): Variables {
   return { AGENT_HOME: resolve(AGENT_HOME), CWD: resolve(CWD) }
 }
 
-/** A path of a tool's settings as an absolute one; relative ones start at the workspace. */
+/** Replaces the two variables in a text of a tool's settings. */
+export function fillVariables(text: string, variables: Variables): string {
+  return text.replaceAll(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: keyof Variables) => variables[name])
+}
+
+/** A path of a tool's settings as an absolute one; a relative one starts at the workspace. */
 export function settingsPath(text: string, variables: Variables): string {
   const filled = fillVariables(text, variables)
   return isAbsolute(filled) ? filled : resolve(variables.CWD, filled)
-}
-
-export interface Place {
-  workDirectory: string
-  environment: NodeJS.ProcessEnv
-}
-
-/** The variables a tool's settings may use, taken from where the tool runs. */
-export function variablesOf({ workDirectory, environment }: Place): Variables {
-  return { AGENT_HOME: environment.AGENT_HOME ?? workDirectory, CWD: workDirectory }
 }

@@ -1,18 +1,18 @@
 import type { Problem } from '@delta/tool-expander'
 
-/** `TOOL`: a definition that cannot be used, its author's mistake. `USAGE`: the calling program's. */
-export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_USAGE'
+/** `TOOL`, `POLICY`: what a person wrote cannot be used. `USAGE`: a mistake of the calling program. */
+export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_POLICY' | 'ERR_EXECUTOR_USAGE'
 
 /**
- * A mistake of the program or of the person who wrote the tool.
+ * A mistake of the program, or of the person who wrote a tool or a policy.
  *
- * Nothing a model sends and nothing a command does is thrown: those are results.
+ * What a model sends and what a command does is never thrown: it is a result.
  * Branch on `code`; show `message` to people.
  */
 export class ExecutorError extends Error {
   override readonly name = 'ExecutorError'
   readonly code: ExecutorErrorCode
-  /** Every problem found, not only the first; empty when the message says it all. */
+  /** Every problem of a tool or a policy; empty for `ERR_EXECUTOR_USAGE`. */
   readonly problems: readonly Problem[]
 
   constructor(code: ExecutorErrorCode, message: string, problems: readonly Problem[] = []) {
@@ -20,6 +20,11 @@ export class ExecutorError extends Error {
     this.code = code
     this.problems = problems
   }
+}
+
+/** A problem as a line of an error's message. */
+export function lineOf({ path, message, hint }: Problem): string {
+  return `${path && `${path}: `}${message}${hint === undefined ? '' : `. ${hint}`}`
 }
 
 /** True for an `ExecutorError`, also one of another installed copy of this package. */

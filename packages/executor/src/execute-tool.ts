@@ -1,5 +1,12 @@
 import { bindArguments } from '@delta/tool-expander'
-import { credentialsOf, isAgentCommand, toolEnvironment, variablesOf } from './environment.js'
+import {
+  commandEnvironment,
+  credentialsOf,
+  fillVariables,
+  isAgentCommand,
+  variablesOf,
+} from './environment.js'
+import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
 import {
   type CallContext,
@@ -24,62 +31,70 @@ import {
 
 /** Where and with what a prepared call runs. */
 export interface RunContext extends ResultContext {
-  /** The whole environment, as `commandEnvironment` makes it; the tool's own `env:` is laid over it. */
-  environment: NodeJS.ProcessEnv
+  /** The whole environment, as `commandEnvironment` makes it; the tool's own `env:` overrides it. */
+  env: NodeJS.ProcessEnv
   /** Becomes `DELTA_ACTION_ID`, by which the process is found again after a crash. */
   actionId?: string | undefined
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string | undefined
-  /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
+  /** Keeps the files of small outputs, too, until the caller has stored the result: see `removeInlined`. */
   keepOutput?: boolean | undefined
   /** Ends the command, TERM first; the result is `INTERRUPTED`. */
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
-  /** Tokens whose values are kept no longer. A call that names one is `BLOCKED`: the command would get the token itself. */
+  /** Tokens whose values are erased. A call that names one is `BLOCKED`: the command would get the token itself. */
   erasedTokens?: ReadonlySet<string> | undefined
   /** Called as soon as the process exists, before it can have ended. */
   onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
-/** Where and how a tool runs that is called without an engine, and who is asked. */
+/** Where and how a tool runs without an engine, and who confirms a call. */
 export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
-  /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
-  variables?: CallContext['variables'] | undefined
   /**
-   * Asks a person about a call the policy does not simply allow. Only `true` lets it run, for the text `no` must not pass for a
-   * yes. Without it such calls are blocked.
+   * Asks a person about a call that the policy does not simply allow. Only `true` runs it, so that the string `no` is not
+   * taken for a yes. Without it such calls are blocked.
    */
   confirm?: ((call: RunnableCall) => boolean | Promise<boolean>) | undefined
 }
 
 /**
- * The whole way of one tool call: look up, validate, policy, bind, run, redact, format.
+ * Does a whole tool call: look up, validate, policy, bind, run, redact, format. Whatever a model sends has a result.
  *
- * For programs without an engine; an engine journals between the steps, so it calls
- * `prepareCall` and `runPrepared` itself. There is a result for whatever a model can send.
+ * The engine's credentials in `env` (`DELTA_API_KEY`, `OPENAI_API_KEY`) and in `credentials` reach only a tool that lists them
+ * in `pass_env`, and no observation.
  *
- * The engine's credentials (`CREDENTIAL_NAMES`) that are in `environment` reach no tool but one that lists them in
- * `pass_env`, and no observation; `credentials` names others.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or the policy was not read by `parsePolicy`. Also what
+ *   `confirm` throws.
  *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: the policy was not read by `parsePolicy`. Besides, what `confirm` throws.
+ * @example
+ * await executeTool([defineTool({ name: 'list', exec: 'ls' })], { name: 'list', arguments: '{}' }, { cwd, env: process.env })
  */
 export async function executeTool(
-  tools: ReadonlyMap<string, Tool>,
+  tools: readonly Tool[],
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  const { policy, runsDirectory, variables = variablesOf(context) } = context
-  const prepared = prepareCall(tools, call, { policy, runsDirectory, variables })
+  const { policy, runsDirectory } = context
+  const variables = variablesOf(context)
+  const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
-  const asks = prepared.decision === 'ask' && !context.signal?.aborted // nobody is asked about what will not run
+  const asks = prepared.decision === 'ask' && !context.signal?.aborted // what will not run needs no answer
   if (asks && (await context.confirm?.(prepared)) !== true) {
     const { reasons, tool } = prepared
     const observation = `BLOCKED: "${tool.expanded.name}" needs a person's approval (${reasons.join(', ')}), and it was not given. Nothing was run.`
     return notRun('BLOCKED', observation)
   }
-  const credentials = context.credentials ?? credentialsOf(context.environment)
-  return runPrepared(prepared, { ...context, credentials })
+  return runPrepared(prepared, context)
+}
+
+function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const found = new Map(tools.map((tool) => [tool.expanded.name, tool]))
+  if (found.size === tools.length) return found
+  const names = tools.map(({ expanded }) => expanded.name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  const message = `Two tools are called "${twice}". A model could not tell them apart.`
+  throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
 /** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
@@ -93,14 +108,15 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  *
  * @throws What `onSpawn` throws, and the system's error when redacted output cannot be stored (`ENOSPC`).
  */
-export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
+export async function runPrepared(call: RunnableCall, given: RunContext): Promise<ToolResult> {
   const { tool } = call
+  const context = { ...given, credentials: { ...credentialsOf(given.env), ...given.credentials } }
   const { actionId, outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
   const directory = findWorkingDirectory(tool, context)
   if ('refusal' in directory) return notRun('ERROR', `ERROR: ${directory.refusal} Nothing was run.`)
 
   const cwd = directory.path
-  const env = toolEnvironment(tool, context, cwd)
+  const env = environmentOf(tool, context, cwd)
   const refusal = await sandboxProblem(call, variablesOf(context), { cwd, env })
   if (refusal !== undefined) return notRun('BLOCKED', `BLOCKED: ${refusal}`)
   const filled = withSecrets(call, context)
@@ -121,8 +137,8 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     onSpawn,
     filter: isEntrusted ? redactors(tool.settings, context).known.filter : undefined,
   })
-  const { DELTA_RUN_DIR: runDirectory } = context.environment
-  // who left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace by now
+  const { DELTA_RUN_DIR: runDirectory } = context.env
+  // a process that left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace
   if (STOPPED.has(outcome.status) && actionId !== undefined && runDirectory !== undefined)
     await endOrphans({ actionId, runDirectory }, { graceMs: ESCAPED_GRACE_MS })
   const result = toResult(outcome, tool, context)
@@ -130,11 +146,28 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   return result
 }
 
+/** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
+function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+  const { env, credentials, actionId } = context
+  const fill = (text: string) => fillVariables(text, variablesOf(context))
+  const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
+  return commandEnvironment(env, {
+    credentials,
+    passEnv: settings.passEnv,
+    command: isAgentCommand(expanded.command) ? expanded.command.map(fill) : [],
+    extra: {
+      ...Object.fromEntries(own),
+      PWD: cwd,
+      ...(actionId !== undefined && { DELTA_ACTION_ID: actionId }),
+    },
+  })
+}
+
 const TOKEN = /«secret:[^»]{1,64}»/g
 
 /**
- * The call with entrusted values in the place of their tokens. It is bound anew: it was judged by its tokens, no token begins
- * with a dash, and in JSON a value is written with its quotes and lines escaped. A problem's message may quote the value.
+ * The call with entrusted values in the place of their tokens. It is bound anew: the checks saw tokens, which never begin with
+ * a dash, and in JSON a value is escaped. The message of a bind problem may quote the value, so it is not used.
  */
 function withSecrets(
   call: RunnableCall,
@@ -146,7 +179,7 @@ function withSecrets(
   if (erased !== undefined) return { refusal: `what ${erased} stood for has been erased. ${ASK_AGAIN}` }
   const known = tokens.find((token) => Object.hasOwn(values, token))
   if (known === undefined) return call
-  // A sub-agent keeps its task, and sends it to its provider. What delta continue is told may be the answer to a sensitive question, which is not kept.
+  // A sub-agent records its task and sends it to its provider. The message of `delta continue` may answer a sensitive question, which is not recorded.
   const { command } = tool.expanded
   if (isAgentCommand(command) && command[1] === 'run') {
     const why = `a sub-agent records its task, and what ${known} stands for must not be recorded`

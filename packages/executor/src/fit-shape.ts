@@ -8,10 +8,10 @@ export type ValuePath = readonly (string | number)[]
 export type ShapeProblem = Omit<Problem, 'path'> & { path: ValuePath }
 
 /**
- * Fits what a person wrote to a strict schema, and says what does not fit in the words of this house.
+ * Fits what a person wrote to a strict schema, and describes what does not fit in one wording for all files.
  *
- * Unknown keys are reported, but do not keep the rest from being read; those that begin with `x-` are the author's own. A schema
- * without an `error` of its own is described by its kind; one that has it completes the sentence "must be …".
+ * Unknown keys are reported, and the rest is read all the same; keys that begin with `x-` are the author's own. A schema
+ * without an `error` is described by its kind; an `error` completes the sentence "must be …".
  *
  * @param alsoKnown - Keys besides the schema's own that a mistyped one may have meant.
  * @returns the parsed value (undefined if anything but unknown keys is wrong) and every problem.
@@ -32,7 +32,7 @@ export function fitShape<T>(
 
 type Issue = z.core.$ZodIssue
 
-/** A union says only that no form fits; the issues worth telling are those of the form whose kind was used. */
+/** A union only says that no form fits; the useful issues are those of the form whose kind was used. */
 function ofTheBranchMeant(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const branch = issue.errors.find(
@@ -55,15 +55,15 @@ function omit(value: unknown, [step, ...rest]: readonly PropertyKey[], keys: rea
 }
 
 const KINDS: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   int: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
   array: 'a list',
-  record: 'a map of keys and values',
+  record: 'a mapping',
 }
 
-/** The one error map: what is wanted at a place, to complete "must be …"; at an unknown key, all keys that there are. */
+/** The error map: what is wanted at a place, to complete "must be …"; at an unknown key, all known keys. */
 const wanted: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -88,17 +88,17 @@ const wanted: z.core.$ZodErrorMap = (issue) => {
 
 type Shape = Record<string, z.core.$ZodType>
 
-/** Of a schema of a map: its keys. */
+/** The keys of a mapping's schema. */
 function shapeOf(schema: unknown): Shape {
   return (schema as { _zod?: { def?: { shape?: Shape } } } | undefined)?._zod?.def?.shape ?? {}
 }
 
 function mapWith(shape: Shape): string {
   const needed = Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined)
-  return needed.length === 0 ? 'a map of keys and values' : `a map with "${needed.join('", "')}"`
+  return needed.length === 0 ? 'a mapping' : `a mapping with "${needed.join('", "')}"`
 }
 
-/** Of forms that a key tells apart: the values it may have. */
+/** The values of the key that tells the forms of a union apart. */
 function optionsOf(issue: object): readonly unknown[] {
   return 'options' in issue && Array.isArray(issue.options) ? issue.options : []
 }
@@ -113,9 +113,10 @@ function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): S
   if (issue.code === 'unrecognized_keys') {
     const known = [...issue.message.split(', '), ...(path.length === 0 ? alsoKnown : [])]
     const keys = issue.keys.filter((key) => !key.startsWith('x-'))
+    const all = `Known here: ${known.join(', ')}.`
     return keys.map((key) => {
-      const hint = didYouMean(key, known) ?? `Known here: ${known.join(', ')}.`
-      return { path: [...path, key], message: `unknown key "${key}"`, hint, unknownKey: true }
+      const problem = unknownKey(key, known)
+      return { ...problem, path: [...path, key], hint: problem.hint ?? all }
     })
   }
   const found = valueAt(value, path)
@@ -126,14 +127,8 @@ function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): S
   }
   if (issue.code === 'custom' || issue.code === 'invalid_key') return [{ path, message: issue.message }]
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
-  const hint = hintFor(issue, found)
-  return [
-    {
-      path,
-      message: `must be ${issue.message}, not ${showValue(found)}`,
-      ...(hint !== undefined && { hint }),
-    },
-  ]
+  const message = `must be ${issue.message}, got ${showValue(found)}`
+  return [{ path, message, hint: hintFor(issue, found) }]
 }
 
 function hintFor(issue: Issue, found: unknown): string | undefined {
@@ -148,15 +143,20 @@ function hintFor(issue: Issue, found: unknown): string | undefined {
   if (expected === 'string' && ['number', 'boolean'].includes(typeof found)) return 'Write it in quotes.'
   if (expected !== 'array') return undefined
   if (typeof found !== 'object') return 'Begin each element with "- ", also a single one.'
-  return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
+  return 'Begin each element with "- ", and write the key as "name:" in it.'
 }
 
-export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
+/** The problem of a key that is not among the known ones; the hint names one that is near. */
+export function unknownKey(key: string, known: readonly string[]): Omit<ShapeProblem, 'path'> {
+  return { message: `unknown key "${key}"`, hint: didYouMean(key, known), unknownKey: true }
+}
+
+function didYouMean(wrong: string, known: readonly string[]): string | undefined {
   const [nearest] = nearestNames(wrong, known)
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`
 }
 
-/** A command that was written as one text; one that needs a shell gets it. */
+/** A command that was written as one string, as a list; with a shell if it needs one. */
 function commandOf(text: string): string {
   return JSON.stringify(/[|&;<>$`"'*]/.test(text) ? ['sh', '-c', text] : text.split(/\s+/))
 }
@@ -165,7 +165,7 @@ type CamelCase<Key extends string> = Key extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Key
 
-/** What is written of a map, with its keys as our own values are spelt: `allowNetwork` for `allow_network`. */
+/** The written entries of a mapping, with keys in camelCase: `allowNetwork` for `allow_network`. */
 export function inCamelCase<Written extends object>(
   written: Written,
 ): { [Key in keyof Written & string as CamelCase<Key>]?: Exclude<Written[Key], undefined> } {
@@ -175,16 +175,16 @@ export function inCamelCase<Written extends object>(
   ) as ReturnType<typeof inCamelCase<Written>>
 }
 
-/** A value as it is named in a message. */
+/** A value as a message names it. */
 export function showValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'object') return 'a mapping'
   if (typeof value !== 'string') return String(value)
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
 }
 
-/** What stands at a place of a value; undefined if nothing does. */
+/** The value at a path; undefined if there is nothing. */
 export function valueAt(value: unknown, path: ValuePath): unknown {
   return path.reduce<unknown>(
     (at, key) => (at as Record<string | number, unknown> | undefined | null)?.[key],
@@ -200,22 +200,21 @@ export function formatPath(path: ValuePath): string {
   }, '')
 }
 
-/** Nobody mistypes a longer name, and the work grows with its square. */
+/** Longer names are cut: the work grows with the square of the length. */
 const LONGEST = 64
 
 /**
- * Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first.
+ * Up to three of `names` that `wanted` may be a misspelling of, likeliest first.
  *
- * Capitals, `-`, `_` and the order of the words do not count: `readFile` and `file-read` are `read_file`. Besides, one letter in
- * four may be wrong, and one in any case; two that changed places are one. Behind these come names that go on where the wanted
- * one ends: `timeout_ms` for `timeout`.
+ * Capitals, `-`, `_` and the order of the words do not count: `readFile` and `file-read` are `read_file`. Two swapped letters
+ * are one mistake. Names that continue the wanted one come last: `timeout_ms` for `timeout`.
  *
  * @param mostEdits - How many letters may be wrong. Default: one in four, and at least one.
  */
 export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
   const most = mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4))
   const target = wordsOf(wanted.slice(0, LONGEST))
-  if (target.join('') === '') return [] // near to every short name, and meant as none
+  if (target.join('') === '') return [] // near to every short name
   const known = [...names].map((name) => ({ name, words: wordsOf(name) }))
   const near = known
     .map(({ name, words }) => ({ name, edits: unlikeness(target, words, most) }))

@@ -12,7 +12,7 @@ import {
 import { callAbove } from './environment.js'
 import { ExecutorError } from './errors.js'
 
-/** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
+/** Identifies the processes of a call or of hooks: by the record of the engine, and by the environment they carry. */
 export interface OrphanQuery {
   /** The file `recordProcess` wrote, if the engine got that far. */
   recordPath?: string | undefined
@@ -32,19 +32,19 @@ const VANISH_MS = 500
  * process that carries the call's environment, and all their descendants.
  *
  * @returns pids; never this process or an ancestor of it.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a string of the query is empty.
  */
 export function findOrphans(query: OrphanQuery): number[] {
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
 /**
- * Ends what `findOrphans` finds: TERM, and after the grace KILL, looking anew each time since
- * processes that are told to end may start others.
+ * Ends what `findOrphans` finds: TERM, and after the grace KILL. It looks again each time, since a process that gets TERM may
+ * start others.
  *
  * @param options.graceMs - Time between TERM and KILL; default 2000.
  * @returns every pid that was signalled; empty when nothing was left.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a string of the query is empty.
  */
 export async function endOrphans(
   query: OrphanQuery,
@@ -57,7 +57,7 @@ export async function endOrphans(
   return [...seen.keys()]
 }
 
-/** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
+/** Sends TERM once to each process, KILL repeatedly; adds each to `seen`. */
 async function signalUntilGone(
   query: OrphanQuery,
   seen: Map<number, string>,
@@ -77,14 +77,14 @@ async function signalUntilGone(
 }
 
 /**
- * One look at all processes. Those in `seen` (start times by pid) belong to the call also when
- * nothing shows it any more: a child whose parent has ended is adopted by another.
+ * Looks once at all processes. Those in `seen` (start times by pid) belong to the call even if nothing shows it any more: a
+ * child whose parent has ended is adopted by another process.
  */
 function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInfo[] {
   const { recordPath, actionId, runDirectory, hookDirectories = [] } = query
   if ([recordPath, actionId, runDirectory, ...hookDirectories].includes('')) {
-    // it would be found in processes that have nothing to do with us, and it is decided here who is killed
-    const message = 'The query holds an empty text.\nLeave out what is not known.'
+    // it would match processes of others, which would be killed
+    const message = 'The query holds an empty string.\nLeave out what is not known.'
     throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
   }
   const processes = listProcesses().filter(({ alive }) => alive)
@@ -133,33 +133,28 @@ function carriesEnvironment(
   )
 }
 
-/** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
+/** Identifies a running process after a crash, a reboot or a reuse of its pid. */
 export interface ProcessRecord {
   pid: number
-  /** As the system has it: clock ticks since the start of the machine on Linux, a date on macOS. Only to be compared. */
+  /** Clock ticks since the start of the machine on Linux, a date on macOS. Only for comparison. */
   start_time: string
   /** Differs after every start of the machine. */
   boot_id: string
-  /** Which numbering of processes the pid belongs to: a container has its own. */
+  /** The numbering of processes that the pid belongs to: a container has its own. */
   pid_namespace?: string
 }
 
-/** Who a running command is, as the text of the file in which `findOrphans` looks: one JSON object, and a line end. */
-export function describeProcess(pid: number): string {
-  const { bootId: boot_id, pidNamespace: pid_namespace } = thisMachine()
-  const start_time = readProcess(pid)?.startTime ?? ''
-  return `${JSON.stringify({ pid, start_time, boot_id, pid_namespace } satisfies ProcessRecord)}\n`
-}
-
 /**
- * Writes down who a running command is (0600), for `findOrphans`.
- * Not synced: a command whose record was lost is still found by its environment, on Linux.
+ * Records a running command (0600) for `findOrphans`. Not synced: on Linux a command whose record was lost is still found by
+ * its environment.
  *
- * A file that is there is written in place, so that whoever made it has reserved the room: by now the command runs, and
- * may have filled the disk.
+ * An existing file is overwritten in place, because it reserves the room: the command runs by now and may have filled the disk.
  */
 export function recordProcess(path: string, pid: number): void {
-  const bytes = Buffer.from(describeProcess(pid))
+  const { bootId: boot_id, pidNamespace: pid_namespace } = thisMachine()
+  const start_time = readProcess(pid)?.startTime ?? ''
+  const entry = { pid, start_time, boot_id, pid_namespace } satisfies ProcessRecord
+  const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
   try {
     writeSync(descriptor, bytes, 0, bytes.length, 0)
@@ -169,7 +164,7 @@ export function recordProcess(path: string, pid: number): void {
   }
 }
 
-/** Undefined when there is no record, or only half of one, or one of the system's first process, whose group is everybody. */
+/** Undefined without a record, for a torn one, and for one of the system's first process, whose group is every process. */
 export function readProcessRecord(path: string): ProcessRecord | undefined {
   try {
     const text = readIfThere(path)?.toString() ?? ''
@@ -178,11 +173,11 @@ export function readProcessRecord(path: string): ProcessRecord | undefined {
     if (typeof start_time !== 'string' || typeof boot_id !== 'string') return undefined
     return { pid, start_time, boot_id, ...(typeof pid_namespace === 'string' && { pid_namespace }) }
   } catch {
-    return undefined // torn: the crash came first; or a command put something else there
+    return undefined // torn by the crash, or a command put something else there
   }
 }
 
-/** True while the process of a record runs; another process with its pid does not count. */
+/** True while the process of a record runs; false for another process with its pid. */
 export function isRunning({ pid, start_time, boot_id, pid_namespace }: ProcessRecord): boolean {
   const { bootId, pidNamespace } = thisMachine()
   if (boot_id !== bootId || (pid_namespace ?? pidNamespace) !== pidNamespace) return false

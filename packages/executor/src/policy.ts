@@ -1,17 +1,14 @@
 import type { Problem } from '@delta/tool-expander'
 import * as z from 'zod/mini'
-import { ExecutorError } from './errors.js'
+import { ExecutorError, lineOf } from './errors.js'
 import { fitShape, formatPath, inCamelCase, type ShapeProblem } from './fit-shape.js'
 
-/** A value that is only read: one that was written with `as const` is taken, too. */
+/** A value that is only read, so that one written with `as const` fits, too. */
 export type Constant<Type> = Type extends object
   ? { readonly [Key in keyof Type]: Constant<Type[Key]> }
   : Type
 
-const yesOrNo = z.optional(z.boolean())
-const texts = z.optional(z.array(z.string()))
-
-/** In ATIP's words, least first: a policy compares places in this list. */
+/** In ATIP's words, least trusted first: a policy compares places in this list. */
 export const TRUST_LEVELS = ['inferred', 'user', 'community', 'org', 'vendor', 'native'] as const
 /** Cheapest first: a policy compares places in this list. */
 export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
@@ -24,34 +21,40 @@ export type CostEstimate = (typeof COST_ESTIMATES)[number]
 /**
  * What a tool does to the world, in ATIP's words. All optional; absent means unknown, not safe.
  */
-export const effectsSchema = z.strictObject({
-  filesystem: z.optional(z.strictObject({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts })),
-  network: yesOrNo,
-  subprocess: yesOrNo,
-  idempotent: yesOrNo,
-  reversible: yesOrNo,
-  destructive: yesOrNo,
-  creates: texts,
-  modifies: texts,
-  deletes: texts,
-  interactive: z.optional(
-    z.strictObject({
-      stdin: z.optional(z.enum(['none', 'optional', 'required', 'password'])),
-      prompts: yesOrNo,
-      tty: yesOrNo,
-    }),
-  ),
-  cost: z.optional(z.strictObject({ estimate: z.optional(z.enum(COST_ESTIMATES)), billable: yesOrNo })),
-  duration: z.optional(z.strictObject({ typical: z.optional(z.string()), timeout: z.optional(z.string()) })),
-})
+export const effectsSchema = /* @__PURE__ */ (() => {
+  const yesOrNo = z.optional(z.boolean())
+  const texts = z.optional(z.array(z.string()))
+  return z.strictObject({
+    filesystem: z.optional(z.strictObject({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts })),
+    network: yesOrNo,
+    subprocess: yesOrNo,
+    idempotent: yesOrNo,
+    reversible: yesOrNo,
+    destructive: yesOrNo,
+    creates: texts,
+    modifies: texts,
+    deletes: texts,
+    interactive: z.optional(
+      z.strictObject({
+        stdin: z.optional(z.enum(['none', 'optional', 'required', 'password'])),
+        prompts: yesOrNo,
+        tty: yesOrNo,
+      }),
+    ),
+    cost: z.optional(z.strictObject({ estimate: z.optional(z.enum(COST_ESTIMATES)), billable: yesOrNo })),
+    duration: z.optional(
+      z.strictObject({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }),
+    ),
+  })
+})()
 
-/** What a tool says of itself; the checked value, or one written out in a program. */
+/** The effects a tool declares. */
 export type Effects = Constant<z.infer<typeof effectsSchema>>
 
 /**
- * What commands may do without asking. ATIP's words and defaults.
+ * What commands may do without asking, in ATIP's words and with its defaults.
  *
- * What is against `allowNetwork`, `allowFilesystemWrite`, `allowInteractive` or `minTrustLevel` no person can confirm.
+ * A person cannot confirm a call that breaks `allowNetwork`, `allowFilesystemWrite`, `allowInteractive` or `minTrustLevel`.
  */
 export interface PolicyRules {
   allowDestructive: boolean
@@ -61,9 +64,9 @@ export interface PolicyRules {
   allowFilesystemWrite: boolean
   allowFilesystemDelete: boolean
   allowInteractive: boolean
-  /** The lowest whose tools may run; tools of the agent's author always may. */
+  /** The lowest level whose tools may run; the agent's author's own tools always may. */
   minTrustLevel: TrustLevel
-  /** The highest that needs no person. */
+  /** The highest estimate that needs no confirmation. */
   maxCostEstimate: CostEstimate
 }
 
@@ -71,18 +74,18 @@ export interface PolicyRules {
 export interface Policy {
   /** Undefined: every effect is allowed. */
   rules?: PolicyRules
-  /** The author's lasting consent by the names of tools: what a person would be asked is allowed. */
+  /** The author's lasting consent, by the names of tools: a call that a person would be asked about is allowed. */
   tools?: Readonly<Record<string, 'allow'>>
-  /** What becomes of a call that wants a person's confirmation. */
+  /** What happens to a call that needs a person's confirmation. */
   onConfirmation: 'ask_human' | 'deny'
   /**
-   * `patterns`: text that looks like a secret is taken out of observations, not only known secrets.
+   * `patterns`: text that looks like a secret is redacted from observations, not only known secrets.
    * Undefined: `patterns` for imported tools, `declared` for the author's own.
    */
   redact?: 'declared' | 'patterns'
 }
 
-/** What holds where a policy does not say otherwise, and for imported tools without any policy. */
+/** The rules that a policy does not state, and those of imported tools without a policy. */
 export const DEFAULT_RULES: PolicyRules = {
   allowDestructive: false,
   allowNonReversible: true,
@@ -95,32 +98,47 @@ export const DEFAULT_RULES: PolicyRules = {
   maxCostEstimate: 'high',
 }
 
-/** `policy:` as it is written. Exported for its JSON Schema; `parsePolicy` is what reads a value. */
-export const policySchema = z.strictObject({
-  allow_destructive: yesOrNo,
-  allow_non_reversible: yesOrNo,
-  allow_billable: yesOrNo,
-  allow_network: yesOrNo,
-  allow_filesystem_write: yesOrNo,
-  allow_filesystem_delete: yesOrNo,
-  allow_interactive: yesOrNo,
-  min_trust_level: z.optional(z.enum(TRUST_LEVELS)),
-  max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
-  on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
-  redact: z.optional(z.enum(['declared', 'patterns'])),
-  tools: z.optional(z.record(z.string(), z.literal('allow'))),
-})
+/** `policy:` as it is written. Exported for its JSON Schema; `safeParsePolicy` reads a value. */
+export const policySchema = /* @__PURE__ */ (() => {
+  const yesOrNo = z.optional(z.boolean())
+  return z.strictObject({
+    allow_destructive: yesOrNo,
+    allow_non_reversible: yesOrNo,
+    allow_billable: yesOrNo,
+    allow_network: yesOrNo,
+    allow_filesystem_write: yesOrNo,
+    allow_filesystem_delete: yesOrNo,
+    allow_interactive: yesOrNo,
+    min_trust_level: z.optional(z.enum(TRUST_LEVELS)),
+    max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
+    on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
+    redact: z.optional(z.enum(['declared', 'patterns'])),
+    tools: z.optional(z.record(z.string(), z.literal('allow'))),
+  })
+})()
 
-/** A policy, or every problem; a rule with a name nobody knows is one that has `unknownKey`. */
+/** A policy, or every problem; the problem of an unknown rule has `unknownKey`. */
 export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; problems: Problem[] }
 
 /**
- * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
- * (destructive and interactive commands are not allowed); a policy that only says what to
- * redact, or which tools need no person, has no rules. A key nobody knows is a problem, for the rule that was meant would protect nothing; keys that
- * begin with `x-` are the author's own.
+ * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults (destructive and interactive
+ * commands are not allowed); a policy that only has `redact` or `tools` has no rules. An unknown rule is a problem, because
+ * the rule that was meant would protect nothing. Keys that begin with `x-` are the author's own.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_POLICY`: names every problem.
+ *
+ * @example
+ * const policy = parsePolicy({ allow_network: false, on_confirmation: 'deny' })
  */
-export function parsePolicy(input: unknown): ParsedPolicy {
+export function parsePolicy(input: unknown): Policy {
+  const parsed = safeParsePolicy(input)
+  if (parsed.ok) return parsed.policy
+  const message = ['The policy cannot be used:', ...parsed.problems.map(lineOf)].join('\n')
+  throw new ExecutorError('ERR_EXECUTOR_POLICY', message, parsed.problems)
+}
+
+/** The same, with the problems as a result. */
+export function safeParsePolicy(input: unknown): ParsedPolicy {
   const { value, problems } = fitShape(policySchema, input)
   if (value === undefined || problems.length > 0) return { ok: false, problems: problems.map(asRule) }
   const { on_confirmation, redact, tools, ...written } = value
@@ -130,19 +148,19 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     onConfirmation: on_confirmation ?? 'ask_human',
     ...(redact && { redact }),
     ...(tools && { tools }),
+    ...(hasRules && { rules: { ...DEFAULT_RULES, ...inCamelCase(written) } }),
   }
-  if (hasRules) policy.rules = { ...DEFAULT_RULES, ...inCamelCase(written) }
   return { ok: true, policy }
 }
 
 function asRule({ path, message, ...rest }: ShapeProblem): Problem {
-  const strange = `there is no rule "${path.at(-1)}"; it would protect nothing`
-  return { path: formatPath(path), message: rest.unknownKey ? strange : message, ...rest }
+  const unknown = `there is no rule "${path.at(-1)}"; it would protect nothing`
+  return { path: formatPath(path), message: rest.unknownKey ? unknown : message, ...rest }
 }
 
-/** What a policy says to a call. */
+/** What a policy decides about a call. */
 export interface PolicyDecision {
-  /** `ask`: only after a person has confirmed it. What is denied no person can confirm. */
+  /** `ask`: runs only after a person has confirmed it. `deny`: a person cannot confirm it. */
   decision: 'allow' | 'ask' | 'deny'
   /** `destructive`, `network`, …; with ` (not declared)` where the tool does not say. */
   reasons: string[]
@@ -151,16 +169,14 @@ export interface PolicyDecision {
 /**
  * Decides whether a command with these effects may run.
  *
- * An effect the tool does not declare counts as one it may have: where a rule restricts it, the
- * call is not simply allowed. (A command is never given a terminal or open input, so undeclared
- * interaction cannot happen and is not held against it.) Network, file writes, interaction and
- * too little trust are denied and cannot be confirmed; the rest is for a person to confirm.
+ * A tool may have any effect it does not declare, except interaction: a command never gets a terminal or open input.
+ * Network, file writes, interaction and too little trust are denied; a person can confirm the other effects.
  *
- * Without rules everything is allowed to the author's own tools; imported ones come from
- * somebody else and are held to `DEFAULT_RULES`.
+ * Without rules, the author's own tools may do everything, and `DEFAULT_RULES` hold for imported tools.
  *
- * @param options.trust - Who vouches for the effects; absent for tools the agent's author wrote.
- * @param options.tool - Its name: one that the policy allows under `tools` needs no person.
+ * @param options.trust - Who vouches for the effects; absent for the author's own tools.
+ * @param options.tool - The tool's name, for consent under `tools`.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: the policy was not read by `parsePolicy`.
  */
 export function decide(
   effects: Effects | undefined,
@@ -181,14 +197,10 @@ export function decide(
 
 const MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact', 'tools']
 
-/**
- * A policy as a person writes it (`{ allow_network: false }`) has none of the members that are looked at here, and would
- * forbid nothing: a guard must not vanish by such a mistake.
- */
+/** A policy as a person writes it (`{ allow_network: false }`) would forbid nothing, so it is refused. */
 function checkPolicy(policy: Policy | undefined): void {
   if (Object.keys(policy ?? {}).every((key) => MEMBERS.includes(key))) return
-  const message =
-    'The policy was not read.\nPass the policy of parsePolicy({ allow_network: false }), or nothing.'
+  const message = 'The policy was not read.\nPass parsePolicy({ allow_network: false }), or nothing.'
   throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
@@ -215,7 +227,7 @@ function confirmableEffects(effects: Effects, rules: PolicyRules): string[] {
   ]
 }
 
-/** Undefined `applies` means that nobody knows. */
+/** Undefined `applies`: the tool does not declare it. */
 function restricted(reason: string, allowed: boolean, applies: boolean | undefined): string[] {
   if (allowed || applies === false) return []
   return [applies === undefined ? `${reason} (not declared)` : reason]

@@ -6,7 +6,7 @@ import {
   type Matches,
   toJsonSchema,
 } from '@delta/tool-expander'
-import { absolute } from './environment.js'
+import { absolute, type Variables } from './environment.js'
 import { nearestNames, showValue } from './fit-shape.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
@@ -15,7 +15,7 @@ import type { Tool } from './tool.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {
-  /** As the model wrote it; it may be that of no tool. */
+  /** As the model wrote it; there may be no such tool. */
   name: string
   arguments: unknown
 }
@@ -23,22 +23,22 @@ export interface ToolCall {
 /** What a call is judged and bound by. */
 export interface CallContext {
   /** What `${AGENT_HOME}` and `${CWD}` stand for: absolute directories. */
-  variables: { AGENT_HOME: string; CWD: string }
-  /** Where runs are kept outside the workspace: hidden in a sandbox, as every `.delta` is. */
+  variables: Variables
+  /** The directory of runs outside the workspace: hidden in a sandbox, as every `.delta` is. */
   runsDirectory?: string | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
   policy?: Policy | undefined
-  /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
+  /** Other names the caller offers and runs itself; listed when a model calls an unknown tool. */
   otherNames?: readonly string[] | undefined
 }
 
 /** A call that will not run. */
 export interface RefusedCall {
-  /** Tells it from a `RunnableCall`. */
+  /** Distinguishes it from a `RunnableCall`. */
   decision: 'refuse'
   /** `BLOCKED`: by the policy. `ERROR`: there is no such tool, or its arguments do not fit. */
   status: 'ERROR' | 'BLOCKED'
-  /** What was sent: parsed, or the raw text when it is no JSON object. */
+  /** What was sent: parsed, or the raw text if it is not a JSON object. */
   args: unknown
   /** What the model reads instead of a result. */
   observation: string
@@ -51,29 +51,30 @@ export interface RunnableCall {
   /** `ask`: only after a person has approved exactly this `argv`. */
   decision: 'allow' | 'ask'
   tool: Tool
-  /** By the names of the parameters, as they were sent. */
+  /** By the names of the parameters, as the model sent them. */
   args: Record<string, unknown>
   /** What `argv` was bound with. */
-  variables: { AGENT_HOME: string; CWD: string }
+  variables: Variables
   /** The words in front of `argv` that make the sandbox; undefined without one. */
   sandbox?: string[]
-  /** What will be started, sandbox included. */
+  /** What starts, sandbox included. */
   argv: string[]
   /** Absent: end of file at once. */
   stdin?: string
   /** `argv` as a line for a shell. */
   resolvedCommand: string
-  /** Why to ask. */
+  /** Why a person must approve it; empty if not. */
   reasons: string[]
 }
 
-/** What becomes of a call, told apart by `decision`. */
+/** A call that can run, or one that is refused, told apart by `decision`. */
 export type PreparedCall = RefusedCall | RunnableCall
 
 /**
- * Everything before a command starts: look up, read the arguments, ask the policy, bind.
- * Pure but for looking at which directories a sandbox must hide. Whatever a model sends
- * has an answer; only a policy that `parsePolicy` has not read is thrown, as `ERR_EXECUTOR_USAGE`.
+ * Does everything before a command starts: look up, read the arguments, ask the policy, bind. It only looks at which
+ * directories a sandbox must hide. Whatever a model sends has an answer.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: the policy was not read by `parsePolicy`.
  */
 export function prepareCall(
   tools: ReadonlyMap<string, Tool>,
@@ -87,11 +88,11 @@ export function prepareCall(
     return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
-  const judged = judge(tool, call.arguments, context)
+  const variables = absolute(context.variables)
+  const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
-  const variables = absolute(context.variables)
-  const sandbox = sandboxPrefix(tool, context.variables, context.runsDirectory)
+  const sandbox = sandboxPrefix(tool, variables, context.runsDirectory)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,
@@ -107,11 +108,15 @@ export function prepareCall(
 }
 
 /**
- * Whether a person must approve this call before it runs: for frameworks that ask by themselves.
- * False for a call that may run at once, and for one that will be refused whatever a person says.
+ * Whether a person must approve this call before it runs: for a program that asks by itself. False for a call that runs
+ * without, and for one that is refused in any case (bad arguments, a denied effect).
  *
  * @param args - As the model sent them: JSON text, or the value already parsed.
- * @param policy - Undefined: as in `prepareCall`, only imported tools are restricted.
+ * @param policy - From `parsePolicy`. Undefined: only imported tools are restricted.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: the policy was not read by `parsePolicy`.
+ *
+ * @example
+ * if (needsApproval(tool, '{"file":"a.txt"}', policy)) await ask()
  */
 export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undefined): boolean {
   return judge(tool, args, { policy, variables: ANYWHERE }).decision === 'ask'
@@ -132,7 +137,7 @@ function judge(
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables: absolute(variables), matches: limitedMatcher() })
+  const bound = bindArguments(expanded, args, { variables, matches: limitedMatcher() })
   if (!bound.ok) {
     const advice = adviceOnDash(expanded, bound.reasons)
     const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
@@ -171,10 +176,6 @@ function asObject(value: unknown): ReadArguments {
   return { ok: true, args: value as Record<string, unknown> }
 }
 
-/*
- * What a model reads instead of a result when its call was not run. The first line says so in as many words.
- */
-
 const MOST_NAMED = 50
 
 function unknownTool(name: string, known: readonly string[]): string {
@@ -185,7 +186,7 @@ function unknownTool(name: string, known: readonly string[]): string {
   return lines.join('\n')
 }
 
-/** The model has been given them all; of thousands it need not be told again. */
+/** The request lists all tools; an observation need not repeat thousands. */
 function someOf(names: readonly string[]): string {
   if (names.length <= MOST_NAMED) return names.join(', ')
   return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
@@ -213,7 +214,7 @@ function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]): string
   ].join('\n')
 }
 
-/** What the author of a tool can change where a value was refused that may be right. */
+/** What the author of a tool can change if the refused value was right. */
 function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
   const refused = problems.find(({ code }) => code === 'ERR_ARGUMENT_DASH')
   if (refused === undefined) return undefined
@@ -236,7 +237,7 @@ const LIMIT_MS = 1000
 const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
 
 /**
- * A matcher that spends at most 1,000 ms, over all its matches. A pattern with a repeat inside a repeat can take years, and the
+ * A matcher that spends at most 1,000 ms over all its matches. A pattern with a repeat inside a repeat can take years, and the
  * process handles no signal meanwhile. Make one for each call.
  */
 export function limitedMatcher(): Matches {
@@ -252,7 +253,7 @@ export function limitedMatcher(): Matches {
   }
 }
 
-/** Only a script can be interrupted. */
+/** Only a script of `node:vm` can be interrupted. */
 function testWithin(timeout: number, globals: Context): boolean | string {
   try {
     return runInContext('expression.test(text)', globals, { timeout }) === true
@@ -265,10 +266,9 @@ function testWithin(timeout: number, globals: Context): boolean | string {
 const DEEPEST = 200
 
 /**
- * Whether a value is nested so deeply that it cannot be written into a journal: `JSON.parse` reads any depth, but
- * `JSON.stringify` overflows the stack.
+ * Whether a value is nested too deeply for a journal: `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack.
  *
- * @param levels - How many are written. Default 200, far from where the stack ends.
+ * @param levels - How many are allowed. Default 200, far from the end of the stack.
  */
 export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
   if (typeof value !== 'object' || value === null) return false

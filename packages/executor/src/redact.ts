@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { type ByteFilter, writeWhole } from './channels.js'
 
-/** Takes known secrets out of texts and streams. */
+/** Replaces known secrets in texts and streams. */
 export interface Redactor {
-  /** False when there is nothing to look for, so that callers can save the work. */
+  /** False when there is nothing to look for. */
   readonly active: boolean
   /** The text with `[REDACTED]` for each secret. */
   text(text: string): string
   /** Whether a stream of bytes holds one of the secrets. */
   foundIn(chunks: Iterable<Buffer>): boolean
-  /** A filter for one stream; a secret that is spread over several chunks is found too. */
+  /** A filter for one stream; it also finds a secret that is spread over several chunks. */
   filter(): ByteFilter
 }
 
@@ -18,8 +18,11 @@ export interface Redactor {
  *
  * Values of 6 bytes or more are found plain, JSON-escaped, URL-encoded and in base64.
  *
- * @param options.patterns - Also take out what merely looks like a secret, from texts (not from
- *   streams): see `redactPatterns`.
+ * @param options.patterns - Default false. True also replaces what looks like a secret (tokens of common services, private
+ *   keys, passwords in URLs), in texts, not in streams.
+ *
+ * @example
+ * createRedactor(['hunter2!']).text('password: hunter2!') // password: [REDACTED]
  */
 export function createRedactor(
   secrets: readonly string[],
@@ -46,9 +49,9 @@ function through({ push, end }: ByteFilter, text: string): string {
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Holds back as many bytes as the longest form could still need: a match is taken only where
- * every form would be visible whole, so a longer secret is never missed for a shorter one.
- * Its text has one character per byte, so that bytes which are no UTF-8 pass unharmed.
+ * Holds back as many bytes as the longest form could still need: a match is replaced only where every form would be visible
+ * whole, so a longer secret is never missed for a shorter one. Its text has one character per byte, so that bytes which are
+ * not UTF-8 pass unchanged.
  */
 function streamFilter(forms: readonly string[]): ByteFilter {
   const longest = forms[0]?.length ?? 1
@@ -70,8 +73,7 @@ function streamFilter(forms: readonly string[]): ByteFilter {
 /**
  * Replaces the matches that begin before `limit`, of those at one place the longest; what follows the limit is kept as `rest`.
  *
- * Not by a regular expression made of the forms: there is a length that none may have, and the error about one that is too long
- * quotes all of it, to whoever reads the error.
+ * Not by a regular expression made of the forms: their length is limited, and the error about a longer one quotes it.
  */
 function replaceBefore(text: string, forms: readonly string[], limit: number): { out: string; rest: string } {
   let out = ''
@@ -101,7 +103,7 @@ function holdsAny(chunks: Iterable<Buffer>, forms: readonly string[]): boolean {
   return false
 }
 
-/** Shorter values are not hunted: they would be found in half of all texts. */
+/** Shorter values are not redacted: they occur in half of all texts. */
 const SHORTEST_SECRET_BYTES = 6
 
 /**
@@ -109,7 +111,7 @@ const SHORTEST_SECRET_BYTES = 6
  * plain, JSON-escaped, URL-encoded and base64, longest first.
  */
 function secretForms(secrets: readonly string[]): string[] {
-  const sent = secrets.map((secret) => Buffer.from(secret).toString()) // half a character reaches a command as U+FFFD
+  const sent = secrets.map((secret) => Buffer.from(secret).toString()) // a lone surrogate reaches a command as U+FFFD
   const long = sent.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
   const forms = new Set(long.flatMap(formsOf).map((form) => Buffer.from(form).toString('latin1')))
   return [...forms].sort((one, other) => other.length - one.length)
@@ -122,7 +124,7 @@ function formsOf(secret: string): string[] {
   return [secret, ...jsonForms(secret), ...urls, ...urls.map(lowerCaseEscapes), ...base64Forms(secret)]
 }
 
-/** As JavaScript writes it, and as Python does: with everything beyond ASCII, and `/`, escaped. */
+/** As JavaScript writes it, and as Python does: with non-ASCII characters, and `/`, escaped. */
 function jsonForms(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const ascii = json.replaceAll(
@@ -137,9 +139,8 @@ function lowerCaseEscapes(url: string): string {
 }
 
 /**
- * The secret alone, in both alphabets and as `base64` and `openssl` break its lines; and the
- * part that depends on nothing but the secret when it stands within a longer text, for each of
- * the three places in a group of three bytes where it can begin.
+ * The secret alone, in both alphabets and as `base64` and `openssl` break its lines; and within a longer text the part that
+ * depends on the secret only, for each of the three places in a group of three bytes where it can begin.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
@@ -153,8 +154,7 @@ function base64Forms(secret: string): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
 }
 
-/** What stands in the place of a secret. */
-export const REDACTED = '[REDACTED]'
+const REDACTED = '[REDACTED]'
 
 /*
  * What common secrets look like. Every repetition is bounded or begins at text that ends the
@@ -170,7 +170,7 @@ const TOKENS = new RegExp(
     `${WORD_START}sk-[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
     `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
     `${WORD_START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
-    `${WORD_START}xox[abeoprs]-[A-Za-z0-9-]{10,255}`, // Slack
+    `${WORD_START}(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,255}`, // Slack
     `${WORD_START}AIza[A-Za-z0-9_-]{35}`, // Google
     `${WORD_START}ya29\\.[A-Za-z0-9_-]{20,1024}`,
     `${WORD_START}npm_[A-Za-z0-9]{36}`,
@@ -192,7 +192,7 @@ const PRIVATE_KEY = new RegExp(
 const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_CHARACTER = /[A-Za-z0-9+/=\s\\]/
 
-/** Takes out what looks like a secret: tokens of common services, private keys, passwords in URLs. */
+/** Replaces what looks like a secret: tokens of common services, private keys, passwords in URLs. */
 export function redactPatterns(text: string): string {
   return redactKeyEnds(text.replace(PRIVATE_KEY, REDACTED))
     .replace(TOKENS, REDACTED)
@@ -215,9 +215,9 @@ function redactKeyEnds(text: string): string {
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all.
+ * Replaces known secrets in a file, if it holds any: it is rewritten beside and renamed.
  *
- * @throws The system's error when it cannot be read or rewritten; the file is then as it was.
+ * @throws The system's error when it cannot be read or rewritten; the file is then unchanged.
  */
 export function redactFile(path: string, known: Redactor): void {
   if (!known.foundIn(chunksOf(path))) return
@@ -227,7 +227,7 @@ export function redactFile(path: string, known: Redactor): void {
     writeFiltered(path, beside, known.filter())
     renameSync(beside, path)
   } catch (error) {
-    rmSync(beside, { force: true }) // on a full disk half a copy only takes room
+    rmSync(beside, { force: true }) // half a copy on a full disk
     throw error
   }
 }
@@ -242,7 +242,7 @@ function writeFiltered(from: string, to: string, filter: ByteFilter): void {
   }
 }
 
-/** The file's bytes, in one buffer that is used again and again. What a command put in its place, a pipe say, may have no end. */
+/** The bytes of a file, in a buffer that is reused. A pipe or device that a command put in its place may have no end: it is not read. */
 function* chunksOf(path: string): Generator<Buffer> {
   const source = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {

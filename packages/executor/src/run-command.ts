@@ -18,7 +18,7 @@ import { ExecutorError } from './errors.js'
 export interface CommandOptions {
   /** The directory it starts in; it must exist. */
   cwd: string
-  /** The whole environment; nothing is added but, with `filter` and `stdin`, a `SHLVL` of 1 where there is none. */
+  /** The whole environment. With `filter` and `stdin`, a missing `SHLVL` becomes 1; nothing else is added. */
   env: NodeJS.ProcessEnv
   /** Any size. Without it the command reads end of file at once. */
   stdin?: string | Uint8Array | undefined
@@ -32,11 +32,11 @@ export interface CommandOptions {
   keep?: Keep | undefined
   /** 0 or absent: no limit. */
   timeoutMs?: number | undefined
-  /** How much both streams together may write, looked at four times a second. 0 or absent: no limit. */
+  /** How much both streams together may write, measured four times a second. 0 or absent: no limit. */
   maxOutputBytes?: number | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
-  /** Ends the command, TERM first; already aborted, it is not started. */
+  /** Ends the command, TERM first. If it is aborted already, the command is not started. */
   signal?: AbortSignal | undefined
   /** Called as soon as the process exists, before it can have ended. */
   onSpawn?: ((process: { pid: number }) => void) | undefined
@@ -56,10 +56,7 @@ export type CommandOutcome = Ending & {
 
 const running = new Set<number>()
 
-/**
- * Kills (KILL, at once, synchronously) every process group that `runCommand` has running in
- * this process: for a program that must leave within the same tick, on a second Ctrl+C say.
- */
+/** Sends KILL synchronously to every process group that `runCommand` runs in this process: for a second Ctrl+C. */
 export function killRunningCommands(): void {
   for (const pid of running) signalGroup(pid, 'SIGKILL')
 }
@@ -67,14 +64,17 @@ export function killRunningCommands(): void {
 /**
  * Runs one command, without a shell, in a process group of its own.
  *
- * Its output goes straight to files, so memory stays flat at any size, and the promise
- * settles when the process itself ends: a grandchild that keeps its output open holds
- * nobody up. A timeout, too much output or an abort ends the whole group, TERM first, KILL
- * after the grace. Whatever happens to the command is an outcome, never an exception.
- * What it left running in the background is left alone when it ends by itself.
+ * Its output goes straight to files, so memory stays flat at any size. The promise settles when the process itself ends,
+ * also if a grandchild keeps its output open. A timeout, too much output or an abort ends the whole group: TERM first, KILL
+ * after the grace. Whatever happens to the command is an outcome, never an exception. A command that ends by itself leaves
+ * its background processes running.
  *
  * @param argv - Program and arguments, passed on byte for byte.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty. Besides, what `onSpawn` or `filter` throws.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty. Also what `onSpawn` or `filter` throws, and the system's
+ *   error when filtered output cannot be stored (`ENOSPC`).
+ *
+ * @example
+ * const { status, exitCode, stdout } = await runCommand(['make', 'test'], { cwd, env: process.env, timeoutMs: 60_000 })
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   if (!argv[0]) {
@@ -98,11 +98,11 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     return {
       durationMs: Math.round(performance.now() - startedAt),
       ...ending,
-      ...channels.capture(options),
+      ...channels.capture(),
       ...(full && { diskFull: true }),
     }
   } catch (error) {
-    signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: nothing may go on unwatched
+    signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: the command must not go on unwatched
     throw error
   } finally {
     running.delete(pid)
@@ -139,7 +139,7 @@ async function start(argv: readonly string[], options: CommandOptions): Promise<
   }
 }
 
-/** `bash -c` takes a socket, as a pipe of Node's is one, for a login from afar and runs `~/.bashrc`, unless it is below a shell. */
+/** Node's pipes are sockets. `bash -c` takes a socket on stdin for a remote login and runs `~/.bashrc`, unless SHLVL is above 0. */
 function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Number(env.SHLVL) > 0 ? env : { ...env, SHLVL: '1' }
 }
@@ -164,55 +164,65 @@ export interface StartError {
 export const BY_STDIN =
   'Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.'
 
-/** Turns what `spawn` or `open` threw into a cause a person can act on. */
+/** Turns what `spawn` or `open` threw into a cause a person can act on: the first row that applies. */
 function explainStartError(error: unknown, argv: readonly string[], cwd: string): StartError {
-  const { code, syscall, path = 'A temporary file', message } = error as NodeJS.ErrnoException
+  const { code, syscall = '', path = 'A temporary file', message } = error as NodeJS.ErrnoException
   const [program = ''] = argv
-  const because = (kind: StartErrorCode, what: string, advice: string) => ({
-    code: kind,
-    message: `${what} ${advice}`,
-  })
-  if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
-    const advice = 'Make its directory writable; that of temporary files is named by TMPDIR.'
-    return because('NO_OUTPUT_FILE', `${path} cannot be written (${code}).`, advice)
-  }
-  if (code === 'ERR_INVALID_ARG_VALUE') {
-    const what = 'An argument or environment variable of the command holds a NUL byte,'
-    return because('NUL_BYTE', what, 'which no command can be given there. Pass it through stdin.')
-  }
-  if (code === 'E2BIG') {
-    const sizes = argv.map((word) => Buffer.byteLength(word))
-    const total = sizes.reduce((sum, bytes) => sum + bytes, 0)
-    const what = `The arguments are ${total} bytes together, the longest ${Math.max(...sizes)}: more than the system passes to a command.`
-    return because('TOO_LARGE', what, BY_STDIN)
-  }
+  const sizes = argv.map((word) => Buffer.byteLength(word))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
   const unusable = whyUnusable(cwd)
-  if (unusable !== undefined) {
-    const what = `The working directory ${cwd} cannot be entered (${unusable}).`
-    return because('NO_CWD', what, 'Create it, or give another cwd.')
-  }
-  if (!program.includes('/') && (code === 'ENOENT' || code === 'EACCES')) {
-    const advice = 'Install it, write its path, or write shell: if the shell does it itself, as with cd.'
-    return because('NOT_FOUND', `"${program}" is not on the PATH.`, advice)
-  }
-  if (code === 'ENOENT' && existsSync(resolve(cwd, program))) {
-    const what = `"${program}" exists, but the interpreter its first line names does not.`
-    return because('NOT_FOUND', what, 'Check the #! line; it must end with LF, not CR LF.')
-  }
-  if (code === 'ENOENT') {
-    const advice = 'Check the path; a relative one starts at the working directory.'
-    return because('NOT_FOUND', `"${program}" does not exist.`, advice)
-  }
-  if (code === 'EACCES') {
-    const advice = 'Check its path, and its permissions (chmod +x).'
-    return because('NOT_EXECUTABLE', `"${program}" is not an executable file.`, advice)
-  }
-  return because('FAILED', `"${program}" could not be started (${code ?? 'no code'}):`, message)
+  const isMissing = code === 'ENOENT'
+  const isOnPath = !program.includes('/') && (isMissing || code === 'EACCES')
+  const rows: [applies: boolean, StartErrorCode, message: string][] = [
+    [
+      ['open', 'write', 'unlink'].includes(syscall),
+      'NO_OUTPUT_FILE',
+      `${path} cannot be written (${code}). Make its directory writable; that of temporary files is named by TMPDIR.`,
+    ],
+    [
+      code === 'ERR_INVALID_ARG_VALUE',
+      'NUL_BYTE',
+      'An argument or environment variable of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
+    ],
+    [
+      code === 'E2BIG',
+      'TOO_LARGE',
+      `The arguments are ${bytes} bytes together, the longest ${Math.max(...sizes)}: more than the system passes to a command. ${BY_STDIN}`,
+    ],
+    [
+      unusable !== undefined,
+      'NO_CWD',
+      `The working directory ${cwd} cannot be entered (${unusable}). Create it, or give another cwd.`,
+    ],
+    [
+      isOnPath,
+      'NOT_FOUND',
+      `"${program}" is not on the PATH. Install it, write its path, or write shell: if the shell does it itself, as with cd.`,
+    ],
+    [
+      isMissing && existsSync(resolve(cwd, program)),
+      'NOT_FOUND',
+      `"${program}" exists, but the interpreter its first line names does not. Check the #! line; it must end with LF, not CR LF.`,
+    ],
+    [
+      isMissing,
+      'NOT_FOUND',
+      `"${program}" does not exist. Check the path; a relative one starts at the working directory.`,
+    ],
+    [
+      code === 'EACCES',
+      'NOT_EXECUTABLE',
+      `"${program}" is not an executable file. Check its path, and its permissions (chmod +x).`,
+    ],
+    [true, 'FAILED', `"${program}" could not be started (${code ?? 'no code'}): ${message}`],
+  ]
+  const [, kind, text] = rows.find(([applies]) => applies) as (typeof rows)[number] // the last one always does
+  return { code: kind, message: text }
 }
 
 function whyUnusable(directory: string): string | undefined {
   try {
-    accessSync(join(directory, '/'), constants.X_OK) // with the slash a file is none
+    accessSync(join(directory, '/'), constants.X_OK) // the slash excludes a file
     return undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code
@@ -221,21 +231,21 @@ function whyUnusable(directory: string): string | undefined {
 
 type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
 
-/** How a command ended, or that it never began; by its `status`. */
+/** How a command ended, or why it did not start, told apart by `status`. */
 type Ending =
   | { status: 'EXITED'; exitCode: number; signal: null; startError?: undefined }
   | { status: 'SIGNALED'; exitCode: null; signal: NodeJS.Signals; startError?: undefined }
-  // It was ended, and did so with an exit code or by a signal; with neither if it was aborted before it began.
+  // It was stopped, and ended with an exit code or by a signal; with neither if it was aborted before it started.
   | { status: StopReason; exitCode: number | null; signal: NodeJS.Signals | null; startError?: undefined }
   | { status: 'NOT_STARTED'; exitCode: null; signal: null; startError: StartError }
 
 const DEFAULT_GRACE_MS = 2000
-/** Whoever prints too much may go on printing until it is killed. */
+/** A command that prints too much may go on printing during its grace. */
 const PRINTER_GRACE_MS = 250
-/** How much later than a command's end a signal that was sent before it may be heard. */
+/** How much later than the end of a command this process may handle a signal that was sent before it. */
 const SIGNAL_DELAY_MS = 50
 const MEASURED_EVERY_MS = 250
-/** Node turns a longer timer into one of a millisecond. */
+/** Node turns a longer timer into one of 1 ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Waits for the end of a command, and brings it about when a limit is reached or the caller aborts. */
@@ -250,7 +260,7 @@ function untilEnded({ child, pid, channels }: Started, options: CommandOptions):
     const onAbort = () => stop('ABORTED')
     const { signal: abort } = options
     const forgetLimits = watchLimits(channels, options, stop)
-    // any number of commands may end with one signal; node takes the eleventh listener for a leak
+    // one signal may end any number of commands; node takes the eleventh listener for a leak
     if (abort instanceof EventTarget) setMaxListeners(0, abort)
     abort?.addEventListener('abort', onAbort, { once: true })
     if (abort?.aborted) onAbort()
@@ -267,7 +277,7 @@ function untilEnded({ child, pid, channels }: Started, options: CommandOptions):
   })
 }
 
-/** Output is measured now and then: the command writes it by itself, and no limit of the system's covers just these two files. */
+/** The command writes its output by itself, and the system has no limit for just these two files: their size is measured. */
 function watchLimits(
   channels: Channels,
   { timeoutMs = 0, maxOutputBytes = 0 }: CommandOptions,
@@ -284,21 +294,21 @@ function watchLimits(
 }
 
 /**
- * Whoever stops a whole tree of processes signals this one and the command at once, and of the two the command's end may be
- * heard first: this process has several threads, and the signal may have gone to one that has to be woken.
+ * Ctrl+C signals this process and the command at once, and this process may notice the command's end before its own signal,
+ * which can be delivered to a sleeping thread.
  */
 async function abortedSoon(abort: AbortSignal): Promise<void> {
   const given = wait(SIGNAL_DELAY_MS, undefined, { signal: abort })
   await given.catch(() => undefined) // aborted: that is what it waited for
 }
 
-/** True when nothing more can be written beside a file: what a command printed into it may then be lost in part. */
+/** True when the disk of a file is full: what a command printed into it may be lost in part. */
 function isDiskFull(path: string): boolean {
   try {
     const { blocks, bavail, bfree } = statfsSync(dirname(path))
     const free = process.getuid?.() === 0 ? bfree : bavail // some blocks are kept for root
-    return blocks > 0 && free === 0 // file systems that have no blocks are never full
+    return blocks > 0 && free === 0 // a file system without blocks is never full
   } catch {
-    return false // its directory is gone; whoever writes there next says so
+    return false // its directory is gone; the next write there reports it
   }
 }

@@ -4,16 +4,14 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
-import type { SandboxSettings } from './settings.js'
-import type { Tool } from './tool.js'
+import type { SandboxSettings, Tool } from './tool.js'
 
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
  *
- * Inside, the file system is there to read; `/tmp`, `/run` and the home directory are empty and
- * private; only the listed paths can be written, and within them the agent's own directory only if
- * it is listed, too; every `.delta` in the workspace and from it upward, and `runsDirectory`, is
- * hidden; there is no network unless asked for, and no other process to see.
+ * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
+ * be written, and within them the agent's own directory only if it is listed, too. Every `.delta` in the workspace and from it
+ * upward, and `runsDirectory`, is hidden. There is no network unless `network: true`, and no other process is visible.
  */
 export function sandboxPrefix(
   { settings }: Tool,
@@ -26,13 +24,13 @@ export function sandboxPrefix(
 }
 
 /**
- * Why a sandboxed call cannot run now. Tools can make links in the workspace: a listed path there must not lead out of it. One
- * elsewhere is the author's decision. bubblewrap can mount nothing onto a path that is missing.
+ * Why a sandboxed call cannot run now. Tools can make links in the workspace, so a listed path there must not lead out of it; a
+ * link elsewhere is the author's decision. bubblewrap cannot mount onto a missing path.
  */
 export async function sandboxProblem(
   { tool, sandbox: prefix }: { tool: Tool; sandbox?: readonly string[] },
   variables: Variables,
-  place: { cwd: string; env: NodeJS.ProcessEnv },
+  place: Place,
 ): Promise<string | undefined> {
   if (prefix === undefined) return undefined
   const why = pathProblem(tool, variables) ?? (await probeSandbox(prefix, place))
@@ -96,8 +94,8 @@ function empty(paths: readonly string[]): string[] {
 }
 
 /**
- * The agent's directory where a path that can be written holds it, under the name that it has there, and each directory above it:
- * what is mounted cannot be moved away and replaced.
+ * If a writable path holds the agent's directory: that directory under its name there, and each directory above it. A mounted
+ * directory cannot be moved away and replaced.
  */
 function agentWithin(writable: readonly string[], agentHome: string): Mount[] {
   const real = realPath(agentHome)
@@ -110,7 +108,7 @@ function agentWithin(writable: readonly string[], agentHome: string): Mount[] {
   })
 }
 
-/** One mount: what is there to read, to write, or hidden by an empty directory. */
+/** A path to read, to write, or hidden by an empty directory. */
 interface Mount {
   option: '--ro-bind' | '--bind' | '--tmpfs'
   path: string
@@ -121,8 +119,8 @@ function mounts(option: Mount['option'], paths: readonly string[]): Mount[] {
 }
 
 /**
- * The words for these mounts. A later mount covers what an earlier one shows below it, so the inner path comes last: a workspace in the
- * agent's directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the one listed last holds.
+ * The words for these mounts. A later mount covers an earlier one, so the inner path comes last: a workspace in the agent's
+ * directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the last one counts.
  */
 function outerFirst(all: readonly Mount[]): string[] {
   const depth = ({ path }: Mount) => realPath(path).split('/').length
@@ -135,7 +133,7 @@ function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** Every `.delta` in a directory, at any depth: a run of a nested workspace is not for the tools of this one. Links are not followed. */
+/** Every `.delta` in a directory, at any depth, so that tools see no run of a nested workspace. Links are not followed. */
 function within(directory: string): string[] {
   return entriesOf(directory).flatMap((entry) => {
     if (!entry.isDirectory()) return []
@@ -148,7 +146,7 @@ function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
   } catch {
-    return [] // gone meanwhile, or closed to this user and so to the tool
+    return [] // gone meanwhile, or not readable for this user and so for the tool
   }
 }
 
@@ -166,27 +164,19 @@ const PROBE_TIMEOUT_MS = 10_000
 const probes = new Map<string, Promise<string | undefined>>()
 
 /**
- * Finds out, once per process and sandbox, whether the sandbox itself can start.
- *
- * Without this a missing `bwrap` or a kernel without user namespaces would look like a tool that
- * failed, and a model would try to work around it.
+ * Tries once per process and sandbox whether the sandbox itself can start. Without this a missing `bwrap` or a kernel without
+ * user namespaces would look like a tool that failed, and a model would try to work around it.
  *
  * @returns undefined when it starts; otherwise why not, and what to do.
  */
-function probeSandbox(
-  prefix: readonly string[],
-  place: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<string | undefined> {
+function probeSandbox(prefix: readonly string[], place: Place): Promise<string | undefined> {
   const key = prefix.join('\0')
   const probe = probes.get(key) ?? tryOut(prefix, place)
   probes.set(key, probe)
   return probe
 }
 
-async function tryOut(
-  prefix: readonly string[],
-  place: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<string | undefined> {
+async function tryOut(prefix: readonly string[], place: Place): Promise<string | undefined> {
   const outcome = await runCommand([...prefix, 'true'], { ...place, timeoutMs: PROBE_TIMEOUT_MS })
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return undefined
   if (outcome.startError?.code === 'NOT_FOUND')
@@ -197,17 +187,17 @@ async function tryOut(
 
 /**
  * Where a tool runs: the workspace, or its `cwd:`. A relative one must lie inside the workspace also after symbolic links, which
- * tools can make; an absolute one is the author's decision. In one that is missing no command can start.
+ * tools can make; an absolute one is the author's decision.
  */
 export function findWorkingDirectory(
   { settings: { cwd } }: Tool,
   place: Place,
 ): { path: string } | { refusal: string } {
-  if (cwd === undefined) return { path: place.workDirectory }
+  if (cwd === undefined) return { path: place.cwd }
   const path = settingsPath(cwd, variablesOf(place))
   if (isAbsolute(cwd) || cwd.startsWith('${AGENT_HOME}') || !existsSync(path)) return { path }
   const real = realpathSync(path)
-  if (isInside(real, realpathSync(place.workDirectory))) return { path }
+  if (isInside(real, realpathSync(place.cwd))) return { path }
   return { refusal: `The tool's cwd "${cwd}" leads outside the workspace, to ${real}.` }
 }
 

@@ -2,14 +2,20 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { relative } from 'node:path'
 import { removeFile } from '@delta/durable'
-import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
-import { formatObservation } from './observation.js'
+import {
+  type CapturedOutput,
+  captureFile,
+  decodeHead,
+  decodeTail,
+  type Keep,
+  nothingCaptured,
+} from './channels.js'
+import { secretValues } from './environment.js'
 import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
 import { BY_STDIN, type CommandOutcome } from './run-command.js'
-import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
-import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
+import { DEFAULT_SETTINGS, isAgentTool, type Tool, type ToolSettings, toolTimeoutMs } from './tool.js'
 
 /**
  * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.
@@ -17,38 +23,38 @@ import { isAgentTool, type Tool, toolTimeoutMs } from './tool.js'
  */
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
 
-/** What became of a call: for the model, and for the record. */
+/** The result of a call: for the model, and for the record. */
 export interface ToolResult {
   status: ToolStatus
-  /** Null when a signal ended the command, or nothing was run. One that was ended may still have exited by itself. */
+  /** Null when a signal ended the command, or nothing was run. */
   exitCode: number | null
-  /** The one that ended the command; else null. */
+  /** The signal that ended the command; else null. */
   signal: string | null
   /** What the model reads. */
   observation: string
-  /** Of the command; 0 for a call that was not run. */
+  /** How long the command ran; 0 for a call that was not run. */
   durationMs: number
   stdout: StreamRecord
   stderr: StreamRecord
-  /** What the tool's author can change, if that is why it did not start. The same for each such call. */
+  /** What the tool's author can change, if that is why the command did not start. The same for each such call. */
   advice?: string
 }
 
 /** Where a call runs, and which secrets its output must not show. */
 export interface ResultContext {
   /** The workspace: where commands run, and what relative paths start at. */
-  workDirectory: string
-  /** `executeTool` asks it whether the call may run; a result only looks at its `redact`. */
+  cwd: string
+  /** `executeTool` asks it whether the call may run; a result only uses its `redact`. */
   policy?: Policy | undefined
-  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
+  /** The engine's credentials by name, besides those in `env`: only for a tool that lists them, and redacted (but not a `…_URL`). */
   credentials?: Readonly<Record<string, string>> | undefined
   /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
   secrets?: readonly string[] | undefined
-  /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
+  /** Such values by their tokens (`«secret:1-0»`): put into argv and stdin when the command starts. */
   secretTokens?: Readonly<Record<string, string>> | undefined
 }
 
-/** Room for a secret that lies across a cut, so that it is recognised before the cut is made. */
+/** Room for a secret that a cut would part, so that it is redacted before the cut is made. */
 const SECRET_MARGIN_BYTES = 32 * 1024
 const MOST_BYTES_PER_CHAR = 3
 const WAITING_FOR_INPUT = 101
@@ -65,7 +71,7 @@ export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation:
   return { status, observation, ...ending }
 }
 
-/** Makes of what a command did what the model reads and what the record keeps. */
+/** Turns the outcome of a command into what the model reads and what the record keeps. */
 export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
   if (outcome.startError) {
     const why = showControls(redactors(tool.settings, context).shown.text(outcome.startError.message))
@@ -80,14 +86,14 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
 }
 
 /**
- * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
- * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
+ * The result of a call whose engine died while it ran: its outcome is unknown, and its output is in the files that
+ * `runPrepared` was given. End its processes (`endOrphans`) first.
  *
  * The files stay, so that a second crash loses nothing: see `removeInlined`.
  *
  * @param tool - Undefined when the agent no longer has it.
- * @param context.outputPrefix - The one the call was started with; missing files read as silence.
- * @param context.wasRunning - Something of it was still running, and has been ended.
+ * @param context.outputPrefix - The one the call was started with; a missing file means no output.
+ * @param context.wasRunning - A process of the call was still running, and has been ended.
  */
 export function interruptedResult(
   tool: Tool | undefined,
@@ -106,7 +112,7 @@ export function interruptedResult(
 
 function readOutput(path: string, settings: ToolSettings): CapturedOutput {
   if (!existsSync(path)) return nothingCaptured()
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // a command may have put a pipe here
   try {
     return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
   } finally {
@@ -114,47 +120,97 @@ function readOutput(path: string, settings: ToolSettings): CapturedOutput {
   }
 }
 
+/**
+ * What the record keeps of both streams, and the text a model reads.
+ *
+ * A plain success (no ending, nothing on stderr, nothing cut) is its stdout and nothing else. Otherwise: the ending in square
+ * brackets on the first line, stdout, and stderr behind a line `[stderr]`. Both share `maxChars`; stderr gets what stdout
+ * leaves, and at least a third. A stream is redacted as a whole before it is cut.
+ *
+ * @param ending - How the command ended, without brackets: `exit code 2`.
+ */
 function settle(
   ending: string | undefined,
   output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
   settings: ToolSettings,
   context: ResultContext,
 ): Pick<ToolResult, 'observation' | 'stdout' | 'stderr'> {
+  const { maxChars, keep } = settings.output
   const { known, shown } = redactors(settings, context)
-  const stdout = settleStream(output.stdout, known)
-  const stderr = settleStream(output.stderr, known)
-  const observation = formatObservation(
-    ending,
-    {
-      stdout: { captured: output.stdout, path: shownPath(stdout, context) },
-      stderr: { captured: output.stderr, path: shownPath(stderr, context) },
-    },
-    { ...settings.output, redact: shown.text },
-  )
+  const show = (text: string) => showControls(shown.text(text))
+  const [stdout, stderr] = [settleStream(output.stdout, known), settleStream(output.stderr, known)]
+  const out = readEnds(output.stdout, show, shownPath(stdout, context))
+  const error = readEnds(output.stderr, show, shownPath(stderr, context))
+  const errorChars = Math.min(error.chars, Math.max(Math.floor(maxChars / 3), maxChars - out.chars))
+  const complaint = fit(error, errorChars, keep)
+  const observation = joined([
+    ending && `[${ending}]\n`,
+    fit(out, maxChars - errorChars, keep),
+    complaint && `[stderr]\n${complaint}`,
+  ])
   return { observation, stdout, stderr }
 }
 
-/** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
+/** A stream as text: its beginning and its end, or twice the whole. */
+interface Ends {
+  head: string
+  tail: string
+  /** Infinite when bytes between the ends were not read. */
+  chars: number
+  /** Bytes that are not UTF-8 were replaced. */
+  isLossy: boolean
+  bytes: number
+  /** Where the whole output is, as the end of a sentence. */
+  where: string
+}
+
+function readEnds(
+  { bytes, head, tail, omittedBytes, text }: CapturedOutput,
+  show: (text: string) => string,
+  path: string | undefined,
+): Ends {
+  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
+  if (omittedBytes > 0) {
+    const ends = { head: show(decodeHead(head)), tail: show(decodeTail(tail)) }
+    return { ...ends, chars: Number.POSITIVE_INFINITY, isLossy: false, bytes, where }
+  }
+  const whole = show(text)
+  return { head: whole, tail: whole, chars: whole.length, isLossy: !isUtf8(head), bytes, where }
+}
+
+function fit({ head, tail, chars, isLossy, bytes, where }: Ends, budget: number, keep: Keep): string {
+  if (chars <= budget) return isLossy ? onNewLine(head, `[not UTF-8 text${where}]\n`) : head
+  const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
+  const first = head.slice(0, headChars).replace(/[\ud800-\udbff]$/, '') // never half of a character
+  const last = tail.slice(Math.max(0, tail.length - budget + headChars)).replace(/^[\udc00-\udfff]/, '')
+  const leftOut = Math.max(0, bytes - Buffer.byteLength(first) - Buffer.byteLength(last))
+  return joined([first, `[${leftOut} bytes left out here${where}]\n`, last])
+}
+
+function joined(parts: readonly (string | undefined)[]): string {
+  return parts.reduce<string>((text, part) => (part ? onNewLine(text, part) : text), '')
+}
+
+function onNewLine(text: string, part: string): string {
+  return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
+}
+
+/** `known` replaces secrets by value, for records; `shown` also what looks like one, where the policy says so. */
 export function redactors(
   { trust }: ToolSettings,
   context: ResultContext,
 ): { known: Redactor; shown: Redactor } {
   const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
-  const values = [...secrets, ...Object.values(secretTokens), ...confidential(credentials)]
+  const values = [...secrets, ...Object.values(secretTokens), ...secretValues(credentials)]
   const imported = trust !== undefined
   const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
   const known = createRedactor(values)
   return { known, shown: patterns ? createRedactor(values, { patterns }) : known }
 }
 
-/** An endpoint goes with a key, and is kept from tools like one, but is no secret. */
-function confidential(credentials: Readonly<Record<string, string>>): string[] {
-  return Object.keys(credentials).flatMap((name) => (name.endsWith('_URL') ? [] : (credentials[name] ?? [])))
-}
-
 /** A path as the model can use it: relative to where its commands run. */
-function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): string | undefined {
-  const inside = path && relative(workDirectory, path)
+function shownPath({ path }: StreamRecord, { cwd }: ResultContext): string | undefined {
+  const inside = path && relative(cwd, path)
   return inside?.startsWith('..') ? path : inside
 }
 
@@ -164,6 +220,7 @@ function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
   return status === 'EXITED' && exitCode === 0 ? 'SUCCESS' : 'FAILED'
 }
 
+/** Undefined for a plain success. */
 function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
   const lost = outcome.diskFull ? 'the disk is full: what it printed may be lost in part' : undefined
   return [howItEnded(outcome, tool), lost].filter((part) => part !== undefined).join('; ') || undefined
@@ -172,7 +229,7 @@ function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined
 function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   const { status, exitCode, signal, durationMs } = outcome
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
-  // the limit, not the time: what a command takes to be ended is no part of what it was allowed
+  // the limit, not the time that passed, which includes the grace
   if (status === 'TIMEOUT')
     return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
   if (status === 'ABORTED')
@@ -185,7 +242,7 @@ function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   return exitCode === 0 ? undefined : `exit code ${exitCode}`
 }
 
-/** What is kept of one stream: small text here, everything else in a file. */
+/** The record of one stream: small text here, everything else in a file. */
 export interface StreamRecord {
   /** All that was written. */
   bytes: number
@@ -200,7 +257,7 @@ const INLINE_BYTES = 32 * 1024
 
 /**
  * Decides what a record holds of one stream: its text when that is small, else the file.
- * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
+ * Known secrets are redacted in both. The file of a small text stays until `removeInlined`.
  */
 function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
   const { bytes, head, path } = captured
@@ -210,10 +267,7 @@ function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
   return { bytes, path }
 }
 
-/**
- * Removes the output files of a call whose text the result holds.
- * A caller that survives crashes does so itself, once the result is safe on disk.
- */
+/** Removes the output files of a call whose text the result holds; call it once the result is safe on disk. */
 export function removeInlined(
   outputPrefix: string,
   { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },

@@ -1,3 +1,4 @@
+import { normalize } from 'node:path'
 import {
   type ExpandedTool,
   formatProblem,
@@ -6,17 +7,13 @@ import {
   safeParseTool,
   type ToolDefinition,
 } from '@delta/tool-expander'
-import type * as z from 'zod/mini'
+import { toolSchemas } from '@delta/tool-expander/internal'
+import * as z from 'zod/mini'
+import type { Keep } from './channels.js'
 import { isAgentCommand } from './environment.js'
-import { ExecutorError } from './errors.js'
-import type { Constant } from './policy.js'
-import {
-  parseToolSettings,
-  SYNTAX_KEYS,
-  type settingsSchema,
-  type ToolSettings,
-  unknownParameterKeys,
-} from './settings.js'
+import { ExecutorError, lineOf } from './errors.js'
+import { fitShape, formatPath, inCamelCase, unknownKey } from './fit-shape.js'
+import { type Constant, type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
@@ -24,73 +21,193 @@ export interface Tool {
   settings: ToolSettings
 }
 
-/** How long a tool that says nothing may run. */
+/** How a tool runs: everything in its YAML that is not its syntax. */
+export interface ToolSettings {
+  /** What people see of a call instead of its command; see `renderDisplay`. */
+  display?: string
+  /** 0: no limit. Undefined: ten minutes, none for `delta` itself; see `toolTimeoutMs`. */
+  timeoutMs?: number
+  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
+  cwd?: string
+  /** Added to the command's environment; values may hold `${AGENT_HOME}` and `${CWD}`. */
+  env: Readonly<Record<string, string>>
+  /** Names of the engine's credentials that this tool gets. */
+  passEnv: readonly string[]
+  /** What the tool says it does to the world. Absent: unknown, not nothing; see `decide`. */
+  effects?: Effects
+  /** Set for imported tools: who vouches for their `effects`. The author's own have none. */
+  trust?: TrustLevel
+  /** What to do when the engine died during the call; undefined: see `interruptPolicy`. */
+  onInterrupt?: 'report' | 'rerun' | 'ask'
+  /** A result other than `SUCCESS` ends the run. */
+  critical: boolean
+  /** Absent: none. */
+  sandbox?: SandboxSettings
+  /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
+  output: { maxChars: number; keep: Keep; maxBytes: number }
+}
+
+/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
+export interface SandboxSettings {
+  /** Default false. */
+  network: boolean
+  /** What may be written. Default: the workspace; an empty list: nothing. */
+  write: readonly string[]
+  /** What is there to read of `/tmp`, `/run` and the home directory, which are empty inside but for the workspace and the agent. */
+  read: readonly string[]
+}
+
+/** How a tool runs, or every problem; unknown keys are warnings, which come with both. */
+export type ParsedSettings =
+  | { ok: true; settings: ToolSettings; warnings: Problem[] }
+  | { ok: false; problems: Problem[]; warnings: Problem[] }
+
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+}
+
+/**
+ * Reads how a tool runs from its definition, next to the keys of its syntax.
+ *
+ * @returns the settings or every problem, and every unknown key also of its parameters, each with its path (`output.keep`).
+ *   Keys that begin with `x-` are the author's own.
+ */
+export function safeParseToolSettings(definition: object): ParsedSettings {
+  const syntax = Object.keys(toolSchemas().Definition.shape)
+  const written = Object.entries(definition).filter(([key]) => !syntax.includes(key))
+  const ofParameters = unknownParameterKeys(definition)
+  if (written.length === 0) return { ok: true, settings: toSettings({}), warnings: ofParameters }
+  const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), syntax)
+  const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
+  const warnings = [...found.filter(({ unknownKey }) => unknownKey), ...ofParameters]
+  if (value) return { ok: true, settings: toSettings(value), warnings }
+  return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
+}
+
+/** The expander keeps the keys it does not know. */
+function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
+  const known = Object.keys(toolSchemas().Parameter.shape)
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
+    Object.keys(Object(parameter))
+      .filter((key) => !known.includes(key) && !key.startsWith('x-'))
+      .map((key) => ({ ...unknownKey(key, known), path: `parameters[${index}].${key}` })),
+  )
+}
+
+function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
+  return {
+    ...DEFAULT_SETTINGS,
+    ...inCamelCase(written),
+    ...(sandbox && { sandbox: { ...DEFAULT_SANDBOX, ...(sandbox === true ? {} : inCamelCase(sandbox)) } }),
+    output: { ...DEFAULT_SETTINGS.output, ...inCamelCase(output) },
+  }
+}
+
+const DEFAULT_SANDBOX: SandboxSettings = { network: false, write: ['CWD'], read: [] }
+
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** The keys of a tool that say how it runs, as they are written. Lazy: making it takes a hundredth of a start, and most tools have none. */
+export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
+  const milliseconds = z
+    .int('whole milliseconds, 0 for no limit')
+    .check(z.minimum(0), z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'))
+  const yesOrNo = z.optional(z.boolean())
+  const texts = z.optional(z.array(z.string()))
+  const variableName = z.string().check(z.regex(NAME, 'the name of an environment variable'))
+  const value = z.pipe(
+    z.union([z.string(), z.number(), z.boolean()], 'a string or a number'),
+    z.transform(String),
+  )
+  const variablesError = ({ code }: { code?: string }) =>
+    code === 'invalid_key' ? 'is not the name of an environment variable' : 'a mapping of names to values'
+  const directory = z.string().check(
+    z.refine(
+      (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
+      'only ${AGENT_HOME} and ${CWD} are replaced here',
+    ),
+    z.refine(
+      (path) => !leavesWorkspace(path),
+      'a relative cwd stays inside the workspace; write an absolute path to leave it',
+    ),
+  )
+  const sandbox = z.strictObject({ network: yesOrNo, write: texts, read: texts })
+  const output = z.strictObject({
+    max_chars: z.optional(z.int().check(z.minimum(1))),
+    keep: z.optional(z.enum(['head', 'tail', 'both'])),
+    max_bytes: z.optional(z.int('a whole number of bytes, 0 for no limit').check(z.minimum(0))),
+  })
+
+  return z.strictObject({
+    display: z.optional(z.string().check(z.regex(/^[^\n]*\S[^\n]*$/, 'one line of text'))),
+    timeout_ms: z.optional(milliseconds),
+    cwd: z.optional(directory),
+    env: z.optional(z.record(variableName, value, { error: variablesError })),
+    pass_env: z.optional(z.array(variableName)),
+    effects: z.optional(effectsSchema),
+    trust: z.optional(z.enum(TRUST_LEVELS)),
+    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
+    critical: yesOrNo,
+    sandbox: z.optional(z.union([z.boolean(), sandbox])),
+    output: z.optional(output),
+  })
+})
+
+type WrittenSettings = z.infer<typeof settingsSchema>
+
+function leavesWorkspace(path: string): boolean {
+  return !/^(\/|\$\{)/.test(path) && /^\.\.(\/|$)/.test(normalize(path))
+}
+
+/** How long a tool without `timeout_ms` may run. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 
 /**
  * Makes a tool from its definition, as it stands in an agent's YAML.
  *
- * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
- * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
- * those that begin with `x-`, which are the author's own. To the compiler every unknown key is one. What a parser calls
- * `unknown` goes through `safeParseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
+ * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: without the setting the tool would run all the
+ * same. Other unknown keys are ignored, as those of a later version may be, and so are keys that begin with `x-`. To the
+ * compiler every unknown key is an error; a value of type `unknown` goes through `safeParseTool` of the expander first:
+ * `defineTool({ ...tool, ...rest })`.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
+ *
+ * @example
+ * const count = defineTool({ name: 'count_words', exec: 'wc -w ${file}', timeout_ms: 5000 })
  */
 export function defineTool(input: WrittenTool): Tool {
   const syntax = safeParseTool(input)
-  const keys = Object.entries(Object(input)).filter(([key]) => !SYNTAX_KEYS.includes(key))
-  const run = parseToolSettings(Object.fromEntries(keys)) // also where the syntax is wrong, to name all mistakes at once
-  const strange = [...run.warnings, ...unknownParameterKeys(Object(input))]
-  const mistyped = strange.filter(({ hint = '' }) => hint.startsWith('Did you mean'))
+  const run = safeParseToolSettings(Object(input)) // also where the syntax is wrong, to name all mistakes at once
+  const mistyped = run.warnings.filter(({ hint }) => hint?.startsWith('Did you mean'))
   const made = syntax.ok && run.ok ? { expanded: syntax.expanded, settings: run.settings } : undefined
   const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
 
   const ofSyntax = syntax.ok ? [] : syntax.problems
-  const others: Problem[] = [...(run.ok ? ofDisplay : run.problems), ...mistyped]
-  const lines = [
-    ...ofSyntax.map((problem) => formatProblem(problem)),
-    ...others.map(({ path, message, hint }) => `${path}: ${message}${hint === undefined ? '' : `. ${hint}`}`),
-  ]
-  const problems = [...ofSyntax, ...others]
-  throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+  const others = [...(run.ok ? ofDisplay : run.problems), ...mistyped]
+  const lines = [...ofSyntax.map((problem) => formatProblem(problem)), ...others.map(lineOf)]
+  const message = ['The tool cannot be used:', ...lines].join('\n')
+  throw new ExecutorError('ERR_EXECUTOR_TOOL', message, [...ofSyntax, ...others])
 }
 
-/**
- * The tools by name, as `executeTool` looks them up.
- *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name.
- */
-export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const byName = new Map<string, Tool>()
-  for (const tool of tools) {
-    const { name } = tool.expanded
-    if (byName.has(name)) {
-      const message = `Two tools are called "${name}". A model could not tell them apart.`
-      throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
-    }
-    byName.set(name, tool)
-  }
-  return byName
-}
-
-/** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
+/** How long a tool may run: its `timeout_ms`, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
   return tool.settings.timeoutMs ?? (isAgentTool(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
-/**
- * True when the tool's command is by its name an agent of its own, see `isAgentCommand`, which may take its time. The other
- * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
- */
+/** True when the tool's command is an agent of its own by its name: see `isAgentCommand`. */
 export function isAgentTool(tool: Tool): boolean {
   return isAgentCommand(tool.expanded.command)
 }
 
 /**
- * What happens to a call whose engine died while it ran. A tool that says of itself that it may
- * run twice is run again; that of an imported tool counts only from trust `org` up.
+ * What happens to a call whose engine died while it ran. A tool with `effects.idempotent` is run again; of imported tools,
+ * only one of trust `org` or higher.
  */
 export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' {
   if (settings.onInterrupt) return settings.onInterrupt
@@ -101,7 +218,7 @@ export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' 
 /** `${name}`, or `\${name}` for the text itself. */
 const PLACEHOLDER = /(\\)?\$\{([^}]*)\}/g
 
-/** What is wrong with `display:` of a tool, in the order of the text. */
+/** The problems of a tool's `display:`, in the order of the text. */
 export function findDisplayProblems(
   display: string,
   { name: toolName, parameters }: Pick<ExpandedTool, 'name' | 'parameters'>,
@@ -118,9 +235,9 @@ export function findDisplayProblems(
 }
 
 /**
- * The text of `display:` with the arguments of one call; those that are absent become nothing.
+ * The text of `display:` with the arguments of one call; an absent one is empty.
  *
- * @param show - How one value is written; a model chose it, so a terminal wants it without control characters.
+ * @param show - Writes one value. A model chose it, so on a terminal it must have no control characters.
  */
 export function renderDisplay(display: string, args: unknown, show: (value: string) => string): string {
   const values = new Map(Object.entries(Object(args)))
@@ -132,12 +249,12 @@ export function renderDisplay(display: string, args: unknown, show: (value: stri
   })
 }
 
-/** A tool as it is written, in YAML or in a program. No key but those there are, and the author's own (`x-`). */
+/** A tool as it is written, in YAML or in a program: known keys, and the author's own (`x-`). */
 export type WrittenTool = WithOwnKeys<
   Omit<ToolDefinition, 'parameters'> & {
     parameters?: readonly WithOwnKeys<ParameterDefinition>[] | undefined
   } & Constant<z.input<typeof settingsSchema>>
 >
 
-/** Both, for an interface such as `ExpandedTool` has no signature and would not be taken for one with it. */
+/** A union, because an interface such as `ExpandedTool` has no index signature and does not fit a type that has one. */
 type WithOwnKeys<Type> = Type | (Type & { [key: `x-${string}`]: unknown })

@@ -1,132 +1,80 @@
-import { execFileSync } from 'node:child_process'
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { commandEnvironment, credentialsOf, quoteCommand, quoteForPerson } from '../src/index.js'
+import { symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { commandEnvironment } from '../src/index.js'
+import { credentialsOf, secretValues } from '../src/internal.js'
+import { workspace } from './workspace.js'
 
-describe('The environment of a command', () => {
-  const base = {
+const base = {
+  PATH: '/bin',
+  OPENAI_API_KEY: 'sk-1',
+  DELTA_API_KEY: 'k',
+  DELTA_ACTION_ID: 'of-a-parent',
+  RUN_DIR: '/old',
+}
+
+test('the environment of a command is the caller’s without the engine’s credentials, and with the variables of its run', () => {
+  const run = { agentHome: '/a', cwd: '/w', runId: 'r1', runDirectory: '/w/.delta/r1', journalPath: '/j' }
+  const place = { AGENT_HOME: '/a', DELTA_AGENT_HOME: '/a', CWD: '/w', DELTA_CWD: '/w' }
+  expect(commandEnvironment(base, { run })).toEqual({
     PATH: '/bin',
-    OPENAI_API_KEY: 'sk-1',
-    DELTA_API_KEY: 'k',
-    DELTA_ACTION_ID: 'of-a-parent',
-    RUN_DIR: '/old',
-  }
-
-  test('is the caller’s without the engine’s credentials, plus the base set', () => {
-    const run = {
-      runId: 'r1',
-      runDirectory: '/w/.delta/r1',
-      journalPath: '/w/.delta/r1/journal.jsonl',
-      actionId: '1-0',
-    }
-    expect(commandEnvironment(base, { agentHome: '/a', workDirectory: '/w', ...run })).toEqual({
-      PATH: '/bin',
-      AGENT_HOME: '/a',
-      DELTA_AGENT_HOME: '/a',
-      CWD: '/w',
-      DELTA_CWD: '/w',
-      DELTA_RUN_ID: 'r1',
-      DELTA_RUN_DIR: '/w/.delta/r1',
-      RUN_DIR: '/w/.delta/r1',
-      DELTA_PARENT_RUN: '/w/.delta/r1',
-      JOURNAL_PATH: '/w/.delta/r1/journal.jsonl',
-      DELTA_ACTION_ID: '1-0',
-    })
+    ...place,
+    DELTA_RUN_ID: 'r1',
+    DELTA_RUN_DIR: '/w/.delta/r1',
+    RUN_DIR: '/w/.delta/r1',
+    DELTA_PARENT_RUN: '/w/.delta/r1',
+    JOURNAL_PATH: '/j',
   })
-
-  test('does not pass on what another engine set for this process', () => {
-    expect(commandEnvironment(base, { agentHome: '/a', workDirectory: '/w' })).toEqual({
-      PATH: '/bin',
-      AGENT_HOME: '/a',
-      DELTA_AGENT_HOME: '/a',
-      CWD: '/w',
-      DELTA_CWD: '/w',
-    })
-  })
-
-  test('can be extended, and can have other credentials', () => {
-    const options = {
-      agentHome: '/a',
-      workDirectory: '/w',
-      credentials: ['PATH'],
-      extra: { CWD: '/x', EXTRA: '1' },
-    }
-    expect(commandEnvironment(base, options)).toMatchObject({ OPENAI_API_KEY: 'sk-1', CWD: '/x', EXTRA: '1' })
-    expect(commandEnvironment(base, options)).not.toHaveProperty('PATH')
-  })
-
-  test('the credentials taken out are still to be had', () => {
-    expect(credentialsOf(base)).toEqual({ OPENAI_API_KEY: 'sk-1', DELTA_API_KEY: 'k' })
-    expect(credentialsOf({})).toEqual({})
+  // what another engine set for this process is not passed on
+  expect(commandEnvironment(base, { run: { agentHome: '/a', cwd: '/w' } })).toEqual({
+    PATH: '/bin',
+    ...place,
   })
 })
 
-describe('A quoted command', () => {
-  test('is as plain as it can be', () => {
-    expect(quoteCommand(['grep', '-n', 'a b', './x.txt', '', "it's", '*'])).toBe(
-      `grep -n 'a b' ./x.txt '' "it's" \\*`,
-    )
-    expect(quoteCommand(['A=b', 'A=b'])).toBe('A\\=b A=b')
-  })
-
-  test('means the same argv to a shell', () => {
-    const word = fc.string({
-      unit: fc.constantFrom(...'a \'"$`\\\n\t\r*?~!#é-=:,;&|<>(){}[]^%@'),
-    })
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
-        const printed = execFileSync('sh', ['-c', quoteCommand(['printf', '%s\\0', ...words])], {
-          encoding: 'utf8',
-        })
-        expect(printed.split('\0').slice(0, -1)).toEqual(words)
-      }),
-      { numRuns: 50 },
-    )
-  })
+test('without a run, its variables stay; extra overrides and removes', () => {
+  const rest = { PATH: '/bin', DELTA_ACTION_ID: 'of-a-parent', RUN_DIR: '/old' }
+  expect(commandEnvironment(base)).toEqual(rest)
+  const { RUN_DIR, ...changed } = { ...rest, PATH: '/x' }
+  expect(commandEnvironment(base, { extra: { PATH: '/x', RUN_DIR: undefined } })).toEqual(changed)
 })
 
-describe('A command that a person has to judge', () => {
-  test('is quoted as any other while all of it can be seen', () => {
-    expect(quoteForPerson(['rm', '-rf', 'a b', "it's", 'A=b'])).toBe(`rm -rf 'a b' "it's" A=b`)
-  })
+test('a command gets the credentials that it lists, and no other variable by that', () => {
+  const credentials = { OPENAI_API_KEY: 'sk-2', MY_KEY: 'mine', DELTA_BASE_URL: 'http://x' }
+  const environment = { ...base, MY_KEY: 'theirs', DELTA_BASE_URL: 'http://y' }
+  const given = (passEnv: string[]) =>
+    credentialsOf(commandEnvironment(environment, { credentials, passEnv }), [
+      'OPENAI_API_KEY',
+      'DELTA_API_KEY',
+      'MY_KEY',
+      'DELTA_BASE_URL',
+      'HOME',
+    ])
+  expect(given([])).toEqual({})
+  expect(given(['MY_KEY', 'HOME'])).toEqual({ MY_KEY: 'mine' })
+  expect(given(['OPENAI_API_KEY', 'DELTA_API_KEY'])).toEqual({ OPENAI_API_KEY: 'sk-2', DELTA_API_KEY: 'k' })
+  expect(secretValues(credentials)).toEqual(['sk-2', 'mine']) // an address is no secret
+})
 
-  test('has one line, shows what is invisible, and means the same argv to a shell', () => {
-    const word = fc.string({
-      unit: fc.constantFrom(
-        'a',
-        '7',
-        ' ',
-        "'",
-        '\\',
-        '$',
-        '\n',
-        '\t',
-        '\r',
-        '\u001b',
-        '\u0085',
-        '\u202e',
-        '\u200b',
-        '\u2028',
-        '\u{e0041}',
-        '\u00a0',
-        '\u2800',
-        '\u3164',
-        '\ufe0f',
-      ),
-    })
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
-        const line = quoteForPerson(['printf', '%s\\0', ...words])
-        expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u2800\u3164]|\ufe0f/u)
-        expect(execFileSync('bash', ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1)).toEqual(
-          words,
-        )
-      }),
-      { numRuns: 50 },
-    )
-  })
+test('all credentials go to the delta that the run finds first, or to the program that runs now, and to no other of that name', async () => {
+  const directory = await workspace()
+  const own = await directory.write('own/delta', '#!/bin/sh\n')
+  const other = await directory.write('other/delta', '#!/bin/sh\n')
+  const running = join(directory.path, 'delta')
+  await symlink(process.argv[1] ?? '', running)
 
-  test('keeps the lines of words that its reader wrote', () => {
-    expect(quoteForPerson(['sh', '-c', 'a\nb', 'a\nc'], ['sh', '-c', 'a\nb'])).toBe(`sh -c 'a\nb' $'a\\nc'`)
-  })
+  const pathTo = (program: string) => ({ PATH: `${directory.path}/none:${dirname(program)}` })
+  const getsKey = (command: string[], extra = {}, trusted = pathTo(own)) =>
+    'DELTA_API_KEY' in commandEnvironment({ ...trusted, DELTA_API_KEY: 'k' }, { command, extra })
+  expect(getsKey(['delta', 'run'])).toBe(true)
+  expect(getsKey([own, 'continue'])).toBe(true)
+  expect(getsKey([running, 'run'])).toBe(true)
+  expect(getsKey(['delta', 'show'])).toBe(false)
+  expect(getsKey([other, 'run'])).toBe(false)
+  expect(getsKey(['${BIN}/delta', 'run'])).toBe(false) // a file of the workspace
+  expect(getsKey(['delta', 'run'], pathTo(other))).toBe(false)
+
+  // a relative directory leads to wherever a tool runs, and a model may have written what is there
+  expect(getsKey(['delta', 'run'], {}, { PATH: 'other' })).toBe(false)
+  expect(getsKey(['delta', 'run'], { PATH: `other:${dirname(own)}` })).toBe(false)
 })

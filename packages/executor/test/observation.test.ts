@@ -2,15 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryLimits } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { defineTool, executeTool, showControls, type ToolResult, toolMap } from '../src/index.js'
-import { workspace } from './workspace.js'
+import { defineTool, type ToolResult } from '../src/index.js'
+import { interruptedResult, removeInlined } from '../src/internal.js'
+import { call, workspace } from './workspace.js'
 
 /** Runs a shell script as a tool and gives what the model reads. */
 async function observe(script: string, settings: object = {}): Promise<ToolResult & { path: string }> {
   const { path } = await workspace()
-  const tools = toolMap([defineTool({ name: 'tool', command: ['sh', '-c', script], ...settings })])
-  const context = { workDirectory: path, environment: process.env, outputPrefix: join(path, 'record') }
-  return { ...(await executeTool(tools, { name: 'tool', arguments: '{}' }, context)), path }
+  const context = { cwd: path, outputPrefix: join(path, 'record') }
+  return { ...(await call({ command: ['sh', '-c', script], ...settings }, {}, context)), path }
 }
 
 describe('A plain success is stdout and nothing else', () => {
@@ -121,14 +121,60 @@ describe('What no model and no terminal should get raw', () => {
     expect(observation).toBe('\\x1b[31mred\\x1b[0m\\x07 50%\\x0d100%\n\\x9b')
   })
 
-  test('tabs, line ends and other writing are left as they are', () => {
-    expect(showControls('a\tb\r\nc\n«é»\u202f🙂')).toBe('a\tb\r\nc\n«é»\u202f🙂')
-  })
-
   test('bytes that are no UTF-8 are replaced, and the raw ones kept', async () => {
     const { observation, stdout, path } = await observe(String.raw`printf 'a\377b'`)
     expect(observation).toBe('a\ufffdb\n[not UTF-8 text; all 3 bytes are in record.stdout]\n')
     expect(stdout).toEqual({ bytes: 3, path: join(path, 'record.stdout') })
     expect(readFileSync(join(path, 'record.stdout'))).toEqual(Buffer.from([0x61, 0xff, 0x62]))
   })
+})
+
+const tool = defineTool({ name: 'deploy', exec: 'deploy', output: { max_chars: 60 } })
+const unknown =
+  'interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work. Check before running it again.'
+
+test('a call whose engine died is answered with what it had printed', async () => {
+  const { path, files } = await workspace({
+    'record.stdout': 'uploading key-123\n',
+    'record.stderr': 'slow\n',
+  })
+  const outputPrefix = join(path, 'record')
+  const result = interruptedResult(tool, {
+    cwd: path,
+    outputPrefix,
+    credentials: { DELTA_API_KEY: 'key-123' },
+  })
+
+  expect(result).toEqual({
+    status: 'INTERRUPTED',
+    exitCode: null,
+    signal: null,
+    observation: `[${unknown} What it had printed follows]\nuploading [REDACTED]\n[stderr]\nslow\n`,
+    durationMs: 0,
+    stdout: { bytes: 18, text: 'uploading [REDACTED]\n' },
+    stderr: { bytes: 5, text: 'slow\n' },
+  })
+  expect(await files()).toEqual(['record.stderr', 'record.stdout']) // a second crash loses nothing
+  removeInlined(outputPrefix, result)
+  expect(await files()).toEqual([])
+})
+
+test('of a call without output nobody says that it printed nothing: a power cut may have taken what it did', async () => {
+  const { path } = await workspace()
+  const context = { cwd: path, outputPrefix: join(path, 'record') }
+  const result = interruptedResult(tool, context)
+  expect(result.observation).toBe(`[${unknown} No output of it is left]\n`)
+  expect(interruptedResult(tool, { ...context, wasRunning: true }).observation).toContain(
+    'all, part or none of its work. It was still running and has been ended. Check before running it again.',
+  )
+})
+
+test('a long output is cut, and its file kept', async () => {
+  const { path, has } = await workspace({ 'record.stdout': `${'line\n'.repeat(20_000)}` })
+  const outputPrefix = join(path, 'record')
+  const result = interruptedResult(tool, { cwd: path, outputPrefix })
+  removeInlined(outputPrefix, result)
+  expect(result.stdout).toEqual({ bytes: 100_000, path: `${outputPrefix}.stdout` })
+  expect(result.observation).toContain('[99940 bytes left out here; all 100000 bytes are in record.stdout]')
+  expect(has('record.stdout')).toBe(true)
 })

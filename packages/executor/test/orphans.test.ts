@@ -1,16 +1,18 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { listProcesses } from '@delta/durable'
-import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
-import { describe, expect, onTestFinished, test } from 'vitest'
 import {
-  commandEnvironment,
-  endOrphans,
-  findOrphans,
-  isRunning,
-  readProcessRecord,
-  recordProcess,
-} from '../src/index.js'
+  canStart,
+  fixtures,
+  isAlive,
+  runProcess,
+  startProcess,
+  unseenProcesses,
+  waitForFile,
+} from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { commandEnvironment } from '../src/index.js'
+import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/internal.js'
 import { workspace } from './workspace.js'
 
 /** A command with a child, as one that a dead engine left behind; ended after the test whatever happens. */
@@ -105,12 +107,11 @@ describe('What a dead engine left running', () => {
 
   test('is found where the engine that ran it was the tool of another, and is gone as well', async () => {
     const { path } = await workspace()
-    const place = { agentHome: path, workDirectory: path }
-    const inner = { ...place, runDirectory: '/inner', actionId: '7' }
-    const env = [inner, { ...place, runDirectory: '/innermost' }].reduce(commandEnvironment, {
-      DELTA_ACTION_ID: '1-0',
-      DELTA_RUN_DIR: path,
-    })
+    const place = { agentHome: path, cwd: path }
+    const outer = { DELTA_ACTION_ID: '1-0', DELTA_RUN_DIR: path }
+    const inner = { run: { ...place, runDirectory: '/inner' }, extra: { DELTA_ACTION_ID: '7' } }
+    const innermost = { run: { ...place, runDirectory: '/innermost' } }
+    const env = commandEnvironment(commandEnvironment(outer, inner), innermost)
     const { all } = await leftBehind(path, fixtures.sleep, env)
 
     expect(findOrphans({ actionId: '0', runDirectory: path })).toEqual([])
@@ -159,7 +160,7 @@ describe('What a dead engine left running', () => {
   test.each([{ hookDirectories: [''] }, { actionId: '', runDirectory: '' }, { recordPath: '' }])(
     'is looked for by no text that others may carry, too: %j',
     (query) => {
-      expect(() => findOrphans(query)).toThrow('The query holds an empty text.')
+      expect(() => findOrphans(query)).toThrow('The query holds an empty string.')
     },
   )
 
@@ -174,3 +175,24 @@ describe('What a dead engine left running', () => {
     expect(isAlive(pid)).toBe(true)
   })
 })
+
+const PROGRAM = `
+  import { runCommand } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
+  import { findOrphans, recordProcess } from ${JSON.stringify(new URL('../dist/internal.js', import.meta.url).href)}
+  const { status, signal } = await runCommand(['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'], {
+    cwd: process.cwd(), env: process.env, timeoutMs: 100, graceMs: 100,
+    onSpawn: ({ pid }) => recordProcess('record.json', pid),
+  })
+  console.log(status, signal, findOrphans({ recordPath: 'record.json' }).length)`
+
+test.for(Object.entries(unseenProcesses))(
+  'where %s, a command that does not heed TERM is killed all the same',
+  async ([, place], context) => {
+    context.skip(!canStart(place), 'a user namespace is needed, and refused here')
+    const { path } = await workspace()
+    const node = [process.execPath, '--input-type=module', '-e', PROGRAM]
+    const { stdout, stderr } = await runProcess([...place, ...node], { cwd: path })
+    expect([stdout, stderr]).toEqual(['TIMEOUT SIGKILL 0\n', ''])
+    expect(readFileSync(join(path, 'record.json'), 'utf8')).toContain('"start_time":""')
+  },
+)

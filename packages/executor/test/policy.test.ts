@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decide, type Effects, type Policy, parsePolicy, type TrustLevel } from '../src/index.js'
-
-function policyOf(input: unknown): Policy {
-  const parsed = parsePolicy(input)
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-  return parsed.policy
-}
+import { type Effects, parsePolicy, safeParsePolicy, type TrustLevel } from '../src/index.js'
+import { decide } from '../src/internal.js'
 
 /** Everything declared, nothing dangerous. */
 const harmless: Effects = {
@@ -26,7 +21,7 @@ test("without a policy the author's own tools may do everything", () => {
 })
 
 test('without rules, imported tools are held to the default rules', () => {
-  for (const policy of [undefined, policyOf({ redact: 'declared' })]) {
+  for (const policy of [undefined, parsePolicy({ redact: 'declared' })]) {
     expect(decide({ destructive: true }, policy, { trust: 'native' })).toEqual({
       decision: 'ask',
       reasons: ['destructive'],
@@ -41,8 +36,8 @@ test('without rules, imported tools are held to the default rules', () => {
 })
 
 test('a policy that only says what to redact has no rules', () => {
-  expect(policyOf({ redact: 'patterns' })).toEqual({ onConfirmation: 'ask_human', redact: 'patterns' })
-  expect(decide(undefined, policyOf({ redact: 'patterns' })).decision).toBe('allow')
+  expect(parsePolicy({ redact: 'patterns' })).toEqual({ onConfirmation: 'ask_human', redact: 'patterns' })
+  expect(decide(undefined, parsePolicy({ redact: 'patterns' })).decision).toBe('allow')
 })
 
 test('consent to a tool allows what a person would be asked of it, adds no rules, and allows nothing that is denied', () => {
@@ -51,7 +46,7 @@ test('consent to a tool allows what a person would be asked of it, adds no rules
     consent,
     { ...consent, on_confirmation: 'ask_human' },
     { ...consent, on_confirmation: 'deny' },
-  ].map(policyOf)
+  ].map(parsePolicy)
   const destructive = { ...harmless, destructive: true }
   expect(alone?.rules).toBeUndefined()
   expect(decide(destructive, alone, { tool: 'other' }).decision).toBe('allow')
@@ -61,12 +56,12 @@ test('consent to a tool allows what a person would be asked of it, adds no rules
     expect(decide(destructive, policy, { tool: 'constructor' }).decision).not.toBe('allow')
   }
   expect(decide(destructive, alone, { tool: 'rm', trust: 'inferred' }).decision).toBe('allow')
-  const offline = policyOf({ ...consent, allow_network: false })
+  const offline = parsePolicy({ ...consent, allow_network: false })
   expect(decide({ ...destructive, network: true }, offline, { tool: 'rm' }).decision).toBe('deny')
 })
 
 test('an empty policy has the documented defaults: nothing destructive, nothing interactive', () => {
-  expect(policyOf({}).rules).toEqual({
+  expect(parsePolicy({}).rules).toEqual({
     allowDestructive: false,
     allowNonReversible: true,
     allowBillable: true,
@@ -77,7 +72,7 @@ test('an empty policy has the documented defaults: nothing destructive, nothing 
     minTrustLevel: 'inferred',
     maxCostEstimate: 'high',
   })
-  expect(decide(harmless, policyOf({}))).toEqual({ decision: 'allow', reasons: [] })
+  expect(decide(harmless, parsePolicy({}))).toEqual({ decision: 'allow', reasons: [] })
 })
 
 describe('What is restricted', () => {
@@ -113,40 +108,40 @@ describe('What is restricted', () => {
     ['prompting', { interactive: { prompts: true } }, {}, 'deny', 'interactive'],
     ['wanting a terminal', { interactive: { tty: true } }, {}, 'deny', 'interactive'],
   ])('%s', (_what, effects, rules, decision, reason) => {
-    expect(decide({ ...harmless, ...effects }, policyOf(rules))).toEqual({ decision, reasons: [reason] })
-    expect(decide(harmless, policyOf(rules)).decision).toBe('allow')
+    expect(decide({ ...harmless, ...effects }, parsePolicy(rules))).toEqual({ decision, reasons: [reason] })
+    expect(decide(harmless, parsePolicy(rules)).decision).toBe('allow')
   })
 
   test('all reasons are given, and what is denied cannot be confirmed', () => {
     const effects: Effects = { ...harmless, destructive: true, reversible: false, network: true }
-    expect(decide(effects, policyOf({ allow_non_reversible: false })).reasons).toEqual([
+    expect(decide(effects, parsePolicy({ allow_non_reversible: false })).reasons).toEqual([
       'destructive',
       'non-reversible',
     ])
-    expect(decide(effects, policyOf({ allow_network: false }))).toEqual({
+    expect(decide(effects, parsePolicy({ allow_network: false }))).toEqual({
       decision: 'deny',
       reasons: ['network'],
     })
   })
 
   test('what a tool does not declare it may do', () => {
-    expect(decide(undefined, policyOf({}))).toEqual({
+    expect(decide(undefined, parsePolicy({}))).toEqual({
       decision: 'ask',
       reasons: ['destructive (not declared)'],
     })
-    expect(decide({ destructive: false }, policyOf({ allow_network: false }))).toEqual({
+    expect(decide({ destructive: false }, parsePolicy({ allow_network: false }))).toEqual({
       decision: 'deny',
       reasons: ['network (not declared)'],
     })
   })
 
   test('a policy without a person turns questions into refusals', () => {
-    expect(decide({ destructive: true }, policyOf({ on_confirmation: 'deny' })).decision).toBe('deny')
+    expect(decide({ destructive: true }, parsePolicy({ on_confirmation: 'deny' })).decision).toBe('deny')
   })
 })
 
 describe('Trust', () => {
-  const policy = policyOf({ min_trust_level: 'community' })
+  const policy = parsePolicy({ min_trust_level: 'community' })
   test.each<[TrustLevel | undefined, string]>([
     ['inferred', 'deny'],
     ['user', 'deny'],
@@ -165,27 +160,27 @@ describe('Trust', () => {
 })
 
 test('a policy that is wrong says where, all at once', () => {
-  expect(parsePolicy({ allow_network: 'no', redact: 'all', min_trust_level: 'me' })).toEqual({
+  expect(safeParsePolicy({ allow_network: 'no', redact: 'all', min_trust_level: 'me' })).toEqual({
     ok: false,
     problems: [
-      { path: 'allow_network', message: 'must be true or false, not "no"' },
+      { path: 'allow_network', message: 'must be true or false, got "no"' },
       {
         path: 'min_trust_level',
-        message: 'must be one of inferred, user, community, org, vendor, native, not "me"',
+        message: 'must be one of inferred, user, community, org, vendor, native, got "me"',
       },
-      { path: 'redact', message: 'must be one of declared, patterns, not "all"' },
+      { path: 'redact', message: 'must be one of declared, patterns, got "all"' },
     ],
   })
-  expect(parsePolicy({ allow_netwrok: true, redact: 'all' })).toMatchObject({
+  expect(safeParsePolicy({ allow_netwrok: true, redact: 'all' })).toMatchObject({
     ok: false,
     problems: [{ path: 'redact' }, { path: 'allow_netwrok', unknownKey: true }],
   })
-  expect(parsePolicy([])).toMatchObject({ ok: false })
-  expect(parsePolicy(['allow_network'])).toEqual({
+  expect(safeParsePolicy([])).toMatchObject({ ok: false })
+  expect(safeParsePolicy(['allow_network'])).toEqual({
     ok: false,
-    problems: [{ path: '', message: 'must be a map of keys and values, not a list' }],
+    problems: [{ path: '', message: 'must be a mapping, got a list' }],
   })
-  expect(parsePolicy({ 'x-mine': 1 })).toMatchObject({ ok: true })
+  expect(safeParsePolicy({ 'x-mine': 1 })).toMatchObject({ ok: true })
 })
 
 test.each([
@@ -193,7 +188,7 @@ test.each([
   ['allowNetwork', 'allow_network'],
   ['minTrustLevel', 'min_trust_level'],
 ])('a rule that nobody knows would protect nothing, so there is no policy with one: %s', (key, meant) => {
-  expect(parsePolicy({ [key]: false })).toEqual({
+  expect(safeParsePolicy({ [key]: false })).toEqual({
     ok: false,
     problems: [
       {
@@ -204,4 +199,15 @@ test.each([
       },
     ],
   })
+})
+
+test('a program that cannot use a policy with problems gets an error with all of them', () => {
+  expect(() => parsePolicy({ allowNetwork: false, redact: 'all' })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_EXECUTOR_POLICY',
+      message: `The policy cannot be used:
+redact: must be one of declared, patterns, got "all"
+allowNetwork: there is no rule "allowNetwork"; it would protect nothing. Did you mean "allow_network"?`,
+    }),
+  )
 })

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, mkdirSync, symlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { redactFile } from '../src/command.js'
-import { createRedactor, redactPatterns } from '../src/index.js'
+import { createRedactor } from '../src/index.js'
+import { redactFile, redactPatterns } from '../src/internal.js'
 import { workspace } from './workspace.js'
 
 const secret = 'p@ss/wörd "1"+\n'
@@ -167,6 +167,7 @@ describe('What looks like a secret is found where that is asked for', () => {
     const token = `ghp_${letters.slice(0, 36)}`
     expect(createRedactor([]).text(token)).toBe(token)
     expect(createRedactor([], { patterns: true }).text(token)).toBe('[REDACTED]')
+    expect([createRedactor([]).active, createRedactor([], { patterns: true }).active]).toEqual([false, true])
   })
 })
 
@@ -214,12 +215,33 @@ describe('Looking for patterns takes linear time on', () => {
   }
 })
 
+test('a secret between two pieces of a large file is taken out, and the file is its owner’s only', async () => {
+  const { path } = await workspace()
+  const file = join(path, 'large')
+  const before = 'x'.repeat(1024 * 1024 - 4)
+  writeFileSync(file, `${before}correct-horse and more`, { mode: 0o666 })
+  redactFile(file, createRedactor(['correct-horse']))
+  expect(readFileSync(file, 'utf8') === `${before}[REDACTED] and more`).toBe(true)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a filter holds back a few hundred bytes at most, however much passes', () => {
+  const filter = createRedactor(['correct-horse']).filter()
+  let passed = 0
+  for (let piece = 1; piece <= 100; piece++) {
+    passed += filter.push(Buffer.alloc(1000, 'x')).length
+    expect(passed).toBeGreaterThan(piece * 1000 - 300)
+  }
+  expect(passed + filter.end().length).toBe(100_000)
+})
+
 test('what a command put in the place of a file, and may have no end, is not read', async () => {
   const { path } = await workspace()
   execFileSync('mkfifo', [join(path, 'pipe')])
   symlinkSync('/dev/zero', join(path, 'device'))
   for (const name of ['pipe', 'device']) {
-    const program = `import { createRedactor, redactFile } from '@delta/executor/command'
+    const program = `import { createRedactor } from '@delta/executor'
+      import { redactFile } from '@delta/executor/internal'
       redactFile(${JSON.stringify(join(path, name))}, createRedactor(['hunter2-hunter2']))`
     execFileSync(process.execPath, ['--input-type=module', '-e', program], {
       cwd: import.meta.dirname,

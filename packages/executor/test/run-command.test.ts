@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { findOrphans } from '../src/index.js'
+import { findOrphans } from '../src/internal.js'
 import { pidIn, run, workspace } from './workspace.js'
 
 function passOn() {
@@ -122,9 +122,16 @@ describe('Output', () => {
     expect([stdout.head.toString(), stdout.tail.toString()]).toEqual([head, tail])
   })
 
-  test('is never cut within a character', async () => {
-    const { stdout } = await run(['printf', 'ääääää'], { keepBytes: 6 })
-    expect(stdout.text).toBe('ä\n[6 bytes left out]\nä')
+  test('is never cut within a character, whatever its length and wherever the cut falls', async () => {
+    for (const character of ['a', 'é', '€', '😀']) {
+      const text = character.repeat(8)
+      for (let keepBytes = 0; keepBytes < 12; keepBytes++) {
+        const { stdout } = await run(['printf', text], { keepBytes })
+        const kept = stdout.omittedBytes > 0 ? stdout.text.replace(/\n\[\d+ bytes left out\]\n/, '') : text
+        expect(kept).toBe(character.repeat([...kept].length))
+        expect(stdout.head.length + stdout.tail.length).toBe(Math.min(keepBytes, Buffer.byteLength(text)))
+      }
+    }
   })
 
   test('of 200 MB leaves the memory flat', async () => {

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { isAlive, isPartThere } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { defineTool, executeTool, runCommand, toolMap } from '../src/index.js'
+import { runCommand } from '../src/index.js'
 import { agentIn, run } from './sandboxed.js'
-import { workspace } from './workspace.js'
+import { call, workspace } from './workspace.js'
 
 const probe = await runCommand(
   ['bwrap', '--ro-bind', '/', '/', '--unshare-pid', '--unshare-net', '--proc', '/proc', 'true'],
@@ -204,11 +204,8 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
 
   test('gets its stdin', async () => {
     const { path } = await workspace()
-    const tools = toolMap([defineTool({ name: 'tool', exec: 'cat', stdin: 'text', sandbox: true })])
-    const context = { workDirectory: path, environment: process.env }
-    expect((await executeTool(tools, { name: 'tool', arguments: { text: 'hi' } }, context)).observation).toBe(
-      'hi',
-    )
+    const tool = { exec: 'cat', stdin: 'text', sandbox: true }
+    expect((await call(tool, { text: 'hi' }, { cwd: path })).observation).toBe('hi')
   })
 
   test('that cannot be built is refused with the reason', async () => {

@@ -2,22 +2,23 @@ import { readdir, symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { prepareCall, quoteCommand } from '../src/index.js'
+import { quoteCommand, type Tool } from '../src/index.js'
+import { type CallContext, prepareCall } from '../src/internal.js'
 import { run, script } from './sandboxed.js'
 import { workspace } from './workspace.js'
 
-test('a sandbox is words in front of the command, to be seen wherever the command is', () => {
-  const tools = script(
-    'true',
-    { network: true, write: ['CWD/out', '~/cache'], read: ['/opt/data'] },
-    { cwd: 'sub' },
-  )
+const prepare = (tool: Tool, context: Partial<CallContext> = {}) => {
   const variables = { AGENT_HOME: '/agent', CWD: '/work' }
-  const prepared = prepareCall(tools, { name: 'tool', arguments: {} }, { variables })
+  const call = { name: 'tool', arguments: {} }
+  const prepared = prepareCall(new Map([['tool', tool]]), call, { variables, ...context })
   if (prepared.decision === 'refuse') throw new Error(prepared.observation)
+  return prepared
+}
 
-  const line = prepared.resolvedCommand
-  expect(prepared.argv.slice(-4)).toEqual(['--', 'sh', '-c', 'true'])
+test('a sandbox is words in front of the command, to be seen wherever the command is', () => {
+  const sandbox = { network: true, write: ['CWD/out', '~/cache'], read: ['/opt/data'] }
+  const { argv, resolvedCommand: line } = prepare(script('true', sandbox, { cwd: 'sub' }))
+  expect(argv.slice(-4)).toEqual(['--', 'sh', '-c', 'true'])
   expect(line).toMatch(/^bwrap --die-with-parent --new-session --unshare-pid /)
   expect(line).not.toContain('--unshare-net')
   expect(line).toContain('--ro-bind /work /work --ro-bind /opt/data /opt/data')
@@ -28,17 +29,11 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
 
 test('runs that are kept outside the workspace are hidden, before and after the paths that may hold them are shown', async () => {
   const { path } = await workspace({ 'runs/x': '', 'agent/x': '' })
-  const words = (home: string) => {
-    const prepared = prepareCall(
-      script('true', { read: [path] }),
-      { name: 'tool', arguments: {} },
-      {
-        variables: { AGENT_HOME: home, CWD: '/work' },
-        runsDirectory: join(path, 'runs'),
-      },
-    )
-    return prepared.decision === 'refuse' ? prepared.observation : prepared.resolvedCommand
-  }
+  const words = (AGENT_HOME: string) =>
+    prepare(script('true', { read: [path] }), {
+      variables: { AGENT_HOME, CWD: '/work' },
+      runsDirectory: join(path, 'runs'),
+    }).resolvedCommand
   const hidden = `--tmpfs ${path}/runs`
   const line = words(join(path, 'agent'))
   expect(line.indexOf(hidden)).toBeLessThan(line.indexOf(`--ro-bind ${path} `))
@@ -47,21 +42,9 @@ test('runs that are kept outside the workspace are hidden, before and after the 
   expect(inside.lastIndexOf(hidden)).toBeLessThan(inside.indexOf(`--ro-bind ${path}/runs/agent `))
 })
 
-test('a tool without sandbox: is run as it is', () => {
-  const prepared = prepareCall(
-    script('true', false),
-    { name: 'tool', arguments: {} },
-    {
-      variables: { AGENT_HOME: '/agent', CWD: '/work' },
-    },
-  )
-  expect(prepared).toMatchObject({ argv: ['sh', '-c', 'true'] })
-  expect(prepared).not.toHaveProperty('sandbox')
-})
-
 test('without bubblewrap the tool is refused, never run without', async () => {
   const { path, has } = await workspace()
-  const result = await run('touch done', path, true, { environment: { PATH: '/nowhere' } })
+  const result = await run('touch done', path, true, { env: { PATH: '/nowhere' } })
   expect(result).toMatchObject({ status: 'BLOCKED', exitCode: null })
   expect(result.observation).toBe(
     'BLOCKED: the sandbox of "tool" cannot start, and without it the tool is not run. bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).',

@@ -1,15 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import {
-  defineTool,
-  interruptPolicy,
-  parseToolSettings,
-  renderDisplay,
-  toolTimeoutMs,
-  type WrittenTool,
-} from '../src/index.js'
+import { defineTool, type WrittenTool } from '../src/index.js'
+import { interruptPolicy, nearestNames, renderDisplay, safeParseToolSettings } from '../src/internal.js'
+import { toolTimeoutMs } from '../src/tool.js'
 
 test('a tool that says nothing has the defaults', () => {
-  expect(parseToolSettings({})).toEqual({
+  expect(safeParseToolSettings({})).toEqual({
     ok: true,
     settings: {
       env: {},
@@ -22,7 +17,7 @@ test('a tool that says nothing has the defaults', () => {
 })
 
 test('everything a tool can say', () => {
-  const parsed = parseToolSettings({
+  const parsed = safeParseToolSettings({
     display: 'a tool',
     timeout_ms: 0,
     cwd: 'sub',
@@ -55,7 +50,7 @@ test('everything a tool can say', () => {
 })
 
 test('every mistake is reported, with its place', () => {
-  const parsed = parseToolSettings({
+  const parsed = safeParseToolSettings({
     timeout_ms: '5s',
     cwd: '../elsewhere',
     env: { 'A-B': 'x' },
@@ -68,7 +63,7 @@ test('every mistake is reported, with its place', () => {
   expect(parsed).toEqual({
     ok: false,
     problems: [
-      { path: 'timeout_ms', message: 'must be whole milliseconds, 0 for no limit, not "5s"' },
+      { path: 'timeout_ms', message: 'must be whole milliseconds, 0 for no limit, got "5s"' },
       {
         path: 'cwd',
         message: 'a relative cwd stays inside the workspace; write an absolute path to leave it',
@@ -76,41 +71,40 @@ test('every mistake is reported, with its place', () => {
       { path: 'env.A-B', message: 'is not the name of an environment variable' },
       {
         path: 'pass_env',
-        message: 'must be a list, not "KEY"',
+        message: 'must be a list, got "KEY"',
         hint: 'Begin each element with "- ", also a single one.',
       },
-      { path: 'effects.network', message: 'must be true or false, not "yes"' },
-      { path: 'effects.interactive', message: 'must be a map of keys and values, not false' },
-      { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, not "huge"' },
-      { path: 'on_interrupt', message: 'must be one of report, rerun, ask, not "ignore"' },
-      { path: 'sandbox', message: 'must be true or false or a map of keys and values, not "yes"' },
-      { path: 'output.keep', message: 'must be one of head, tail, both, not "middle"' },
+      { path: 'effects.network', message: 'must be true or false, got "yes"' },
+      { path: 'effects.interactive', message: 'must be a mapping, got false' },
+      { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, got "huge"' },
+      { path: 'on_interrupt', message: 'must be one of report, rerun, ask, got "ignore"' },
+      { path: 'sandbox', message: 'must be true or false or a mapping, got "yes"' },
+      { path: 'output.keep', message: 'must be one of head, tail, both, got "middle"' },
     ],
     warnings: [],
   })
 })
 
 test.each(['a/../..', '..', './../x', '${HOME}/x'])('cwd %s is refused', (cwd) => {
-  expect(parseToolSettings({ cwd })).toMatchObject({ ok: false, problems: [{ path: 'cwd' }] })
+  expect(safeParseToolSettings({ cwd })).toMatchObject({ ok: false, problems: [{ path: 'cwd' }] })
 })
 
 test.each(['a/../b', '/tmp', '${AGENT_HOME}/x', '${CWD}/x', '.'])('cwd %s is accepted', (cwd) => {
-  expect(parseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
+  expect(safeParseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
 })
 
 test('keys nobody knows are named, except the author’s own', () => {
   const own = { 'x-owner': 'me', effects: { 'x-seen': 'by me' } }
   const rest = { ...own, timeout: 5, output: { max_char: 5, 'x-why': 'long' }, sandbox: { writes: [] } }
-  expect(parseToolSettings(rest)).toMatchObject({
-    ok: true,
-    warnings: [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }],
-  })
+  const warnings = [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }]
+  expect(safeParseToolSettings(rest)).toMatchObject({ ok: true, warnings })
+  expect(safeParseToolSettings({ ...rest, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
 })
 
 test('a wrong definition is an exception that names every problem', () => {
   const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' as never })
   expect(define).toThrow(
-    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, not -1\ncritical: must be true or false, not "yes"',
+    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, got -1\ncritical: must be true or false, got "yes"',
   )
   expect(define).toThrow(expect.objectContaining({ code: 'ERR_EXECUTOR_TOOL' }))
   expect(() => defineTool({ name: 'x', exec: 'a | b' })).toThrow(/Shell metacharacter/)
@@ -140,13 +134,6 @@ describe('After a crash a tool is', () => {
   })
 })
 
-test('unknown keys are named, inside of maps too, whether the rest is right or not', () => {
-  const strange = { timeout: 1, effects: { netwrk: true }, output: { max: 1 }, 'x-mine': 1 }
-  const warnings = [{ path: 'effects.netwrk' }, { path: 'output.max' }, { path: 'timeout' }]
-  expect(parseToolSettings(strange)).toMatchObject({ ok: true, warnings })
-  expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
-})
-
 function problemsOf(definition: unknown): unknown {
   try {
     defineTool(definition as WrittenTool)
@@ -171,7 +158,7 @@ parameters[0].requird: unknown key "requird". Did you mean "required"?`,
 test('the mistakes of a definition are named all at once: of its syntax, of how it runs, and of its keys', () => {
   const message = problemsOf({ name: 'a b', exec: 'ls', cwd: 5, sandbx: true })
   expect(message).toMatch(
-    /name must be .*\n(.*\n)*cwd: must be a text, not 5\. Write it in quotes\.\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
+    /name must be .*\n(.*\n)*cwd: must be a string, got 5\. Write it in quotes\.\nsandbx: unknown key "sandbx"\. Did you mean "sandbox"\?$/,
   )
 })
 
@@ -190,7 +177,7 @@ test('what a display names must be parameters of the tool, and it is one line', 
     'display: ${CWD} is not a parameter: ls has none',
   )
   for (const display of ['', ' ', 'a\nb'])
-    expect(() => defineTool({ ...edit, display })).toThrow('display: must be one line of text, not')
+    expect(() => defineTool({ ...edit, display })).toThrow('display: must be one line of text, got')
 })
 
 test('a display shows values as they were sent, others as JSON, and nothing for what is absent', () => {
@@ -201,4 +188,32 @@ test('a display shows values as they were sent, others as JSON, and nothing for 
     (value) => value,
   )
   expect(text).toBe('a b|[{"old":"x"}]|5||||${path}')
+})
+
+const KEYS = ['timeout_ms', 'command', 'cwd', 'read_file', 'read_directory', 'exec', 'description']
+
+test.each([
+  ['timout_ms', ['timeout_ms']],
+  ['timeout', ['timeout_ms']],
+  ['timeoutMs', ['timeout_ms']],
+  ['exce', ['exec']],
+  ['file-read', ['read_file']],
+  ['readFile', ['read_file']],
+  ['read', ['read_file', 'read_directory']],
+  ['descriptoin', ['description']],
+  ['cmd', ['cwd']],
+  ['fetch', []],
+  ['', []],
+  ['_', []],
+])('%j may have meant %j', (wanted, meant) => {
+  expect(nearestNames(wanted, KEYS)).toEqual(meant)
+})
+
+test('at most three are named, the likeliest first', () => {
+  expect(nearestNames('reads', ['reids', 'reeds', 'read', 'READS'], 2)).toEqual(['READS', 'reids', 'reeds'])
+})
+
+test('a name of any length is looked at in a moment', () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `tool_${index}`)
+  expect(nearestNames('x'.repeat(1_000_000), names)).toEqual([])
 })

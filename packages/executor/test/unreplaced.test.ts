@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findUnreplaced } from '../src/index.js'
+import { findUnreplaced } from '../src/internal.js'
 
 const VARIABLES = ['AGENT_HOME', 'CWD']
 

@@ -1,6 +1,14 @@
 import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type CommandOptions, type CommandOutcome, runCommand } from '../src/index.js'
+import {
+  type CommandOptions,
+  type CommandOutcome,
+  defineTool,
+  type ExecuteContext,
+  executeTool,
+  runCommand,
+  type ToolResult,
+} from '../src/index.js'
 
 /** A directory with these files, gone when the test is. */
 export function workspace(files: Record<string, string> = {}): Promise<TemporaryWorkspace> {
@@ -18,4 +26,16 @@ export async function run(
 /** The first number in what a program wrote down about itself. */
 export function pidIn(text: string): number {
   return Number(/\d+/.exec(text)?.[0])
+}
+
+/** Calls one tool, given by its definition, in a directory of its own. */
+export async function call(
+  definition: object,
+  args: object = {},
+  context: Partial<ExecuteContext> = {},
+): Promise<ToolResult> {
+  const cwd = context.cwd ?? (await workspace()).path
+  const tools = [defineTool({ name: 'tool', ...definition })]
+  const sent = { name: 'tool', arguments: JSON.stringify(args) }
+  return executeTool(tools, sent, { cwd, env: process.env, ...context })
 }

@@ -1,6 +1,7 @@
 import { type ExpandedTool, expandTool, safeParseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
-import { decide, defineTool, type WrittenTool } from '../src/index.js'
+import { defineTool, type WrittenTool } from '../src/index.js'
+import { decide } from '../src/internal.js'
 
 // `tsc` reads this file, too: a line that it is told to refuse and does not is an error of its own.
 

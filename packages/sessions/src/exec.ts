@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type CapturedOutput, type CommandOutcome, createRedactor, runCommand } from '@delta/executor/command'
+import { type CapturedOutput, type CommandOutcome, createRedactor, runCommand } from '@delta/executor'
 import type { DriverCall, Launch } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
 import { noticeUnless, SessionError } from './errors.js'

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { killRunningCommands } from '@delta/executor/command'
+import { killRunningCommands } from '@delta/executor'
 import packageJson from '../package.json' with { type: 'json' }
 import {
   COMMANDS,

@@ -1,13 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:os'
 import { removeFile, replaceFile } from '@delta/durable'
-import {
-  type CapturedOutput,
-  type CommandOutcome,
-  type Redactor,
-  redactFile,
-  runCommand,
-} from '@delta/executor/command'
+import { type CapturedOutput, type CommandOutcome, type Redactor, runCommand } from '@delta/executor'
+import { redactFile } from '@delta/executor/internal'
 import type { Driver, DriverCall, Report } from './drivers/driver.js'
 import { systemCode } from './errors.js'
 import { parseJobs } from './jobs.js'

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makeDirectories, syncName, syncPath } from '@delta/durable'
-import { type CommandOutcome, runCommand } from '@delta/executor/command'
+import { type CommandOutcome, runCommand } from '@delta/executor'
 import { driverOf } from './drivers/driver-of.js'
 import { SessionError } from './errors.js'
 import { commitState, isName, rememberedVariables, secretsOf, variablesOf } from './state.js'

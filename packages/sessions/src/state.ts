@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncPath } from '@delta/durable'
-import { CREDENTIAL_NAMES } from '@delta/executor/command'
+import { CREDENTIAL_NAMES } from '@delta/executor/internal'
 import { damaged, isSessionError, systemCode } from './errors.js'
 import { readWhole, type SessionPaths } from './store.js'
 

@@ -1,15 +1,13 @@
 import { resolve } from 'node:path'
 import {
-  CREDENTIAL_NAMES,
   commandEnvironment,
-  credentialsOf,
-  decide,
   type ExecuteContext,
   executeTool,
   needsApproval,
   type Tool,
   type ToolResult,
 } from '@delta/executor'
+import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -111,21 +109,19 @@ function runnerFor(
   } = options
   // A command that is told a relative path would look for it from where it runs.
   const [workDirectory, agentHome] = [resolve(cwd), resolve(home)]
-  const byName = new Map(tools.map((tool) => [tool.expanded.name, tool]))
-  const withheld = [...CREDENTIAL_NAMES, ...credentials]
+  const withheld = credentialsOf(env, [...CREDENTIAL_NAMES, ...credentials])
   const context: ExecuteContext = {
     ...rest,
     confirm,
-    workDirectory,
-    variables: { AGENT_HOME: agentHome, CWD: workDirectory },
-    environment: commandEnvironment(env, { agentHome, workDirectory, credentials: withheld }),
-    credentials: credentialsOf(env, withheld),
+    cwd: workDirectory,
+    env: commandEnvironment(env, { run: { agentHome, cwd: workDirectory }, credentials: withheld }),
+    credentials: withheld,
   }
   return async (call, signal) => {
     const { id, name, arguments: args } = Object(call) as Partial<Parameters<Runner>[0]>
     const named = { name: typeof name === 'string' ? name : '', arguments: args }
     const mark = typeof id === 'string' && MARK.test(id) && { actionId: id }
-    return await executeTool(byName, named, { ...context, ...mark, signal })
+    return await executeTool(tools, named, { ...context, ...mark, signal })
   }
 }
 

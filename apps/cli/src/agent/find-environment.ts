@@ -7,7 +7,7 @@ import {
   loadEnvironment,
   type WorkspaceEndpoint,
 } from '@delta/config-loader'
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES } from '@delta/executor/internal'
 import { askAtTerminal } from '../present/ask.js'
 import { say } from '../present/text.js'
 import { openState, readState, type StateFile } from '../state-directory.js'

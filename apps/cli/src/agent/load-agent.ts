@@ -9,7 +9,7 @@ import {
   loadToolsFile,
 } from '@delta/config-loader'
 import type { Allowed } from '@delta/engine'
-import { quoteForPerson } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'

@@ -1,7 +1,7 @@
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, type CacheBreak, type ContextManifest, findCacheBreak } from '@delta/context'
 import { type NextRequest, nextRequest } from '@delta/engine'
-import { isAgentCommand } from '@delta/executor'
+import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
 import { isKnownEvent, latestRunId, readRequest, runEventSchema } from '@delta/journal/runs'
 import { findEnvironment } from '../agent/find-environment.js'

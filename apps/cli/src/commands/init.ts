@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { makeDirectories } from '@delta/durable'
-import { quoteForPerson } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor/internal'
 import { print } from '../present/text.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { explainSystemError, UsageError } from '../usage.js'

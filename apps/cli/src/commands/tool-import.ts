@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { commandEnvironment } from '@delta/executor'
 import { withOwnCommands } from '../own-commands.js'
 import { print, printable } from '../present/text.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
@@ -38,13 +38,12 @@ async function describe(
   terminal: Terminal,
 ): Promise<AtipTool> {
   const { importAtip, isAtipError } = await import('@delta/atip')
-  const withoutKeys = Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
   using stop = stopSignal(terminal)
   try {
     return await importAtip(program, {
       commands: commands?.split(',').map((command) => command.trim()),
       directory: directoryOf(output, terminal.cwd),
-      environment: withOwnCommands(Object.fromEntries(withoutKeys)), // as its tools will be started
+      environment: withOwnCommands(commandEnvironment(terminal.env)), // as its tools will be started
       signal: stop.signal,
     })
   } catch (error) {

@@ -1,5 +1,6 @@
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
-import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
+import type { Policy, Tool } from '@delta/executor'
+import { decide, type PolicyDecision } from '@delta/executor/internal'
 import { toJsonSchema } from '@delta/tool-expander'
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { effectsOf, inColumns, print, printable, printJson, say, table } from '../present/text.js'

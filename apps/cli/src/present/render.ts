@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { EngineEvent } from '@delta/engine'
-import { quoteForPerson, renderDisplay } from '@delta/executor'
+import { quoteForPerson, renderDisplay } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type ActionResult,

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
 import { checkRunsDirectory } from '@delta/journal/runs'
 import type { Place } from '../place.js'

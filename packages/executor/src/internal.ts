@@ -1,0 +1,50 @@
+// For the other packages of Delta: may change in any release.
+export { CREDENTIAL_NAMES, credentialsOf, isAgentCommand, secretValues } from './environment.js'
+export { runPrepared } from './execute-tool.js'
+export {
+  fitShape,
+  formatPath,
+  nearestNames,
+  type ShapeProblem,
+  showValue,
+  type ValuePath,
+  valueAt,
+} from './fit-shape.js'
+export {
+  endOrphans,
+  findOrphans,
+  isRunning,
+  type OrphanQuery,
+  type ProcessRecord,
+  readProcessRecord,
+  recordProcess,
+} from './orphans.js'
+export {
+  DEFAULT_RULES,
+  decide,
+  effectsSchema,
+  type PolicyDecision,
+  policySchema,
+} from './policy.js'
+export {
+  type CallContext,
+  isTooDeep,
+  limitedMatcher,
+  type PreparedCall,
+  prepareCall,
+  type RefusedCall,
+} from './prepare-call.js'
+export { quoteForPerson, showControls } from './quote.js'
+export { redactFile, redactPatterns } from './redact.js'
+export {
+  DEFAULT_SETTINGS,
+  DEFAULT_TOOL_TIMEOUT_MS,
+  findDisplayProblems,
+  interruptPolicy,
+  type ParsedSettings,
+  renderDisplay,
+  safeParseToolSettings,
+  settingsSchema,
+} from './tool.js'
+export { interruptedResult, removeInlined } from './tool-result.js'
+export { findUnreplaced, type Unreplaced } from './unreplaced.js'
