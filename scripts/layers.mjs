@@ -36,8 +36,8 @@ export const layers = {
   'packages/context': { imports: ['executor', 'journal', 'model', 'durable'] },
   'packages/executor': { imports: ['tool-expander', 'durable'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
-  'packages/atip-execute': { imports: ['atip', 'executor'] },
-  'packages/atip': { imports: ['tool-expander'] },
+  'packages/atip-execute': { imports: ['atip', 'executor', 'tool-expander'] },
+  'packages/atip': { imports: ['executor', 'tool-expander'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
   'packages/tool-expander': {
     imports: [],

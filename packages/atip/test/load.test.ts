@@ -2,7 +2,8 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { importAtip, leavesOf, loadAtip } from '../src/index.js'
+import { leavesOf, loadAtip } from '../src/index.js'
+import { importAtip } from '../src/internal.js'
 
 const notes = fileURLToPath(new URL('fixtures/notes', import.meta.url))
 const workspace = () => temporaryWorkspace({}, { onCleanup: onTestFinished })
@@ -37,7 +38,7 @@ describe('loadAtip', () => {
   test('gives a command the environment it is told to', async () => {
     const metadata = `{"atip":"0.6","name":"box","version":"1","description":"'$WHO'"}`
     const command = ['/bin/sh', '-c', `echo '${metadata}'`]
-    expect(await loadAtip({ command }, { environment: { WHO: 'me' } })).toMatchObject({ description: 'me' })
+    expect(await loadAtip({ command }, { env: { WHO: 'me' } })).toMatchObject({ description: 'me' })
   })
 
   test('does not run a shell', async () => {

@@ -6,14 +6,13 @@ import {
   compileTools,
   DEFAULT_MAX_RESULT_LENGTH,
   DEFAULT_REDACT_PATTERNS,
-  durationMs,
   leavesOf,
   OPENAI_DESCRIPTION_MAX_LENGTH,
   SAFETY_FLAGS,
-  TRUST_LEVEL_ORDER,
   toAnthropic,
   toGemini,
 } from '../src/index.js'
+import { durationMs } from '../src/internal.js'
 import { box, fromJson } from './helpers.js'
 
 describe('what is accepted', () => {
@@ -160,7 +159,6 @@ describe('names of the interface', () => {
       '🔒 READ-ONLY',
     ])
     expect(DEFAULT_REDACT_PATTERNS.every((pattern) => pattern instanceof RegExp && pattern.global)).toBe(true)
-    expect(TRUST_LEVEL_ORDER).toEqual({ native: 6, vendor: 5, org: 4, community: 3, user: 2, inferred: 1 })
   })
 
   test('errors are made as the interface makes them', () => {

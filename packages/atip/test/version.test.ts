@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { leavesOf, versionNotice } from '../src/index.js'
+import { leavesOf } from '../src/index.js'
+import { versionNotice } from '../src/internal.js'
 import { box } from './helpers.js'
 
 test.each(['0.1', '0.6', { version: '0.6' }])('version %j is known', (atip) => {

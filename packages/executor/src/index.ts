@@ -58,7 +58,14 @@ export {
   type ToolCall,
 } from './prepare-call.js'
 export { quoteCommand, quoteForPerson, showControls } from './quote.js'
-export { createRedactor, REDACTED, type Redactor, redactFile, redactPatterns } from './redact.js'
+export {
+  createRedactor,
+  REDACTED,
+  type Redactor,
+  redactFile,
+  redactPatterns,
+  SECRET_PATTERNS,
+} from './redact.js'
 export type { StartError, StartErrorCode } from './run-command.js'
 export {
   type CommandOptions,
