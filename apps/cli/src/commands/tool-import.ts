@@ -37,14 +37,15 @@ async function describe(
   { commands, output }: ImportFlags,
   terminal: Terminal,
 ): Promise<AtipTool> {
-  const { importAtip, isAtipError } = await import('@delta/atip')
+  const { isAtipError } = await import('@delta/atip')
+  const { importAtip } = await import('@delta/atip/internal')
   const withoutKeys = Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
   using stop = stopSignal(terminal)
   try {
     return await importAtip(program, {
       commands: commands?.split(',').map((command) => command.trim()),
       directory: directoryOf(output, terminal.cwd),
-      environment: withOwnCommands(Object.fromEntries(withoutKeys)), // as its tools will be started
+      env: withOwnCommands(Object.fromEntries(withoutKeys)), // as its tools will be started
       signal: stop.signal,
     })
   } catch (error) {
