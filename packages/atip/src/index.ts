@@ -9,7 +9,7 @@ export {
   isAtipError,
 } from './errors.js'
 export { type AtipLeaf, leavesOf } from './leaves.js'
-export { type AtipSource, type LoadOptions, loadAtip } from './load.js'
+export { type AtipImportOptions, type AtipSource, importAtip, type LoadOptions, loadAtip } from './load.js'
 export type {
   AtipArgument,
   AtipCommand,
@@ -56,4 +56,5 @@ export {
   type ResultFilterOptions,
 } from './result.js'
 export { generateSafetyPrompt, OPENAI_DESCRIPTION_MAX_LENGTH, SAFETY_FLAGS } from './safety.js'
+export { versionNotice } from './schema.js'
 export { type AtipExpandedTool, atipToTools, type ImportOptions } from './tools.js'

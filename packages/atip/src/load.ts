@@ -125,6 +125,8 @@ export interface AtipImportOptions extends LoadOptions {
  * @param program - A name on the `PATH`, or a path relative to the working directory of this process.
  * @throws {AtipLoadError} The program failed, or its output is not JSON.
  * @throws {AtipValidationError} It is not ATIP, or an agent could not load these commands.
+ * @example
+ * await writeFile('gh.atip.json', JSON.stringify(await importAtip('gh', { commands: ['pr'], directory: '.' })))
  */
 export async function importAtip(program: string, options: AtipImportOptions = {}): Promise<AtipTool> {
   const { commands, directory, ...running } = options

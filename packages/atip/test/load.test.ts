@@ -2,8 +2,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { leavesOf, loadAtip } from '../src/index.js'
-import { importAtip } from '../src/internal.js'
+import { importAtip, leavesOf, loadAtip } from '../src/index.js'
 
 const notes = fileURLToPath(new URL('fixtures/notes', import.meta.url))
 const workspace = () => temporaryWorkspace({}, { onCleanup: onTestFinished })

@@ -9,8 +9,9 @@ import {
   OPENAI_DESCRIPTION_MAX_LENGTH,
   SAFETY_FLAGS,
   toOpenAI,
+  versionNotice,
 } from '../src/index.js'
-import { durationMs, versionNotice } from '../src/internal.js'
+import { durationMs } from '../src/internal.js'
 import { box, fromJson } from './helpers.js'
 
 const ROOT = '"atip":"0.6","name":"box","version":"1","description":"d"'

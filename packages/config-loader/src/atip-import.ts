@@ -24,7 +24,7 @@ export async function readAtipTools(
   entry: AtipImport | undefined,
   importer: Spot,
 ): Promise<LoadedTool[]> {
-  const { atipToTools, isAtipError } = await import('@delta/atip') // most agents do without
+  const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
   const { commands, prefix, trust, effects = {} } = entry ?? {}
   const { findings } = importer
   let found: ReturnType<typeof atipToTools>
@@ -49,7 +49,6 @@ export async function readAtipTools(
   const items = found.map((item) => withOwnEffects(item, { ...effects['*'], ...effects[item.name] }))
   const quiet = { ...findings, unknownKey: () => undefined } // of newer programs
   const tools = readTools(items, { file, path: [], findings: quiet })
-  const { versionNotice } = await import('@delta/atip/internal')
   const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
   if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
   if (tools.length === 0)

@@ -37,8 +37,7 @@ async function describe(
   { commands, output }: ImportFlags,
   terminal: Terminal,
 ): Promise<AtipTool> {
-  const { isAtipError } = await import('@delta/atip')
-  const { importAtip } = await import('@delta/atip/internal')
+  const { importAtip, isAtipError } = await import('@delta/atip')
   const withoutKeys = Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
   using stop = stopSignal(terminal)
   try {
