@@ -117,8 +117,8 @@ export function checkPolicy(
 }
 
 /** @throws {AtipExecuteError} `INVALID_CONFIG` */
-export function assertRules(policy: ExecutionPolicy = {}): void {
-  const problem = policyProblem(policy)
+export function assertRules(policy: ExecutionPolicy | undefined): void {
+  const problem = policyProblem(policy ?? {})
   if (problem !== undefined) throw new AtipExecuteError(problem, 'INVALID_CONFIG')
 }
 

@@ -132,13 +132,6 @@ describe('what is not ATIP is refused with the path to the fault', () => {
     expect(error.message).toBe(`${path} ${message}`)
   })
 
-  test('two commands of one tool with one flat name', () => {
-    const leaf = { description: 'x' }
-    expect(refusal(box({ a_b: leaf, a: { description: 'g', commands: { b: leaf } } })).message).toContain(
-      '"box a_b" and "box a b" would both be called "box_a_b"',
-    )
-  })
-
   test('two parameters with one name', () => {
     const parameter = { name: 'file', type: 'string' as const }
     const options = [{ ...parameter, flags: ['--file'] }]
