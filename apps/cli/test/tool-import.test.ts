@@ -231,13 +231,13 @@ test.each([
     { a_b: LEAF, a: { description: 'g', commands: { b: LEAF } } },
     '"notes a_b" and "notes a b" would both be called "notes_a_b". Choose the commands to import, only one of them among them.',
   ],
-  ['commands that nest without end', { n: deep(200) }, 'commands nest deeper than 32 levels.'],
+  ['commands that nest without end', { n: deep(200) }, 'Commands nest deeper than 32 levels.'],
   [
     'a danger that is a text',
     { go: { ...LEAF, effects: { destructive: 'false' } } },
-    'commands.go.effects.destructive must be true or false, not "false".',
+    'commands.go.effects.destructive must be true or false, got "false".',
   ],
-  ['a list of commands', [LEAF], 'commands must be an object from names to commands.'],
+  ['a list of commands', [LEAF], 'commands must be an object from names to commands, got a list.'],
 ])('tool import refuses %s, in a line, and writes nothing', async (_what, commands, message) => {
   await using program = await notesProgram()
   await program.write('metadata.json', JSON.stringify({ ...NOTES, commands }))

@@ -1,7 +1,17 @@
-import type { AtipEffects, TrustSource } from '@delta/atip'
-import { AtipExecuteError } from './base-error.js'
-import type { ConfirmationContext, PolicyViolation } from './policy.js'
-import type { ValidationError } from './validate-call.js'
+import type { AtipEffects, AtipTrust, TrustSource } from '@delta/atip'
+
+/** The base of all errors here. Branch on `code` or on the class; show `message` to people. */
+export class AtipExecuteError extends Error {
+  override readonly name: string = 'AtipExecuteError'
+
+  constructor(
+    message: string,
+    readonly code: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+}
 
 /** No tool has a command of this name. */
 export class UnknownCommandError extends AtipExecuteError {
@@ -12,7 +22,29 @@ export class UnknownCommandError extends AtipExecuteError {
   }
 }
 
-/** The arguments do not fit the command; `errors` names every one that does not. */
+/** `INVALID_FORMAT` and `UNKNOWN_PARAMETER` are part of the interface and never used: an extra parameter is a warning. */
+export type ValidationErrorCode =
+  | 'MISSING_REQUIRED'
+  | 'INVALID_TYPE'
+  | 'INVALID_ENUM'
+  | 'INVALID_FORMAT'
+  | 'UNKNOWN_PARAMETER'
+  | 'UNKNOWN_COMMAND'
+
+/** One thing wrong with a call. */
+export interface ValidationError {
+  code: ValidationErrorCode
+  /** A sentence for the model that made the call. */
+  message: string
+  /** Absent when it is about the call as a whole. */
+  parameter?: string
+  /** What was sent; absent when nothing was. */
+  value?: unknown
+  /** The type, or the values, that are accepted. */
+  expected?: string
+}
+
+/** The arguments do not fit the command. `errors` names each one that does not. */
 export class ArgumentValidationError extends AtipExecuteError {
   override readonly name = 'ArgumentValidationError'
 
@@ -25,7 +57,28 @@ export class ArgumentValidationError extends AtipExecuteError {
   }
 }
 
-/** The policy forbids the call, or the person asked said no. */
+/** Which rule of an `ExecutionPolicy` a call breaks. */
+export type PolicyViolationCode =
+  | 'DESTRUCTIVE_BLOCKED'
+  | 'NON_REVERSIBLE_BLOCKED'
+  | 'BILLABLE_BLOCKED'
+  | 'NETWORK_BLOCKED'
+  | 'FILESYSTEM_WRITE_BLOCKED'
+  | 'FILESYSTEM_DELETE_BLOCKED'
+  | 'TRUST_INSUFFICIENT'
+  | 'COST_EXCEEDED'
+  | 'INTERACTIVE_BLOCKED'
+
+/** One rule that a call breaks. */
+export interface PolicyViolation {
+  code: PolicyViolationCode
+  /** A sentence for people, which begins with the name of the command. */
+  message: string
+  /** Part of the interface; always `error`. */
+  severity: 'error' | 'warning'
+}
+
+/** The policy forbids the call, or the person who was asked did not agree. */
 export class PolicyViolationError extends AtipExecuteError {
   override readonly name = 'PolicyViolationError'
 
@@ -36,6 +89,30 @@ export class PolicyViolationError extends AtipExecuteError {
   ) {
     super(message, 'POLICY_VIOLATION')
   }
+}
+
+/** Why a person must agree. `low-trust` is only ever a reason to refuse. */
+export type ConfirmationReason =
+  | 'destructive'
+  | 'non-reversible'
+  | 'billable'
+  | 'low-trust'
+  | 'filesystem-delete'
+  | 'cost-high'
+
+/** What the person who is asked reads. */
+export interface ConfirmationContext {
+  /** The flat name. */
+  toolName: string
+  /** The whole command line with its arguments, exactly as it will run. */
+  command: string[]
+  /** As the model sent them. */
+  arguments: Record<string, unknown>
+  reasons: ConfirmationReason[]
+  /** Merged with those of its groups and its tool. */
+  effects: AtipEffects
+  /** Absent when the metadata does not say. */
+  trust?: AtipTrust
 }
 
 /** A person must agree first, and there is no `confirmationHandler` to ask them. */
@@ -50,7 +127,7 @@ export class RequiresConfirmationError extends AtipExecuteError {
 /** The tool is trusted less than the policy demands. */
 export class InsufficientTrustError extends AtipExecuteError {
   override readonly name = 'InsufficientTrustError'
-  /** The same as `actualTrust`, under the name that other implementations use; so is `required`. */
+  /** `actual` and `required` repeat the two under the names that other implementations use. */
   readonly actual: TrustSource
   readonly required: TrustSource
 
@@ -79,7 +156,7 @@ export class ExecutionError extends AtipExecuteError {
   }
 }
 
-/** The command ran too long and was ended, with everything it had started. Holds what it printed until then. */
+/** The command ran too long and was ended with all processes it started. Holds what it printed until then. */
 export class TimeoutError extends AtipExecuteError {
   override readonly name = 'TimeoutError'
 
@@ -93,7 +170,7 @@ export class TimeoutError extends AtipExecuteError {
   }
 }
 
-/** The command would wait for someone at the keyboard, and there is no one. */
+/** The command would wait for a person at the keyboard, and it has no terminal. */
 export class InteractiveNotSupportedError extends AtipExecuteError {
   override readonly name = 'InteractiveNotSupportedError'
 
@@ -102,7 +179,7 @@ export class InteractiveNotSupportedError extends AtipExecuteError {
     readonly interactiveEffects: NonNullable<AtipEffects['interactive']>,
   ) {
     super(
-      `"${toolName}" asks questions while it runs, and nobody could answer. Nothing was run.`,
+      `"${toolName}" asks questions while it runs, and it has no terminal. Nothing was run.`,
       'INTERACTIVE_NOT_SUPPORTED',
     )
   }
@@ -118,6 +195,7 @@ const CODES = [
   'TIMEOUT',
   'INTERACTIVE_NOT_SUPPORTED',
   'INVALID_CONFIG',
+  'ABORTED',
 ]
 
 /** True for the errors of this package, also from a second installed copy. */

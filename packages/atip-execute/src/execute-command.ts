@@ -6,8 +6,19 @@ import {
   commandEnvironment,
   runCommand,
 } from '@delta/executor'
-import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT } from './constants.js'
-import { ExecutionError, TimeoutError } from './errors.js'
+import { AtipExecuteError, ExecutionError, TimeoutError } from './errors.js'
+
+/** How long a command may run, in milliseconds, unless the caller or its metadata sets a limit. */
+export const DEFAULT_TIMEOUT = 30_000
+
+/** The longest timeout. */
+const MAX_TIMEOUT = 600_000
+
+/** How much output is kept, in bytes, of stdout and stderr together. */
+export const DEFAULT_MAX_OUTPUT_SIZE = 1_048_576
+
+/** The most output that can be kept. */
+const MAX_OUTPUT_SIZE = 10_485_760
 
 /** How a command is run. */
 export interface ExecutionOptions {
@@ -17,9 +28,9 @@ export interface ExecutionOptions {
   maxOutputSize?: number | undefined
   /** Default: the current directory. */
   cwd?: string | undefined
-  /** Added to the environment of this process, of which API keys of the engine are never passed on. */
+  /** Added to the environment of this process, without its API keys for models. */
   env?: Record<string, string> | undefined
-  /** Hands the words, joined by spaces, to a shell. Only for command lines you wrote yourself. */
+  /** Passes the words, joined by spaces, to a shell. Only for command lines you wrote yourself. */
   shell?: string | boolean | undefined
   /** Calls `onStdout` and `onStderr` with every chunk as it comes. */
   streaming?: boolean | undefined
@@ -29,7 +40,7 @@ export interface ExecutionOptions {
   onStderr?: ((data: Buffer) => void) | undefined
 }
 
-/** What a command did, as it was: nothing is redacted. Made by `executeCommand`. */
+/** What a command did; nothing is redacted. Made by `executeCommand`. */
 export interface ExecutionResult {
   /** True when the exit code is 0. */
   success: boolean
@@ -45,23 +56,28 @@ export interface ExecutionResult {
   timedOut: boolean
   /** The words of the command line; empty where a batch reports that nothing was run. */
   command: string[]
-  /** `''` unless an `Executor` ran it; so is `toolName`. */
+  /** `''` unless an `Executor` ran it, like `toolName`. */
   toolCallId: string
   toolName: string
 }
 
 /**
  * Runs a command without a shell, in a process group of its own, with an empty stdin.
- * A timeout ends the whole group, also one that ignores SIGTERM.
+ * A timeout or an abort ends the whole group: TERM first, KILL two seconds later.
  *
+ * @param options.signal - Ends the command. If it is already aborted, the command is not started.
  * @throws {ExecutionError} It could not be started.
  * @throws {TimeoutError} It ran too long; the error holds what it printed until then.
+ * @throws {AtipExecuteError} `ABORTED`: `signal` ended it; `cause` is the reason of the signal.
+ * @example
+ * const { exitCode, stdout } = await executeCommand(['git', 'status'], { timeout: 5000 })
  */
 export async function executeCommand(
   command: string[],
-  options: ExecutionOptions = {},
+  options: ExecutionOptions & { signal?: AbortSignal | undefined } = {},
 ): Promise<ExecutionResult> {
-  // 0 asks for no limit, and the longest there is is the nearest to that
+  const { signal } = options
+  // 0 asks for no limit, and the longest timeout is the nearest to that
   const timeout = Math.min(options.timeout ?? DEFAULT_TIMEOUT, MAX_TIMEOUT) || MAX_TIMEOUT
   const maxBytes = Math.min(options.maxOutputSize ?? DEFAULT_MAX_OUTPUT_SIZE, MAX_OUTPUT_SIZE)
   const started = performance.now()
@@ -71,10 +87,13 @@ export async function executeCommand(
     timeoutMs: timeout,
     keepBytes: maxBytes,
     keep: 'head',
+    signal,
     ...(options.streaming && { filter: watchers(options) }),
   })
   if (outcome.startError)
     throw new ExecutionError(`${command[0]}: ${outcome.startError.message}`, command, outcome.startError)
+  if (outcome.status === 'ABORTED')
+    throw new AtipExecuteError(`${command[0]} was stopped.`, 'ABORTED', { cause: signal?.reason })
   const { stdout, stderr, truncated } = shareOutput(outcome, maxBytes)
   if (outcome.status === 'TIMEOUT') throw new TimeoutError(command, timeout, stdout, stderr)
   return {
@@ -92,7 +111,7 @@ export async function executeCommand(
 }
 
 function argvOf(command: string[], { shell }: ExecutionOptions): string[] {
-  if (shell === undefined || shell === false || shell === '') return command
+  if (!shell) return command
   return [shell === true ? '/bin/sh' : shell, '-c', command.join(' ')]
 }
 
@@ -100,7 +119,7 @@ function environmentOf({ env }: ExecutionOptions): NodeJS.ProcessEnv {
   return commandEnvironment(process.env, { extra: env })
 }
 
-/** The executor asks for a filter per stream: first stdout's, then stderr's. Ours look and change nothing. */
+/** The executor asks for a filter per stream: first stdout's, then stderr's. These look and change nothing. */
 function watchers({ onStdout, onStderr }: ExecutionOptions): () => ByteFilter {
   const listeners = [onStdout, onStderr]
   return () => {

@@ -1,22 +1,26 @@
-import { type AtipCommand, type AtipTool, durationMs, type ToolCall } from '@delta/atip'
-import { assertAllowed } from './assert-allowed.js'
-import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
-import { buildCommandArray } from './command-array.js'
-import { ArgumentValidationError, UnknownCommandError } from './errors.js'
+import type { AtipCommand, AtipTool, ToolCall } from '@delta/atip'
+import { durationMs } from '@delta/atip/internal'
+import { buildCommandArray, type CommandMapping, mapCommands } from './command.js'
+import { ArgumentValidationError, TimeoutError, UnknownCommandError } from './errors.js'
 import { type ExecutionOptions, executeCommand } from './execute-command.js'
 import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
-import { type CommandMapping, mapCommands } from './mapping.js'
-import { checkPolicy, checkRules, type ExecutionPolicy, type PolicyCheckResult } from './policy.js'
+import {
+  assertAllowed,
+  assertRules,
+  checkPolicy,
+  type ExecutionPolicy,
+  type PolicyCheckResult,
+} from './policy.js'
 import { givenArguments, type ValidationResult, validateToolCall } from './validate-call.js'
 
 /** What an executor may run, and how. */
 export interface ExecutorConfig {
   tools: readonly AtipTool[]
-  /** Without it everything is allowed; with it, its defaults fill what it leaves out. */
+  /** Without it everything is allowed. With it, its defaults fill what it leaves out. */
   policy?: ExecutionPolicy | undefined
   execution?:
     | (ExecutionOptions & {
-        /** Passes arguments on as they come. Only for calls no model made. Default false. */
+        /** Passes arguments on as they come. Only for calls your own program makes. Default false. */
         skipValidation?: boolean | undefined
       })
     | undefined
@@ -25,18 +29,46 @@ export interface ExecutorConfig {
 
 /** The commands of some tools, ready to be called by their flat names; see `createExecutor`. */
 export interface Executor {
-  /** Look up, validate, policy, confirm, run, redact, format. @throws {AtipExecuteError} */
-  execute(call: ToolCall): Promise<FormattedResult>
-  /** Several calls; nothing is thrown, an error becomes a result. */
+  /**
+   * Looks the command up, validates, checks the policy, asks for confirmation, runs, redacts and formats.
+   *
+   * @param options.signal - Ends the command; the call then rejects with the code `ABORTED`.
+   * @throws {AtipExecuteError}
+   */
+  execute(call: ToolCall, options?: { signal?: AbortSignal | undefined }): Promise<FormattedResult>
+  /** Runs several calls. An error becomes a result, and none is thrown. */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchExecutionResult>
-  /** Checks name and arguments; runs nothing, and asks no policy. */
+  /** Checks name and arguments; runs nothing and asks no policy. */
   validate(call: ToolCall): ValidationResult
-  /** Undefined: there is no command of this name. */
+  /** Undefined: no command has this name. */
   mapCommand(toolName: string): CommandMapping | undefined
   /** @throws {UnknownCommandError} */
   checkPolicy(call: ToolCall): PolicyCheckResult
-  /** The command as its metadata describes it; undefined when there is none of this name. */
+  /** The command as its metadata describes it; undefined when no command has this name. */
   getMetadata(toolName: string): AtipCommand | undefined
+}
+
+/** How several calls are run. */
+export interface BatchOptions {
+  /** Run several at the same time. Default false: one after the other. */
+  parallel?: boolean | undefined
+  /** Default true. Otherwise no call is started after the first failure. */
+  continueOnError?: boolean | undefined
+  /** How many at the same time; default 4. */
+  maxConcurrency?: number | undefined
+  /** Ends the commands that are running, and starts no other. */
+  signal?: AbortSignal | undefined
+}
+
+/** The results of several calls. */
+export interface BatchExecutionResult {
+  /** In the order of the calls; shorter when a failure stopped the rest. */
+  results: FormattedResult[]
+  /** Milliseconds. */
+  totalDuration: number
+  successCount: number
+  /** Refused calls and thrown errors among them. */
+  failureCount: number
 }
 
 /**
@@ -44,22 +76,26 @@ export interface Executor {
  *
  * @throws {AtipExecuteError} `INVALID_CONFIG`: a rule of the policy is unknown, or has a value that it cannot have.
  * @throws {AtipValidationError} A tool is invalid, or one name stands for two commands.
+ * @example
+ * const executor = createExecutor({ tools: [gh], policy: { allowNetwork: true } })
+ * for (const call of parseToolCall('openai', response)) console.log((await executor.execute(call)).content)
  */
 export function createExecutor(config: ExecutorConfig): Executor {
-  checkRules(config.policy)
+  assertRules(config.policy)
   const mappings = mapCommands(config.tools)
   const mappingOf = (call: ToolCall): CommandMapping => {
     const mapping = mappings.get(call.name)
-    if (!mapping) throw new UnknownCommandError(shownName(call.name))
+    if (!mapping) throw new UnknownCommandError(call.name)
     return mapping
   }
-  const execute = (call: ToolCall) => executeCall(call, mappingOf(call), config)
+  const execute: Executor['execute'] = async (call, { signal } = {}) =>
+    await executeCall(call, mappingOf(call), config, signal)
   return {
-    execute: async (call) => await execute(call),
-    executeBatch: (calls, options) => runBatch(calls, async (call) => await execute(call), options),
+    execute,
+    executeBatch: (calls, options) => runBatch(calls, execute, options),
     validate: (call) => {
       const mapping = mappings.get(call.name)
-      return mapping ? validateToolCall(call, mapping) : unknownCommand(shownName(call.name))
+      return mapping ? validateToolCall(call, mapping) : unknownCommand(call.name)
     },
     mapCommand: (toolName) => mappings.get(toolName),
     checkPolicy: (call) => checkPolicy(call, mappingOf(call), config.policy),
@@ -67,19 +103,16 @@ export function createExecutor(config: ExecutorConfig): Executor {
   }
 }
 
-function shownName(name: unknown): string {
-  return typeof name === 'string' ? name : ''
-}
-
 async function executeCall(
   call: ToolCall,
   mapping: CommandMapping,
   config: ExecutorConfig,
+  signal: AbortSignal | undefined,
 ): Promise<FormattedResult> {
   const command = buildCommandArray(mapping, checkArguments(call, mapping, config))
   await assertAllowed(call, mapping, command, config.policy)
   const { skipValidation: _, ...options } = config.execution ?? {}
-  const result = await executeCommand(command, { ...options, ...timeoutOf(mapping, options) })
+  const result = await executeCommand(command, { ...options, ...timeoutOf(mapping, options), signal })
   return formatResult({ ...result, toolCallId: call.id, toolName: call.name }, config.output)
 }
 
@@ -92,11 +125,8 @@ function checkArguments(
   const { errors, normalizedArgs } = validateToolCall(call, mapping)
   if (normalizedArgs) return normalizedArgs
   const reasons = errors.map(({ message }) => message).join(' ')
-  throw new ArgumentValidationError(
-    `The arguments of ${call.name} were not accepted: ${reasons}`,
-    call.name,
-    errors,
-  )
+  const message = `The arguments of ${call.name} were not accepted: ${reasons}`
+  throw new ArgumentValidationError(message, call.name, errors)
 }
 
 function unknownCommand(name: string): ValidationResult {
@@ -104,8 +134,60 @@ function unknownCommand(name: string): ValidationResult {
   return { valid: false, errors: [error], warnings: [] }
 }
 
-/** A command may ask for its own limit; one that the program was given still holds. 0, which stands for the longest, shortens none. */
+/** The shorter of the command's own limit and that of the program. 0, which stands for the longest, shortens none. */
 function timeoutOf({ effects }: CommandMapping, { timeout }: ExecutionOptions): { timeout?: number } {
   const limits = [timeout, durationMs(effects.duration?.timeout)].flatMap((limit) => limit || [])
   return limits.length > 0 ? { timeout: Math.min(...limits) } : {}
+}
+
+async function runBatch(
+  calls: readonly ToolCall[],
+  execute: Executor['execute'],
+  options: BatchOptions = {},
+): Promise<BatchExecutionResult> {
+  const { parallel = false, continueOnError = true, maxConcurrency = 4, signal } = options
+  const started = performance.now()
+  const results: (FormattedResult | undefined)[] = []
+  const queue = calls.entries()
+  let stopped = false
+  const worker = async () => {
+    for (const [index, call] of queue) {
+      const result = await execute(call, { signal }).catch((error: unknown) => failed(call, error))
+      results[index] = result
+      stopped ||= signal?.aborted || (!continueOnError && !result.success)
+      if (stopped) return
+    }
+  }
+  const workers = parallel ? Math.max(1, Math.min(maxConcurrency, calls.length)) : 1
+  await Promise.all(Array.from({ length: workers }, worker))
+
+  const done = results.filter((result) => result !== undefined)
+  const successCount = done.filter(({ success }) => success).length
+  return {
+    results: done,
+    totalDuration: performance.now() - started,
+    successCount,
+    failureCount: done.length - successCount,
+  }
+}
+
+function failed(call: ToolCall, error: unknown): FormattedResult {
+  const message = error instanceof Error ? error.message : String(error)
+  const timedOut = error instanceof TimeoutError
+  return {
+    content: `Error: ${message}`,
+    success: false,
+    raw: {
+      success: false,
+      exitCode: timedOut ? 124 : 1,
+      stdout: timedOut ? error.stdout : '',
+      stderr: timedOut ? error.stderr : message,
+      duration: timedOut ? error.timeout : 0,
+      truncated: false,
+      timedOut,
+      command: timedOut ? error.command : [],
+      toolCallId: call.id,
+      toolName: call.name,
+    },
+  }
 }

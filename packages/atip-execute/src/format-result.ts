@@ -1,63 +1,61 @@
-import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH, truncate } from '@delta/atip'
-import { redactPatterns } from '@delta/executor/internal'
+import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH } from '@delta/atip'
+import { truncate } from '@delta/atip/internal'
 import type { ExecutionResult } from './execute-command.js'
 
-/** What a model gets to read of a result. */
+/** What a model reads of a result. */
 export interface OutputOptions {
   /** The longest `content`, markers included. Default 100000 characters. */
   maxLength?: number | undefined
   /** Default true. */
   redactSecrets?: boolean | undefined
-  /** More of them, replaced also when `redactSecrets` is false. */
+  /** More patterns, applied also when `redactSecrets` is false. */
   redactPatterns?: readonly RegExp[] | undefined
   /** Default true. */
   includeStderr?: boolean | undefined
   /** Default false: a success is its stdout and nothing else. */
   includeExitCode?: boolean | undefined
-  /** Makes the text instead of us; it is still redacted and cut. */
+  /** Makes the text itself; it is still redacted and cut. */
   formatter?: ((result: ExecutionResult) => string) | undefined
 }
 
-/** A result twice: for the model, and as it was. */
+/** A result in two forms: for the model, and unchanged. */
 export interface FormattedResult {
   /** For the model. */
   content: string
   /** As `raw.success`: the exit code was 0. False for a call that was refused. */
   success: boolean
-  /** As it was, secrets included: not for the model. */
+  /** The unchanged result, secrets included: not for the model. */
   raw: ExecutionResult
 }
 
-/** A partial token shorter than this would not look like one; so much is dropped where output was cut. */
+/** Characters after a cut that may be the first half of a secret; a longer half matches a pattern. */
 const LONGEST_UNRECOGNIZED = 64
 
 /**
- * Makes of a result what a model reads: for a success stdout (then stderr), for a failure stderr and
- * then stdout, with the markers `[TRUNCATED]`, `[TIMEOUT]` and `[Exit code: N]` where they apply.
+ * Formats a result for a model: a success is stdout, then stderr; a failure is stderr, then
+ * stdout; with the markers `[TRUNCATED]`, `[TIMEOUT]` and `[Exit code: N]` where they apply.
  * Secrets become `[REDACTED]` before anything is cut.
+ *
+ * @example
+ * formatResult(await executeCommand(['git', 'log']), { maxLength: 2000 }).content
  */
 export function formatResult(result: ExecutionResult, options: OutputOptions = {}): FormattedResult {
   const {
     maxLength = DEFAULT_MAX_RESULT_LENGTH,
     redactSecrets = true,
-    redactPatterns: own = [],
+    redactPatterns = [],
     formatter,
   } = options
   const filter = createResultFilter([], {
     maxLength: Number.POSITIVE_INFINITY,
     redactSecrets,
-    redactPatterns: own,
+    redactPatterns,
   })
-  // the executor's patterns, as everywhere; then those that only this interface has, such as `password=`
-  const clean = (text: string) => filter.filter(redactSecrets ? redactPatterns(text) : text, result.toolName)
+  const clean = (text: string) => filter.filter(text, result.toolName)
   const content = formatter
     ? truncate(clean(formatter(result)), maxLength)
     : assemble(result, clean, { ...options, maxLength })
   return { content, success: result.success, raw: result }
-}
-
-function _isOutput(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === 'string'
 }
 
 function assemble(
@@ -65,8 +63,7 @@ function assemble(
   clean: (text: string) => string,
   { maxLength, includeStderr = true, includeExitCode = false }: OutputOptions & { maxLength: number },
 ): string {
-  const part = (text: string | null) =>
-    clean(result.truncated ? withoutPartialToken(text ?? '') : (text ?? ''))
+  const part = (text: string) => clean(result.truncated ? withoutPartialToken(text) : text)
   const stdout = part(result.stdout)
   const stderr = includeStderr ? part(result.stderr) : ''
   const markers = [

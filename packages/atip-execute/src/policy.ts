@@ -1,32 +1,36 @@
+import type { CostEstimate, ToolCall, TrustSource } from '@delta/atip'
+import { brokenRules, policyProblem, statesNothing, trustOf } from '@delta/atip/internal'
+import type { PolicyRules } from '@delta/executor'
+import { DEFAULT_RULES } from '@delta/executor/internal'
+import type { CommandMapping } from './command.js'
 import {
-  type AtipEffects,
-  type AtipTrust,
-  type CostEstimate,
-  statesNothing,
-  type ToolCall,
-  TRUST_LEVEL_ORDER,
-  type TrustSource,
-  trustOf,
-} from '@delta/atip'
-import type { Effects, PolicyRules } from '@delta/executor'
-import { DEFAULT_RULES, decide } from '@delta/executor/internal'
-import { AtipExecuteError } from './base-error.js'
-import type { CommandMapping } from './mapping.js'
+  AtipExecuteError,
+  type ConfirmationContext,
+  type ConfirmationReason,
+  InsufficientTrustError,
+  InteractiveNotSupportedError,
+  type PolicyViolation,
+  type PolicyViolationCode,
+  PolicyViolationError,
+  RequiresConfirmationError,
+} from './errors.js'
+import { givenArguments } from './validate-call.js'
 
-/** Why a person has to agree. `low-trust` is only ever a reason to refuse. */
-export type ConfirmationReason =
-  | 'destructive'
-  | 'non-reversible'
-  | 'billable'
-  | 'low-trust'
-  | 'filesystem-delete'
-  | 'cost-high'
+/** How much each source is trusted; a higher number is more. */
+export const TRUST_LEVEL_ORDER: Record<TrustSource, number> = {
+  native: 6,
+  vendor: 5,
+  org: 4,
+  community: 3,
+  user: 2,
+  inferred: 1,
+}
 
 /** What may run. Leaving the whole object out allows everything; leaving a rule out gives its default. */
 export interface ExecutionPolicy {
   /** Default false. */
   allowDestructive?: boolean | undefined
-  /** Default true, as the following four. */
+  /** Default true, like the following four. */
   allowNonReversible?: boolean | undefined
   allowBillable?: boolean | undefined
   allowNetwork?: boolean | undefined
@@ -34,59 +38,23 @@ export interface ExecutionPolicy {
   allowFilesystemDelete?: boolean | undefined
   /** Default false. */
   allowInteractive?: boolean | undefined
-  /** Default `inferred`: anyone. */
+  /** Default `inferred`, the lowest. */
   minTrustLevel?: TrustSource | undefined
-  /** Default `high`: any. */
+  /** Default `high`, the highest. */
   maxCostEstimate?: CostEstimate | undefined
-  /** Asks a person; only `true` lets the call run. Without it, what needs one throws `RequiresConfirmationError`. */
+  /** Asks a person; only `true` lets the call run. Without it, a call that needs a person throws `RequiresConfirmationError`. */
   confirmationHandler?: ((context: ConfirmationContext) => Promise<boolean>) | undefined
-}
-
-/** What the person who is asked gets to see. */
-export interface ConfirmationContext {
-  /** The flat name. */
-  toolName: string
-  /** The whole command line, arguments included: exactly what will run. */
-  command: string[]
-  /** As the model sent them. */
-  arguments: Record<string, unknown>
-  reasons: ConfirmationReason[]
-  /** Merged with those of its groups and its tool. */
-  effects: AtipEffects
-  /** Absent when the metadata does not say. */
-  trust?: AtipTrust
-}
-
-/** Which rule of an `ExecutionPolicy` speaks against a call. */
-export type PolicyViolationCode =
-  | 'DESTRUCTIVE_BLOCKED'
-  | 'NON_REVERSIBLE_BLOCKED'
-  | 'BILLABLE_BLOCKED'
-  | 'NETWORK_BLOCKED'
-  | 'FILESYSTEM_WRITE_BLOCKED'
-  | 'FILESYSTEM_DELETE_BLOCKED'
-  | 'TRUST_INSUFFICIENT'
-  | 'COST_EXCEEDED'
-  | 'INTERACTIVE_BLOCKED'
-
-/** One rule that speaks against a call. */
-export interface PolicyViolation {
-  code: PolicyViolationCode
-  /** A sentence for people, which begins with the name of the command. */
-  message: string
-  /** Part of the interface; always `error`. */
-  severity: 'error' | 'warning'
 }
 
 /** What a policy says to a call. */
 export interface PolicyCheckResult {
-  /** True when the call may run without asking anybody. */
+  /** True when the call may run without asking a person. */
   allowed: boolean
-  /** True when everything that speaks against it is for a person to decide. */
+  /** True when a person may allow everything that the call breaks. */
   requiresConfirmation: boolean
   /** What to ask a person about: one for each violation that has a reason, in the same order. */
   reasons: ConfirmationReason[]
-  /** Everything that speaks against it. */
+  /** Every rule that the call breaks. */
   violations: PolicyViolation[]
 }
 
@@ -120,21 +88,26 @@ const MEANING: Record<keyof PolicyRules, RuleMeaning> = {
   maxCostEstimate: { code: 'COST_EXCEEDED', what: 'may cost more than the limit', reason: 'cost-high' },
 }
 
-const EVERYTHING: PolicyRules = { ...DEFAULT_RULES, allowDestructive: true, allowInteractive: true }
-
 /**
  * Says whether a call may run. The judgement is `@delta/executor`'s, asked rule by rule, so that
  * every violation is named.
+ *
+ * @throws {AtipExecuteError} `INVALID_CONFIG`: a rule of the policy is unknown, or has a value that it cannot have.
+ * @example
+ * checkPolicy(call, mapping, { allowNetwork: false }).violations // [{ code: 'NETWORK_BLOCKED', … }]
  */
 export function checkPolicy(
   call: ToolCall,
   mapping: CommandMapping,
   policy: ExecutionPolicy | undefined,
 ): PolicyCheckResult {
-  checkRules(policy)
-  const broken = policy ? brokenRules(mapping, policy) : []
+  assertRules(policy)
+  const { effects, tool } = mapping
+  const broken = policy
+    ? brokenRules(effects, trustOf(tool), policy, DEFAULT_RULES).map((rule) => MEANING[rule])
+    : []
   const reasons = broken.flatMap(({ reason }) => reason ?? [])
-  const because = statesNothing(mapping.effects) ? ' (it does not say what it does)' : ''
+  const because = statesNothing(effects) ? ' (it does not say what it does)' : ''
   const violations = broken.map(({ code, what }) => ({
     code,
     message: `${call.name} ${what}${because}.`,
@@ -144,43 +117,53 @@ export function checkPolicy(
   return { allowed: broken.length === 0, requiresConfirmation, reasons, violations }
 }
 
-function brokenRules({ effects, tool }: CommandMapping, policy: ExecutionPolicy): RuleMeaning[] {
-  const declared = statesNothing(effects) ? {} : withoutGaps(effects)
-  const trust = trustOf(tool)
-  return (Object.keys(MEANING) as (keyof PolicyRules)[])
-    .filter((rule) => {
-      const rules = { ...EVERYTHING, [rule]: policy[rule] ?? DEFAULT_RULES[rule] }
-      return decide(declared, { rules, onConfirmation: 'ask_human' }, { trust }).decision !== 'allow'
-    })
-    .map((rule) => MEANING[rule])
+/** @throws {AtipExecuteError} `INVALID_CONFIG` */
+export function assertRules(policy: ExecutionPolicy | undefined): void {
+  const problem = policyProblem(policy ?? {})
+  if (problem !== undefined) throw new AtipExecuteError(problem, 'INVALID_CONFIG')
 }
 
-/**
- * The executor holds every undeclared effect against a command. This interface does so only for a
- * command that declares nothing at all; one that declares some effects is taken at its word.
- */
-function withoutGaps(effects: AtipEffects): Effects {
-  return {
-    ...effects,
-    destructive: effects.destructive ?? false,
-    reversible: effects.reversible ?? true,
-    network: effects.network ?? false,
-    filesystem: { write: false, delete: false, ...effects.filesystem },
-    cost: { billable: false, estimate: 'free', ...effects.cost },
+/** Throws the most telling error for what may not run, and asks a person where one can decide. */
+export async function assertAllowed(
+  call: ToolCall,
+  mapping: CommandMapping,
+  command: string[],
+  policy: ExecutionPolicy | undefined,
+): Promise<void> {
+  const { allowed, requiresConfirmation, reasons, violations } = checkPolicy(call, mapping, policy)
+  if (allowed) return
+  if (!requiresConfirmation) throw refusal(call, mapping, policy, violations)
+
+  const { effects, tool } = mapping
+  const context: ConfirmationContext = {
+    toolName: call.name,
+    command,
+    arguments: givenArguments(call) ?? {},
+    reasons,
+    effects,
+    ...(tool.trust && { trust: tool.trust }),
   }
+  if (!policy?.confirmationHandler) throw new RequiresConfirmationError(context)
+  const answer: unknown = await policy.confirmationHandler(context)
+  if (answer === true) return // the string `no` must not pass for a yes
+  const message = `The person asked did not agree to ${call.name}. Nothing was run.`
+  throw new PolicyViolationError(message, call.name, violations)
 }
 
-/** A misspelt rule, or one with a value that no rule has, would forbid nothing: a guard must not vanish by a mistake. */
-export function checkRules(policy: ExecutionPolicy | undefined): void {
-  for (const [rule, value] of Object.entries(policy ?? {})) {
-    if (value === undefined || isRule(rule, value)) continue
-    throw new AtipExecuteError(`The policy has no rule ${rule}: ${String(value)}.`, 'INVALID_CONFIG')
+function refusal(
+  call: ToolCall,
+  { tool, effects }: CommandMapping,
+  policy: ExecutionPolicy | undefined,
+  violations: PolicyViolation[],
+): AtipExecuteError {
+  const codes = violations.map(({ code }) => code)
+  if (codes.includes('TRUST_INSUFFICIENT')) {
+    return new InsufficientTrustError(call.name, trustOf(tool), policy?.minTrustLevel ?? 'inferred')
   }
-}
-
-function isRule(rule: string, value: unknown): boolean {
-  if (rule === 'confirmationHandler') return typeof value === 'function'
-  if (rule === 'maxCostEstimate') return ['free', 'low', 'medium', 'high'].some((cost) => cost === value)
-  if (rule === 'minTrustLevel') return typeof value === 'string' && Object.hasOwn(TRUST_LEVEL_ORDER, value)
-  return Object.hasOwn(DEFAULT_RULES, rule) && typeof value === 'boolean'
+  if (codes.includes('INTERACTIVE_BLOCKED')) {
+    return new InteractiveNotSupportedError(call.name, effects.interactive ?? {})
+  }
+  const reasons = violations.map(({ message }) => message).join(' ')
+  const message = `The policy does not allow ${call.name}: ${reasons} Nothing was run.`
+  return new PolicyViolationError(message, call.name, violations)
 }

@@ -3,11 +3,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAtip } from '@delta/atip'
-import { temporaryWorkspace, tryLimits } from '@delta/testkit'
+import { temporaryWorkspace, tryLimits, waitForExit, waitForFile } from '@delta/testkit'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   ArgumentValidationError,
   type AtipTool,
+  type BatchOptions,
   type ConfirmationContext,
   createExecutor,
   type ExecutorConfig,
@@ -117,6 +118,13 @@ describe('a call', () => {
     expect(error).toMatchObject({ code: 'TIMEOUT', timeout, stdout: 'started\n' })
   })
 
+  test('a limit of 0 in the metadata, or of the program, lifts none', async () => {
+    const limited = (own: string, timeout: number) =>
+      createExecutor({ tools: [shellWithin(own)], execution: { timeout } }).execute(SLEEP)
+    await expect(limited('0s', 150)).rejects.toMatchObject({ code: 'TIMEOUT', timeout: 150 })
+    await expect(limited('150ms', 0)).rejects.toMatchObject({ code: 'TIMEOUT', timeout: 150 })
+  })
+
   test('validation can be skipped by a program that made the call itself', async () => {
     const unchecked = createExecutor({
       tools: [echo({ it: { description: 'x', arguments: [{ name: 'n', type: 'integer' }] } })],
@@ -126,19 +134,35 @@ describe('a call', () => {
   })
 })
 
-describe('confirmation', () => {
-  const asking = (answer: boolean, seen: ConfirmationContext[]) => ({
-    confirmationHandler: async (context: ConfirmationContext) => {
-      seen.push(context)
-      return answer
-    },
+describe('an AbortSignal', () => {
+  test('ends a running command with everything it started', async () => {
+    const stop = new AbortController()
+    const script = `trap '' TERM; sleep 300 & echo $! $$ > ${env.NOTES}; wait; wait`
+    const running = createExecutor({ tools: [shellWithin('1h')] })
+      .execute(call('echo_-c', { script }), { signal: stop.signal })
+      .catch((caught) => caught)
+    const pids = (await waitForFile(env.NOTES, /\d+ \d+\n/)).trim().split(' ')
+    stop.abort(new Error('enough'))
+    const error = await running
+    expect(error).toMatchObject({ code: 'ABORTED', message: 'sh was stopped.', cause: { message: 'enough' } })
+    expect(isAtipExecuteError(error)).toBe(true)
+    for (const pid of pids) await waitForExit(Number(pid))
   })
 
+  test('that is aborted already starts nothing, and no other call of a batch', async () => {
+    const add = call('notes_add', { text: 'x' })
+    const { results } = await executor().executeBatch([add, add], { signal: AbortSignal.abort() })
+    expect(results.map(({ content }) => content)).toEqual([`Error: ${program} was stopped.`])
+    expect(existsSync(env.NOTES)).toBe(false)
+  })
+})
+
+describe('confirmation', () => {
   test('the person sees the whole command line, its effects and the reasons', async () => {
     const seen: ConfirmationContext[] = []
-    expect((await executor(asking(true, seen)).execute(call('notes_wipe', { extra: 1 }))).content).toBe(
-      'wiped\n',
-    )
+    const confirmationHandler = async (context: ConfirmationContext) => seen.push(context) > 0
+    const { content } = await executor({ confirmationHandler }).execute(call('notes_wipe', { extra: 1 }))
+    expect(content).toBe('wiped\n')
     expect(seen).toEqual([
       {
         toolName: 'notes_wipe',
@@ -151,18 +175,16 @@ describe('confirmation', () => {
     ])
   })
 
-  test.each(['no', 'yes', 1])('an answer that is not true is a refusal, whatever it is: %j', async (said) => {
-    const careless = executor({ confirmationHandler: async () => said as never })
-    await expect(careless.execute(call('notes_wipe'))).rejects.toMatchObject({ code: 'POLICY_VIOLATION' })
-  })
-
-  test('a no is a refusal, and nothing runs', async () => {
-    await executor().execute(call('notes_add', { text: 'keep me' }))
-    await expect(executor(asking(false, [])).execute(call('notes_wipe'))).rejects.toBeInstanceOf(
-      PolicyViolationError,
-    )
-    expect(await readFile(env.NOTES, 'utf8')).toBe('keep me\n')
-  })
+  test.each([false, 'no', 'yes', 1])(
+    'an answer that is not true is a refusal, and nothing runs: %j',
+    async (said) => {
+      await executor().execute(call('notes_add', { text: 'keep me' }))
+      const careless = executor({ confirmationHandler: async () => said as never })
+      const error = await careless.execute(call('notes_wipe')).catch((caught) => caught)
+      expect(error).toBeInstanceOf(PolicyViolationError)
+      expect(await readFile(env.NOTES, 'utf8')).toBe('keep me\n')
+    },
+  )
 })
 
 describe('several calls', () => {
@@ -213,6 +235,30 @@ describe('several calls', () => {
     expect(results.map(({ content }) => content)).toEqual(['a met b\n', 'b met a\n'])
     expect(successCount).toBe(2)
   })
+
+  /** How many people are asked at the same time, when nobody answers before all who can have been asked. */
+  async function mostAtOnce(options: BatchOptions): Promise<number> {
+    let [now, most] = [0, 0]
+    const confirmationHandler = async () => {
+      most = Math.max(most, ++now)
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+      now--
+      return false
+    }
+    const tool = echo({ erase: { description: 'Erase', effects: { destructive: true } } })
+    const asking = createExecutor({ tools: [tool], policy: { confirmationHandler } })
+    const calls = Array.from({ length: 9 }, () => call('echo_erase'))
+    expect((await asking.executeBatch(calls, options)).failureCount).toBe(9)
+    return most
+  }
+
+  test('one at a time unless asked, four by default, and never more than allowed', async () => {
+    expect(await mostAtOnce({})).toBe(1)
+    expect(await mostAtOnce({ maxConcurrency: 3 })).toBe(1)
+    expect(await mostAtOnce({ parallel: true })).toBe(4)
+    expect(await mostAtOnce({ parallel: true, maxConcurrency: 2 })).toBe(2)
+    expect(await mostAtOnce({ parallel: true, maxConcurrency: 0 })).toBe(1)
+  })
 })
 
 describe('looking without running', () => {
@@ -229,3 +275,12 @@ describe('looking without running', () => {
     expect(() => look.checkPolicy(call('nothing'))).toThrow(UnknownCommandError)
   })
 })
+
+const SLEEP = call('echo_-c', { script: 'sleep 300' })
+
+/** A shell that declares a limit of its own. */
+function shellWithin(timeout: string): AtipTool {
+  const script = { name: 'script', type: 'string' as const }
+  const run = { description: 'Run a script', arguments: [script], effects: { duration: { timeout } } }
+  return echo({ '-c': run }, { binary: 'sh' })
+}

@@ -88,16 +88,3 @@ describe('formatResult', () => {
     expect(format({ stdout: secret }, { formatter: ({ stdout }) => stdout })).toBe('[REDACTED]')
   })
 })
-
-test('an option that is undefined is an option left out', () => {
-  const options: OutputOptions = {
-    maxLength: undefined,
-    includeStderr: undefined,
-    includeExitCode: undefined,
-    redactSecrets: undefined,
-    redactPatterns: undefined,
-    formatter: undefined,
-  }
-  const result = { ...base, stdout: 'key sk-proj-abcdefghijklmnopqrstuvwxyz0123', stderr: 'warning' }
-  expect(formatResult(result, options)).toEqual(formatResult(result))
-})

@@ -87,19 +87,20 @@ describe('validateToolCall', () => {
   })
 
   test.each([
-    [{ url: 12345 }, 'INVALID_TYPE', 'string'],
-    [{ url: 'x', port: '12abc' }, 'INVALID_TYPE', 'integer'],
-    [{ url: 'x', port: 1.5 }, 'INVALID_TYPE', 'integer'],
-    [{ url: 'x', timeout: Number.NaN }, 'INVALID_TYPE', 'number'],
-    [{ url: 'x', timeout: Number.POSITIVE_INFINITY }, 'INVALID_TYPE', 'number'],
-    [{ url: 'x', timeout: 'Infinity' }, 'INVALID_TYPE', 'number'],
-    [{ url: 'x', verbose: 'yes' }, 'INVALID_TYPE', 'boolean'],
-    [{ url: 'x', headers: 'a' }, 'INVALID_TYPE', 'array'],
-    [{ url: 'x', headers: [1] }, 'INVALID_TYPE', 'array'],
-    [{ url: 'x', method: 'get' }, 'INVALID_ENUM', 'GET, POST'],
-    [{ url: 'a\0b' }, 'INVALID_TYPE', 'string'],
-  ])('%j is %s', (args, code, expected) => {
-    expect(validate(args).errors).toMatchObject([{ code, expected }])
+    [{ url: 12345 }, 'INVALID_TYPE', 'string', '"url" must be a string.'],
+    [{ url: 'a\0b' }, 'INVALID_TYPE', 'string', '"url" must not'],
+    [{ url: 'x', port: '12abc' }, 'INVALID_TYPE', 'integer', '"port" must be a whole number.'],
+    [{ url: 'x', port: 1.5 }, 'INVALID_TYPE', 'integer', '"port" must be a whole number.'],
+    [{ url: 'x', timeout: Number.NaN }, 'INVALID_TYPE', 'number', '"timeout" '],
+    [{ url: 'x', timeout: 'Infinity' }, 'INVALID_TYPE', 'number', '"timeout" must be a number'],
+    [{ url: 'x', verbose: 'yes' }, 'INVALID_TYPE', 'boolean', '"verbose" must be'],
+    [{ url: 'x', headers: 'a' }, 'INVALID_TYPE', 'array', '"headers" must be a list.'],
+    [{ url: 'x', headers: ['a', 1] }, 'INVALID_TYPE', 'array', '"headers" must be a string.'],
+    [{ url: 'x', method: 'get' }, 'INVALID_ENUM', 'GET, POST', '"method" must be'],
+  ])('%j is %s', (args, code, expected, message) => {
+    expect(validate(args).errors).toMatchObject([
+      { code, expected, message: expect.stringContaining(message) },
+    ])
   })
 
   test('every error is reported', () => {

@@ -1,19 +1,18 @@
+import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor/internal'
 import {
   type AtipEffects,
-  COST_ESTIMATES,
+  type AtipTool,
   type CostEffects,
-  type CostEstimate,
   type InteractiveEffects,
   STDIN_USES,
+  type TrustSource,
 } from './metadata.js'
 
 /**
  * Lays a command's own effects over those of its group: what it states wins,
  * what it leaves out it inherits, inside `filesystem`, `interactive` and `cost` too.
  */
-export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined): AtipEffects {
-  if (!own) return group
-  if (statesNothing(group)) return own
+export function overlayEffects(group: AtipEffects, own: AtipEffects = {}): AtipEffects {
   const laid = overlay(group, own)
   if (group.filesystem && own.filesystem) laid.filesystem = overlay(group.filesystem, own.filesystem)
   if (group.interactive && own.interactive) laid.interactive = overlay(group.interactive, own.interactive)
@@ -22,12 +21,10 @@ export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined)
 }
 
 /**
- * Merges a command's effects with its tool's, and where they differ the more dangerous one wins:
+ * Merges a command's effects with its tool's. Where they differ, the more dangerous one wins:
  * harm is OR, `reversible` and `idempotent` are AND, cost is the higher one.
  */
-export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined): AtipEffects {
-  if (!tool) return command
-  if (statesNothing(tool)) return command
+export function mergeEffects(command: AtipEffects, tool: AtipEffects = {}): AtipEffects {
   const merged = overlay(tool, command)
   anyIs(true, merged, tool, ['destructive', 'network', 'subprocess'])
   anyIs(false, merged, tool, ['reversible', 'idempotent'])
@@ -40,17 +37,6 @@ export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined
   }
   if (command.cost && tool.cost) merged.cost = mergeCost(command.cost, tool.cost)
   return merged
-}
-
-/** 0 for free … 3 for high. */
-export function costRank(estimate: CostEstimate): number {
-  return COST_ESTIMATES.indexOf(estimate)
-}
-
-/** True when nothing at all is stated. Such a command is unknown, and no rule may take it for safe. */
-export function statesNothing(effects: AtipEffects): boolean {
-  for (const member in effects) if (effects[member] !== undefined) return false
-  return true
 }
 
 function mergeInteractive(command: InteractiveEffects, tool: InteractiveEffects): InteractiveEffects {
@@ -67,7 +53,14 @@ function mergeCost(command: CostEffects, tool: CostEffects): CostEffects {
   return merged
 }
 
-/** Sets each of the members to `decisive` in `merged` where the tool says so; elsewhere the command had its say. */
+/** `above` over `below`; a member that is undefined never hides one that is not. */
+function overlay<T extends object>(below: T, above: T): T {
+  const laid = { ...above }
+  for (const member in below) if (laid[member] === undefined) laid[member] = below[member]
+  return laid
+}
+
+/** Sets each of the members to `decisive` in `merged` where the tool says so. */
 function anyIs<T extends object>(decisive: boolean, merged: T, tool: T, members: readonly (keyof T)[]): void {
   for (const member of members) if (tool[member] === decisive) merged[member] = tool[member]
 }
@@ -76,13 +69,23 @@ function higher<T>(order: readonly T[], a: T | undefined, b: T): T {
   return a !== undefined && order.indexOf(a) > order.indexOf(b) ? a : b
 }
 
-/**
- * `above` over `below`; a member that is undefined never hides one that is not.
- *
- * Spreading both into one object would overwrite members, for which V8 takes ten times as long.
- */
-function overlay<T extends object>(below: T, above: T): T {
-  const laid = { ...above }
-  for (const member in below) if (laid[member] === undefined) laid[member] = below[member]
-  return laid
+/** True when nothing at all is stated. Such a command is unknown, and no rule may count it as safe. */
+export function statesNothing(effects: AtipEffects): boolean {
+  return Object.values(effects).every((value) => value === undefined)
+}
+
+/** True when a command would wait for a person at the keyboard. */
+export function isInteractive(effects: AtipEffects): boolean {
+  const { stdin, prompts, tty } = effects.interactive ?? {}
+  return stdin === 'required' || stdin === 'password' || prompts === true || tty === true
+}
+
+/** The trust that metadata claims; `inferred` if it claims none. */
+export function trustOf(tool: AtipTool): TrustSource {
+  return tool.trust?.source ?? 'inferred'
+}
+
+/** 0 for `inferred` … 5 for `native`. */
+export function trustRank(trust: TrustSource): number {
+  return TRUST_LEVELS.indexOf(trust)
 }

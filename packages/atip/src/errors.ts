@@ -1,6 +1,6 @@
 import type { Provider } from './providers.js'
 
-/** Metadata is not ATIP. `path` leads to the member at fault, `value` is what stood there. */
+/** Metadata is not ATIP. `path` leads to the member at fault, `value` is what it holds. */
 export class AtipValidationError extends Error {
   override readonly name = 'AtipValidationError'
   readonly code = 'ERR_ATIP_INVALID'
@@ -14,7 +14,7 @@ export class AtipValidationError extends Error {
   }
 }
 
-/** A provider's response is none, or the arguments in it are not JSON. */
+/** A value is not a response of the provider, or the arguments in it are not a JSON object. */
 export class AtipParseError extends Error {
   override readonly name = 'AtipParseError'
   readonly code = 'ERR_ATIP_RESPONSE'
@@ -29,7 +29,7 @@ export class AtipParseError extends Error {
   }
 }
 
-/** Why there is no metadata: the file, the program, too slow, stopped, more than 1 MB, or no JSON. */
+/** Why there is no metadata: the file, the program, too slow, stopped, more than 1 MB, or not JSON. */
 export type AtipLoadErrorCode =
   | 'ERR_ATIP_READ'
   | 'ERR_ATIP_COMMAND'

@@ -1,7 +1,5 @@
-export { type CompileOptions, compileTools, indexLeaves, toAnthropic, toGemini, toOpenAI } from './compile.js'
-export { OPENAI_DESCRIPTION_MAX_LENGTH, SAFETY_FLAGS } from './description.js'
-export { durationMs } from './duration.js'
-export { costRank, mergeEffects, overlayEffects, statesNothing } from './effects.js'
+export { handleToolResult, parseToolCall } from './calls.js'
+export { type CompileOptions, compileTools, toAnthropic, toGemini, toOpenAI } from './compile.js'
 export {
   AtipLoadError,
   type AtipLoadErrorCode,
@@ -10,9 +8,8 @@ export {
   AtipValidationError,
   isAtipError,
 } from './errors.js'
-export { type AtipImportOptions, importAtip } from './import.js'
-export { type AtipLeaf, commandLine, leavesOf } from './leaves.js'
-export { type AtipSource, loadAtip } from './load.js'
+export { type AtipLeaf, leavesOf } from './leaves.js'
+export { type AtipImportOptions, type AtipSource, importAtip, type LoadOptions, loadAtip } from './load.js'
 export type {
   AtipArgument,
   AtipCommand,
@@ -25,9 +22,14 @@ export type {
   CostEstimate,
   TrustSource,
 } from './metadata.js'
-export { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
-export { parseToolCall } from './parse-call.js'
-export type { Policy, ViolationCode } from './policy.js'
+export {
+  createValidator,
+  type Policy,
+  type PolicyViolation,
+  type ValidationResult,
+  type Validator,
+  type ViolationCode,
+} from './policy.js'
 export type {
   AnthropicParameter,
   AnthropicTool,
@@ -46,23 +48,13 @@ export type {
   ProviderTools,
   ToolCall,
 } from './providers.js'
-export { DEFAULT_REDACT_PATTERNS, redact } from './redact.js'
 export {
   createResultFilter,
   DEFAULT_MAX_RESULT_LENGTH,
+  DEFAULT_REDACT_PATTERNS,
   type ResultFilter,
   type ResultFilterOptions,
-  truncate,
-} from './result-filter.js'
-export { generateSafetyPrompt, isInteractive } from './safety-prompt.js'
-export { handleToolResult } from './tool-result.js'
+} from './result.js'
+export { generateSafetyPrompt, OPENAI_DESCRIPTION_MAX_LENGTH, SAFETY_FLAGS } from './safety.js'
+export { versionNotice } from './schema.js'
 export { type AtipExpandedTool, atipToTools, type ImportOptions } from './tools.js'
-export { lowerTrust, TRUST_LEVEL_ORDER, trustOf } from './trust.js'
-export {
-  createValidator,
-  type PolicyViolation,
-  type ValidationResult,
-  type Validator,
-} from './validator.js'
-export { type ReadValue, readValue } from './value.js'
-export { versionNotice } from './version.js'

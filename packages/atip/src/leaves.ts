@@ -1,13 +1,14 @@
+import { showValue } from '@delta/executor/internal'
 import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
-import { isObject } from './is-object.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
-import { flatName } from './names.js'
-import { firstTwice, withGlobal } from './parameter-names.js'
-import { assertCommand, assertTool, membersTo, shownPath } from './validate.js'
+import { assertCommand, assertTool, isObject, membersTo } from './schema.js'
 
 /** No command line nests this deep; metadata that does is broken or hostile. */
 const MAX_DEPTH = 32
+
+/** The longest tool name a provider accepts. */
+const MAX_NAME_LENGTH = 64
 
 /** A command that can be called: a node without commands of its own. */
 export interface AtipLeaf {
@@ -28,7 +29,9 @@ export interface AtipLeaf {
  *
  * @param separator - What joins the words of a flat name. Default `_`.
  * @throws {AtipValidationError} The metadata is invalid, or two commands have one flat name:
- *   a call could then not say which of them it means.
+ *   a tool call could then not say which of them it means.
+ * @example
+ * leavesOf(gh).map(({ name, path }) => [name, path]) // [['gh_pr_list', ['pr', 'list']], …]
  */
 export function leavesOf(tool: AtipTool, separator = '_'): AtipLeaf[] {
   return assertDistinctNames(everyLeaf(tool, separator))
@@ -37,11 +40,13 @@ export function leavesOf(tool: AtipTool, separator = '_'): AtipLeaf[] {
 /** The same, for callers that choose among the commands before they look whether two have one name. */
 export function everyLeaf(tool: AtipTool, separator = '_'): AtipLeaf[] {
   assertTool(tool)
-  const leaves: AtipLeaf[] = []
-  walk(tool.commands, [], {}, (path, command, inherited) => {
-    leaves.push(makeLeaf(tool, path, command, inherited, separator))
+  return leavesBelow(tool.commands, [], {}).map(({ path, command, inherited }) => {
+    const options = withGlobal(command, tool.globalOptions)
+    const effects = mergeEffects(overlayEffects(inherited, command.effects), tool.effects)
+    const leaf = { name: flatName([tool.name, ...path], separator), path, command, options, effects, tool }
+    assertDistinctParameters(leaf)
+    return leaf
   })
-  return leaves
 }
 
 /** @throws {AtipValidationError} Two of them have one flat name. */
@@ -55,75 +60,114 @@ export function assertDistinctNames(leaves: AtipLeaf[]): AtipLeaf[] {
   return leaves
 }
 
+/**
+ * Every leaf of several tools by its flat name: the one map that tool calls are looked up in.
+ *
+ * @param keep - Which description of a command stays when two tools of one name describe it.
+ * @param separator - What joins the words of a flat name. Default `_`.
+ * @throws {AtipValidationError} Two different commands have one flat name.
+ */
+export function indexLeaves(
+  tools: readonly AtipTool[],
+  keep: 'first' | 'last',
+  separator = '_',
+): Map<string, AtipLeaf> {
+  const index = new Map<string, AtipLeaf>()
+  for (const leaf of tools.flatMap((tool) => everyLeaf(tool, separator))) {
+    const rival = index.get(leaf.name)
+    if (rival && !isSameCommand(rival, leaf)) throw collision(leaf, rival)
+    if (!rival || keep === 'last') index.set(leaf.name, leaf)
+  }
+  return index
+}
+
+function isSameCommand(a: AtipLeaf, b: AtipLeaf): boolean {
+  return a.tool.name === b.tool.name && JSON.stringify(a.path) === JSON.stringify(b.path)
+}
+
 /** The words that start a leaf's command line: `['gh', 'pr', 'create']`. */
 export function commandLine(leaf: Pick<AtipLeaf, 'tool' | 'path'>): string[] {
   const words = leaf.path.flatMap((key) => key.split(' ')).filter((word) => word !== '')
   return [leaf.tool.binary ?? leaf.tool.name, ...words]
 }
 
-/** One error for every place where a flat name would mean two commands. */
-export function collision(leaf: AtipLeaf, rival: AtipLeaf): AtipValidationError {
+/**
+ * Joins the words of a command into the one name a model calls it by. Providers accept letters,
+ * digits, "_" and "-", so other characters become "_"; a name that is too long is cut and ends in
+ * a checksum of the whole, so that it stays the same from run to run.
+ */
+export function flatName(words: readonly string[], separator = '_'): string {
+  const name = words.map((word) => word.replace(/[^\w-]/g, '_')).join(separator)
+  if (name.length <= MAX_NAME_LENGTH) return name
+  const checksum = fnv1a(words.join('\0'))
+  return `${name.slice(0, MAX_NAME_LENGTH - checksum.length - 1)}_${checksum}`
+}
+
+/** FNV-1a, 32 bits: enough to distinguish names. */
+function fnv1a(text: string): string {
+  let hash = 0x811c9dc5
+  for (const character of text) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0
+  }
+  return hash.toString(16).padStart(8, '0')
+}
+
+function collision(leaf: AtipLeaf, rival: AtipLeaf): AtipValidationError {
   const [first, second] = [rival, leaf].map((one) => `"${commandLine(one).join(' ')}"`)
+  const wayOut =
+    leaf.tool === rival.tool
+      ? 'Choose the commands to import, only one of them among them.'
+      : 'Import only one of them, or give one a prefix.'
   return new AtipValidationError(
-    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". ${wayOut(leaf, rival)}`,
+    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". ${wayOut}`,
     membersTo(leaf.path),
     leaf.name,
   )
 }
 
-function wayOut(leaf: AtipLeaf, rival: AtipLeaf): string {
-  return leaf.tool === rival.tool
-    ? 'Choose the commands to import, only one of them among them.'
-    : 'Import only one of them, or give one a prefix.'
-}
-
-function makeLeaf(
-  tool: AtipTool,
-  path: string[],
-  command: AtipCommand,
-  inherited: AtipEffects,
-  separator: string,
-): AtipLeaf {
-  const leaf: AtipLeaf = {
-    name: flatName([tool.name, ...path], separator),
-    path,
-    command,
-    options: withGlobal(command, tool.globalOptions),
-    effects: mergeEffects(overlayEffects(inherited, command.effects), tool.effects),
-    tool,
-  }
-  assertDistinctParameters(leaf)
-  return leaf
+/** A command's options, and those of the tool's global ones that it does not define itself. */
+function withGlobal(command: AtipCommand, global: readonly AtipOption[] = []): readonly AtipOption[] {
+  const { arguments: positional = [], options = [] } = command
+  const own = new Set([...positional, ...options].map(({ name }) => name))
+  return [...options, ...global.filter(({ name }) => !own.has(name))]
 }
 
 function assertDistinctParameters(leaf: AtipLeaf): void {
-  const twice = firstTwice(leaf.command.arguments, leaf.options)
+  const twice = firstDuplicate([...(leaf.command.arguments ?? []), ...leaf.options])
   if (twice === undefined) return
   const line = commandLine(leaf).join(' ')
   throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, membersTo(leaf.path), twice)
 }
 
-type Visit = (path: string[], command: AtipCommand, inherited: AtipEffects) => void
-
-function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: Visit): void {
-  if (commands === undefined) return
-  for (const [key, node] of Object.entries(commandMap(commands, path))) {
-    const here = [...path, key]
-    assertCommand(node, here)
-    if (isGroup(node, here)) walk(node.commands, here, overlayEffects(inherited, node.effects), visit)
-    else visit(here, node, inherited)
-  }
+/** The first name that an earlier parameter has, too. */
+export function firstDuplicate(parameters: readonly { name: string }[]): string | undefined {
+  const seen = new Set<string>()
+  return parameters.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
-function isGroup({ commands }: AtipCommand, path: string[]): boolean {
-  return commands !== undefined && Object.keys(commandMap(commands, path)).length > 0
+interface Found {
+  path: string[]
+  command: AtipCommand
+  /** What its groups state, the nearest first. */
+  inherited: AtipEffects
+}
+
+function leavesBelow(commands: unknown, path: string[], inherited: AtipEffects): Found[] {
+  return Object.entries(commandMap(commands, path)).flatMap(([key, command]) => {
+    const here = [...path, key]
+    assertCommand(command, here)
+    const below = leavesBelow(command.commands, here, overlayEffects(inherited, command.effects))
+    const isGroup = Object.keys(command.commands ?? {}).length > 0
+    return isGroup ? below : [{ path: here, command, inherited }]
+  })
 }
 
 function commandMap(commands: unknown, path: string[]): Record<string, unknown> {
+  if (commands === undefined) return {}
   if (isObject(commands) && path.length <= MAX_DEPTH) return commands
   const where = [...membersTo(path), 'commands']
   const message = isObject(commands)
-    ? `: commands nest deeper than ${MAX_DEPTH} levels.`
-    : ' must be an object from names to commands.'
-  throw new AtipValidationError(shownPath(where) + message, where, commands)
+    ? `Commands nest deeper than ${MAX_DEPTH} levels.`
+    : `${where.join('.')} must be an object from names to commands, got ${showValue(commands)}.`
+  throw new AtipValidationError(message, where, commands)
 }

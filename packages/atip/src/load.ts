@@ -1,60 +1,160 @@
 import { readFile } from 'node:fs/promises'
-import { AtipLoadError } from './errors.js'
+import { relative, resolve } from 'node:path'
+import { type ByteFilter, runCommand } from '@delta/executor'
+import { AtipLoadError, type AtipLoadErrorCode } from './errors.js'
 import { everyLeaf } from './leaves.js'
-import type { AtipTool } from './metadata.js'
-import { runSource } from './run-source.js'
+import type { AtipCommand, AtipTool } from './metadata.js'
+import { atipToTools } from './tools.js'
 
-/** A JSON file, or a command line that prints the JSON: `{ command: ['gh', '--agent'] }`. */
+/** The path of a JSON file, or a command line that prints the JSON: `{ command: ['gh', '--agent'] }`. */
 export type AtipSource = string | { command: readonly string[] }
+
+/** How a command that prints metadata is run. */
+export interface LoadOptions {
+  /** How long a command may take. Default 5000. */
+  timeoutMs?: number | undefined
+  /** The environment of a command. Default: that of this process. */
+  env?: NodeJS.ProcessEnv | undefined
+  /** Ends the command and the processes it started. */
+  signal?: AbortSignal | undefined
+}
 
 /**
  * Reads and checks metadata. A command runs without a shell, with an empty stdin, and may print at
  * most 1 MB.
  *
- * @param options.timeoutMs - How long a command may take. Default 5 seconds.
- * @param options.environment - What a command finds in its environment. Default: that of this process.
- * @param options.signal - Ends the command, and whatever it started.
  * @throws {AtipLoadError} The file or the command failed, or what came is not JSON.
  * @throws {AtipValidationError} It is JSON, but not ATIP.
+ * @example
+ * const gh = await loadAtip({ command: ['gh', '--agent'] })
+ * const notes = await loadAtip('tools/notes.atip.json')
  */
-export async function loadAtip(
-  source: AtipSource,
-  options: {
-    timeoutMs?: number | undefined
-    environment?: NodeJS.ProcessEnv | undefined
-    signal?: AbortSignal | undefined
-  } = {},
-): Promise<AtipTool> {
-  const name = typeof source === 'string' ? source : source.command.join(' ')
-  const { timeoutMs = 5_000, environment = process.env, signal } = options
-  const text =
-    typeof source === 'string'
-      ? await readSource(source)
-      : await runSource(source.command, { timeoutMs, env: environment, signal })
-  const tool = parseJson(text, name)
-  everyLeaf(tool) // walks everything once, so that what is returned is known to be sound
+export async function loadAtip(source: AtipSource, options: LoadOptions = {}): Promise<AtipTool> {
+  const isFile = typeof source === 'string'
+  const text = isFile ? await readSource(source) : await outputOf(source.command, options)
+  const tool = parseJson(text, isFile ? source : source.command.join(' '))
+  everyLeaf(tool) // checks all of it, so that the metadata that is returned is valid
   return tool
 }
 
 async function readSource(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
-  } catch (error) {
-    throw new AtipLoadError('ERR_ATIP_READ', `${path}: cannot be read (${messageOf(error)}).`, path, {
-      cause: error,
-    })
+  } catch (cause) {
+    const message = `${path}: cannot be read (${(cause as Error).message}).`
+    throw new AtipLoadError('ERR_ATIP_READ', message, path, { cause })
   }
 }
 
 function parseJson(text: string, source: string): AtipTool {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    const message = `${source}: not JSON (${messageOf(error)}). ATIP metadata is one JSON object.`
-    throw new AtipLoadError('ERR_ATIP_NOT_JSON', message, source, { cause: error })
+  } catch (cause) {
+    const message = `${source}: not JSON (${(cause as Error).message}). ATIP metadata is one JSON object.`
+    throw new AtipLoadError('ERR_ATIP_NOT_JSON', message, source, { cause })
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+const MAX_BYTES = 1_048_576
+
+/** From TERM to KILL. A program that only prints has nothing to clean up. */
+const GRACE_MS = 200
+
+async function outputOf(
+  command: readonly string[],
+  { timeoutMs = 5_000, env = process.env, signal }: LoadOptions,
+): Promise<string> {
+  const source = command.join(' ')
+  const problem = (code: AtipLoadErrorCode, what: string) =>
+    new AtipLoadError(code, `${source}: ${what}`, source)
+  if (!command[0]) throw problem('ERR_ATIP_COMMAND', 'The command is empty.')
+  const outcome = await runCommand(command, {
+    cwd: process.cwd(),
+    env,
+    timeoutMs,
+    graceMs: GRACE_MS,
+    signal,
+    keepBytes: MAX_BYTES,
+    keep: 'head',
+    filter: () => limited(problem('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`)),
+  })
+  switch (outcome.status) {
+    case 'TIMEOUT':
+      throw problem('ERR_ATIP_TIMEOUT', `no metadata after ${timeoutMs} ms.`)
+    case 'ABORTED':
+      throw problem('ERR_ATIP_ABORTED', 'was stopped.')
+    case 'NOT_STARTED':
+      throw problem('ERR_ATIP_COMMAND', START_PROBLEMS[outcome.startError.code] ?? outcome.startError.message)
+  }
+  if (outcome.exitCode !== 0)
+    throw problem('ERR_ATIP_COMMAND', `ended with ${outcome.signal ?? `exit code ${outcome.exitCode}`}.`)
+  return outcome.stdout.head.toString('utf8')
+}
+
+/** The executor's own words advise how to change a tool in YAML. */
+const START_PROBLEMS: Partial<Record<string, string>> = {
+  NOT_FOUND: 'there is no such program.',
+  NOT_EXECUTABLE: 'the program is there, but it cannot be executed.',
+}
+
+/** A stream that ends the command as soon as it is too long. */
+function limited(error: AtipLoadError): ByteFilter {
+  let bytes = 0
+  return {
+    push(chunk) {
+      bytes += chunk.length
+      if (bytes > MAX_BYTES) throw error
+      return chunk
+    },
+    end: () => Buffer.alloc(0),
+  }
+}
+
+/** What to keep of a program's description, and where the file that holds it will be. */
+export interface AtipImportOptions extends LoadOptions {
+  /** Commands and groups to keep, as words: `['pr', 'issue list']`. Default: all. */
+  commands?: readonly string[] | undefined
+  /** The directory of the file: a program beside or below it is named relative to it. Undefined: by its absolute path. */
+  directory?: string | undefined
+}
+
+/**
+ * Asks a program once, as `<program> --agent`, to describe itself. The result can be kept as a file: its `binary` starts
+ * the program that was asked, even if that is not on the `PATH` under the name it gives itself.
+ *
+ * @param program - A name on the `PATH`, or a path relative to the working directory of this process.
+ * @throws {AtipLoadError} The program failed, or its output is not JSON.
+ * @throws {AtipValidationError} It is not ATIP, or an agent could not load these commands.
+ * @example
+ * await writeFile('gh.atip.json', JSON.stringify(await importAtip('gh', { commands: ['pr'], directory: '.' })))
+ */
+export async function importAtip(program: string, options: AtipImportOptions = {}): Promise<AtipTool> {
+  const { commands, directory, ...running } = options
+  const tool = await loadAtip({ command: [program, '--agent'] }, running)
+  atipToTools(tool, { commands })
+  const kept = commands === undefined ? tool : pickCommands(tool, commands)
+  const binary = program.includes('/') ? pathFrom(directory, resolve(program)) : program
+  return (tool.binary ?? tool.name) === binary ? kept : { ...kept, binary }
+}
+
+function pathFrom(directory: string | undefined, path: string): string {
+  const way = directory === undefined ? '..' : relative(directory, path)
+  return way.startsWith('..') ? path : `./${way}`
+}
+
+function pickCommands(tool: AtipTool, wanted: readonly string[]): AtipTool {
+  const commands = pick(tool.commands ?? {}, [], wanted)
+  return { ...tool, commands, partial: true, filter: { commands: wanted } }
+}
+
+type Commands = Record<string, AtipCommand>
+
+function pick(commands: Commands, above: readonly string[], wanted: readonly string[]): Commands {
+  const kept = Object.entries(commands).flatMap(([name, command]): [string, AtipCommand][] => {
+    const path = [...above, name]
+    if (wanted.includes(path.join(' '))) return [[name, command]]
+    const below = pick(command.commands ?? {}, path, wanted)
+    return Object.keys(below).length === 0 ? [] : [[name, { ...command, commands: below }]]
+  })
+  return Object.fromEntries(kept)
 }

@@ -1,5 +1,7 @@
+import type { CostEstimate, TrustLevel } from '@delta/executor'
+
 /*
- * The members of ATIP metadata we act on. Unknown members are allowed and kept, and an absent
+ * The members of ATIP metadata this package acts on. Unknown members are allowed and kept, and an absent
  * effect means "unknown", never "safe". schema.ts holds the checks that stand behind these types.
  */
 
@@ -8,25 +10,24 @@ export interface AtipEffects extends UnknownMembers {
   filesystem?: FilesystemEffects | undefined
   /** Whether it speaks to other machines. */
   network?: boolean | undefined
-  /** Whether it starts programs of its own. */
+  /** Whether it starts other programs. */
   subprocess?: boolean | undefined
-  /** Whether doing it twice is as good as once. */
+  /** Whether doing it twice has the effect of doing it once. */
   idempotent?: boolean | undefined
-  /** Whether what it did can be undone. */
+  /** Whether its effect can be undone. */
   reversible?: boolean | undefined
   /** Whether it may destroy data. */
   destructive?: boolean | undefined
   /**
-   * Kinds of things, in its author's words. To the policies of `@delta/executor`, `creates` and `modifies` are writes,
-   * `deletes` deletes; those of this package look at `filesystem` alone.
+   * Kinds of things, in its author's words. The policies of `@delta/executor` count `creates` and `modifies` as writes and
+   * `deletes` as deleting; those of this package look at `filesystem` alone.
    */
   creates?: readonly string[] | undefined
   modifies?: readonly string[] | undefined
   deletes?: readonly string[] | undefined
-  /** What it wants of somebody at the keyboard. */
+  /** What it expects of a person at the keyboard. */
   interactive?: InteractiveEffects | undefined
   cost?: CostEffects | undefined
-  /** `timeout` is a text such as `"60s"`. */
   duration?: DurationEffects | undefined
 }
 
@@ -49,19 +50,14 @@ export interface CostEffects extends UnknownMembers {
   billable?: boolean | undefined
 }
 
+/** Strings such as `"2s"`, `"1.5m"`, `"200ms"`. */
 export interface DurationEffects extends UnknownMembers {
-  /** As `timeout`: `"2s"`, `"1.5m"`, `"200ms"`. */
   typical?: string | undefined
   timeout?: string | undefined
 }
 
-/** How much of an answer a command wants on its standard input, the least first. */
+/** How much a command expects on its standard input, least first. */
 export const STDIN_USES = ['none', 'optional', 'required', 'password'] as const
-
-/** The cheapest first. */
-export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
-/** What a call costs in its author's judgement, from `free` to `high`; no amount of money. */
-export type CostEstimate = (typeof COST_ESTIMATES)[number]
 
 export const PARAMETER_TYPES = [
   'string',
@@ -74,29 +70,29 @@ export const PARAMETER_TYPES = [
   'enum',
   'array',
 ] as const
-/** What a value is. `file`, `directory` and `url` are texts to a model, and nothing checks that they exist. */
+/** The type of a value. `file`, `directory` and `url` are strings to a model; whether they exist is not checked. */
 export type AtipParamType = (typeof PARAMETER_TYPES)[number]
 
 /** A positional argument; `required` defaults to true. */
 export interface AtipArgument extends UnknownMembers {
-  /** The key of the argument in a call. */
+  /** The key of the argument in a tool call. */
   name: string
   type: AtipParamType
-  /** Required by the specification; metadata in the wild leaves it out, and a missing text harms nobody. */
+  /** The specification requires it, metadata in the wild leaves it out; both are accepted. */
   description?: string | undefined
   required?: boolean | undefined
-  /** What the program itself takes when nothing is given; never passed to it. */
+  /** What the program itself uses when nothing is given; never passed to it. */
   default?: unknown
-  /** Takes any number of values. */
+  /** Whether it accepts any number of values. */
   variadic?: boolean | undefined
   deprecated?: boolean | undefined
-  /** The only values there may be. */
+  /** The only values it accepts. */
   enum?: readonly (string | number)[] | undefined
 }
 
 /** A flag; `required` defaults to false. */
 export interface AtipOption extends AtipArgument {
-  /** As they are typed: `["-t", "--title"]`. See `longFlag`. */
+  /** As they are typed: `["-t", "--title"]`. The first long one is written. */
   flags: readonly string[]
   /** The variable that the program reads when the flag is not given. For people; never set here. */
   envVar?: string | undefined
@@ -108,29 +104,29 @@ export interface AtipCommand extends UnknownMembers {
   arguments?: readonly AtipArgument[] | undefined
   options?: readonly AtipOption[] | undefined
   effects?: AtipEffects | undefined
-  /** By the word that is typed for each. */
+  /** Subcommands by the word that is typed for each. */
   commands?: Record<string, AtipCommand> | undefined
 }
 
-/** The JSON object a tool prints for `--agent`. */
+/** The JSON object a program prints for `--agent`. */
 export interface AtipTool extends UnknownMembers {
   atip: AtipVersion
   /** The program, and the first part of the flat names. */
   name: string
-  /** Of the program, as it writes it. */
+  /** Version of the program, as it writes it. */
   version: string
   description: string
   /** What to start instead of `name`. */
   binary?: string | undefined
   /** Absent: `inferred`. */
   trust?: AtipTrust | undefined
-  /** By the word that is typed for each. The key `""` is the bare program. */
+  /** Commands by the word that is typed for each. The key `""` is the bare program. */
   commands?: Record<string, AtipCommand> | undefined
-  /** Flags that every command takes. */
+  /** Flags that every command accepts. */
   globalOptions?: readonly AtipOption[] | undefined
-  /** Names the variables that hold its secrets: `createResultFilter` hides what follows `NAME=` in a result. */
+  /** Names the variables that hold its secrets: `createResultFilter` redacts what follows `NAME=` in a result. */
   authentication?: AtipAuthentication | undefined
-  /** Of every command, whatever it says itself: see `mergeEffects`. */
+  /** Effects of every command. Where a command differs, the more dangerous of both counts. */
   effects?: AtipEffects | undefined
 }
 
@@ -146,14 +142,14 @@ export interface AtipVersionDetails extends UnknownMembers {
 /** Who wrote the metadata. Self-declared: an importer may lower it, never raise it. Absent is `inferred`. */
 export interface AtipTrust extends UnknownMembers {
   source: TrustSource
-  /** Self-declared, too. Nothing looks at it. */
+  /** Self-declared, too, and ignored. */
   verified?: boolean | undefined
 }
 
-/** The most trusted first. */
-export const TRUST_SOURCES = ['native', 'vendor', 'org', 'community', 'user', 'inferred'] as const
-/** Who stands behind metadata: its program (`native`), its maker, one's own organisation … or a guess (`inferred`). */
-export type TrustSource = (typeof TRUST_SOURCES)[number]
+/** Who stands behind metadata: the program (`native`), its maker, one's own organisation … or a guess (`inferred`). */
+export type TrustSource = TrustLevel
+
+export type { CostEstimate }
 
 export interface AtipAuthentication extends UnknownMembers {
   methods?: readonly AtipAuthenticationMethod[] | undefined

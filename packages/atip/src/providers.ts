@@ -1,14 +1,12 @@
-/** The providers whose formats we speak. */
-export const PROVIDERS = ['openai', 'gemini', 'anthropic'] as const
-/** Whose format; any server that speaks chat completions is `openai`. */
-export type Provider = (typeof PROVIDERS)[number]
+/** Whose format. Any server that speaks chat completions is `openai`. */
+export type Provider = 'openai' | 'gemini' | 'anthropic'
 
 /** A parameter in JSON Schema. In strict mode an optional one also admits `null`. */
 export interface ParameterSchema {
   type: string | string[]
   description: string
   enum?: (string | number | null)[]
-  /** Of an `array`: what each of its values is. */
+  /** For an `array`: the type of its values. */
   items?: { type: string; enum?: (string | number)[] }
 }
 
@@ -68,30 +66,30 @@ export interface ProviderToolOf {
   anthropic: AnthropicTool
 }
 
-/** One call a model asks for. */
+/** One tool call a model asks for. */
 export interface ToolCall {
-  /** The provider's; for Gemini, which has none, see `parseToolCall`. */
+  /** The provider's. Where Gemini gives none, it is made from the name; see `parseToolCall`. */
   id: string
   /** The flat name of a command. */
   name: string
   arguments: Record<string, unknown>
 }
 
-/** A result for OpenAI, made by `handleToolResult`. */
+/** A tool result for OpenAI, made by `handleToolResult`. */
 export interface OpenAIToolMessage {
   role: 'tool'
   tool_call_id: string
-  /** JSON, so that a text stands in quotes. */
+  /** JSON, so a string is in quotes. */
   content: string
 }
 
-/** A result for Gemini, made by `handleToolResult`. */
+/** A tool result for Gemini, made by `handleToolResult`. `id` is there if Gemini gave the call one. */
 export interface GeminiToolMessage {
   role: 'user'
-  parts: { function_response: { name: string; response: unknown } }[]
+  parts: { function_response: { id?: string; name: string; response: unknown } }[]
 }
 
-/** A result for Anthropic, made by `handleToolResult`. Its `content` is JSON, so that a text stands in quotes. */
+/** A tool result for Anthropic, made by `handleToolResult`. Its `content` is JSON, so a string is in quotes. */
 export interface AnthropicToolMessage {
   role: 'user'
   content: { type: 'tool_result'; tool_use_id: string; content: string }[]
@@ -103,5 +101,5 @@ export interface ToolMessageOf {
   anthropic: AnthropicToolMessage
 }
 
-/** A result in the format of any of the providers. */
+/** A tool result in the format of any of the providers. */
 export type Message = ToolMessageOf[Provider]

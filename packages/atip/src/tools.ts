@@ -1,34 +1,39 @@
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
-import { describe } from './description.js'
-import { durationMs } from './duration.js'
+import { isRepeated, isRequired, longFlag, valueType } from './compile.js'
+import { trustOf, trustRank } from './effects.js'
 import { AtipValidationError } from './errors.js'
-import { type AtipLeaf, assertDistinctNames, commandLine, everyLeaf } from './leaves.js'
+import {
+  type AtipLeaf,
+  assertDistinctNames,
+  commandLine,
+  everyLeaf,
+  firstDuplicate,
+  flatName,
+} from './leaves.js'
 import type { AtipArgument, AtipEffects, AtipOption, AtipTool, TrustSource } from './metadata.js'
-import { flatName } from './names.js'
-import { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
-import { lowerTrust, trustOf } from './trust.js'
-import { membersTo } from './validate.js'
+import { describe } from './safety.js'
+import { membersTo } from './schema.js'
 
 /**
- * A command as a tool in the full form, with what the executor wants to know of it: exactly what
- * could stand in an agent's YAML, so `defineTool` of `@delta/executor` takes it as it is.
+ * A command as a tool in the full form, with its settings for the executor: exactly what an
+ * agent's YAML may hold, so `defineTool` of `@delta/executor` accepts it as it is.
  */
 export interface AtipExpandedTool extends ExpandedTool {
   /** The command's own, its groups' and its program's, merged cautiously. */
   effects: AtipEffects
   /** What the metadata claims, but no more than the importer granted. */
   trust: TrustSource
-  /** What the metadata says in `duration.timeout`; absent when that is no duration. */
+  /** `duration.timeout` of the metadata in milliseconds; absent when that is not a duration. */
   timeout_ms?: number
 }
 
-/** Which commands become tools, under which names, and how far they are believed. */
+/** Which commands become tools, under which names, and how much they are trusted. */
 export interface ImportOptions {
-  /** Commands or groups to take, as words: `['pr', 'issue list']`. Default: all. */
+  /** Commands or groups to import, as words: `['pr', 'issue list']`. Default: all. */
   commands?: readonly string[] | undefined
-  /** Stands in the tools' names where the tool's own name would. */
+  /** Replaces the tool's own name in the names of the tools. */
   prefix?: string | undefined
-  /** How far the importer vouches for the metadata; it counts as no more than this. Default `inferred`. */
+  /** How much the importer trusts the metadata; it counts as no more than this. Default `inferred`. */
   trust?: TrustSource | undefined
 }
 
@@ -37,6 +42,8 @@ export interface ImportOptions {
  *
  * @throws {AtipValidationError} The metadata is invalid, a command in `commands` does not exist, or
  *   two tools would have one name.
+ * @example
+ * const tools = atipToTools(gh, { commands: ['pr', 'issue list'], trust: 'org' }).map(defineTool)
  */
 export function atipToTools(tool: AtipTool, options: ImportOptions = {}): AtipExpandedTool[] {
   const all = everyLeaf(tool)
@@ -44,7 +51,7 @@ export function atipToTools(tool: AtipTool, options: ImportOptions = {}): AtipEx
   const leaves = assertDistinctNames(selectLeaves(all, commands))
   return leaves.map((leaf) => ({
     name: flatName([prefix, ...leaf.path]),
-    description: describe(leaf.command.description, leaf.effects),
+    description: describe(leaf),
     command: commandLine(leaf),
     parameters: toParameters(leaf),
     effects: leaf.effects,
@@ -102,12 +109,12 @@ function toParameter(parameter: AtipArgument | AtipOption): Omit<ExpandedParamet
     ...(description !== '' && { description }),
     required: isRequired(parameter),
     ...(parameter.enum && { enum: [...parameter.enum] }),
-    // The command is not of our making: no value may turn into a flag of it.
+    // The author of the command is a stranger: no value may become a flag of it.
     allow_dash: parameter.enum !== undefined,
   }
 }
 
-/** The program applies its own default; it is told to the model, never passed. */
+/** The program applies its own default. The model reads it; it is never passed. */
 function defaultNote(parameter: AtipArgument | AtipOption): string {
   return parameter.default === undefined ? '' : `(default: ${JSON.stringify(parameter.default)})`
 }
@@ -119,8 +126,7 @@ function variableName(name: string): string {
 }
 
 function distinct(leaf: AtipLeaf, parameters: ExpandedParameter[]): ExpandedParameter[] {
-  const names = parameters.map(({ name }) => name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const twice = firstDuplicate(parameters)
   if (twice === undefined) return parameters
   const line = commandLine(leaf).join(' ')
   throw new AtipValidationError(
@@ -130,7 +136,28 @@ function distinct(leaf: AtipLeaf, parameters: ExpandedParameter[]): ExpandedPara
   )
 }
 
+/** The trust metadata gets when an importer vouches for `granted`: never more than either says. */
+function lowerTrust(claimed: TrustSource, granted: TrustSource): TrustSource {
+  return trustRank(claimed) <= trustRank(granted) ? claimed : granted
+}
+
 function timeoutOf({ effects }: AtipLeaf): { timeout_ms?: number } {
   const timeoutMs = durationMs(effects.duration?.timeout)
   return timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }
+}
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** The longest that a timer can wait: 24 days. */
+const LONGEST_MS = 2_147_483_647
+
+/**
+ * `"60s"`, `"1.5m"` or `"200ms"` in milliseconds; undefined for anything else. Also for 0: where a limit of 0 means "no
+ * limit", metadata must not be able to lift it.
+ */
+export function durationMs(text = ''): number | undefined {
+  const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?(ms|s|m|h)$/.exec(text) ?? []
+  const factor = UNITS[unit]
+  if (digits === undefined || factor === undefined) return undefined
+  return Math.min(Math.round(Number(digits) * factor), LONGEST_MS) || undefined
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  type AtipArgument,
   type AtipEffects,
   compileTools,
   leavesOf,
@@ -39,10 +40,6 @@ const pullRequests = box({
 describe('one entry per leaf', () => {
   test('commands are flattened depth first, and a group is no entry', () => {
     expect(toOpenAI(pullRequests).map((tool) => tool.function.name)).toEqual(['box_pr_create', 'box_pr_list'])
-  })
-
-  test('a tool without commands has no entries', () => {
-    expect(toOpenAI({ atip: '0.3', name: 'empty', version: '1', description: 'Nothing' })).toEqual([])
   })
 
   test('the bare tool is the command with the empty name', () => {
@@ -113,22 +110,6 @@ describe('the shapes of the providers', () => {
     })
   })
 
-  test('directories and URLs are strings that say what they are', () => {
-    const tool = box({
-      go: {
-        description: 'Go',
-        arguments: [
-          { name: 'to', type: 'directory', description: 'Where' },
-          { name: 'from', type: 'url', description: 'Source' },
-        ],
-      },
-    })
-    expect(toGemini(tool)[0]?.parameters.properties).toEqual({
-      to: { type: 'string', description: 'Where (directory path)' },
-      from: { type: 'string', description: 'Source (URL)' },
-    })
-  })
-
   test('global options belong to every leaf that does not define its own', () => {
     const option = (description: string) => ({
       name: 'repo',
@@ -144,6 +125,43 @@ describe('the shapes of the providers', () => {
       'Global',
       'Of b',
     ])
+  })
+})
+
+describe('parameters', () => {
+  const schemaOf = (parameter: Partial<AtipArgument>) => {
+    const argument = { name: 'p', type: 'string' as const, description: 'P', ...parameter }
+    return toGemini(box({ go: { description: 'Go', arguments: [argument] } }))[0]?.parameters
+  }
+
+  test.each([
+    [{ type: 'string' }, { type: 'string', description: 'P' }],
+    [{ type: 'integer' }, { type: 'integer', description: 'P' }],
+    [{ type: 'number' }, { type: 'number', description: 'P' }],
+    [{ type: 'boolean' }, { type: 'boolean', description: 'P' }],
+    [{ type: 'file' }, { type: 'string', description: 'P (file path)' }],
+    [{ type: 'directory' }, { type: 'string', description: 'P (directory path)' }],
+    [{ type: 'url' }, { type: 'string', description: 'P (URL)' }],
+    [{ type: 'array' }, { type: 'array', description: 'P', items: { type: 'string' } }],
+    [{ type: 'enum' }, { type: 'string', description: 'P' }],
+    [
+      { type: 'enum', enum: [1, 2] },
+      { type: 'number', description: 'P', enum: [1, 2] },
+    ],
+    [
+      { type: 'enum', enum: ['a'], variadic: true },
+      { type: 'array', description: 'P', items: { type: 'string', enum: ['a'] } },
+    ],
+  ] as const)('%j', (parameter, schema) => {
+    expect(schemaOf(parameter)?.properties.p).toEqual(schema)
+  })
+
+  test('an argument is required unless it says otherwise, an option only if it says so', () => {
+    expect(schemaOf({})?.required).toEqual(['p'])
+    expect(schemaOf({ required: false })?.required).toEqual([])
+    const option = { name: 'o', flags: ['-o'], type: 'string' as const }
+    const options = [option, { ...option, name: 'r', required: true }]
+    expect(toAnthropic(box({ go: { description: 'Go', options } }))[0]?.input_schema.required).toEqual(['r'])
   })
 })
 
@@ -176,6 +194,13 @@ describe('the safety suffix', () => {
 describe('several tools', () => {
   const other = (description: string) => box({ run: { description } }, { name: 'other' })
 
+  test.each(['openai', 'gemini', 'anthropic'] as const)(
+    'without commands there are no tools: %s',
+    (provider) => {
+      expect(compileTools([box({}), box({})], provider)).toEqual({ provider, tools: [] })
+    },
+  )
+
   test('are compiled for one provider', () => {
     const compiled = compileTools([pullRequests, other('Run')], 'openai', { strict: true })
     expect(compiled.provider).toBe('openai')
@@ -197,5 +222,65 @@ describe('several tools', () => {
     expect(() => compileTools(tools, 'openai')).toThrow(
       '"box_pr list" and "box pr list" would both be called "box_pr_list"',
     )
+  })
+})
+
+describe('the effects of a leaf', () => {
+  function effectsOf({ tool, group, leaf }: { tool?: AtipEffects; group?: AtipEffects; leaf?: AtipEffects }) {
+    const command = { description: 'Do it', ...(leaf && { effects: leaf }) }
+    const commands = {
+      all: { description: 'Group', ...(group && { effects: group }), commands: { it: command } },
+    }
+    return leavesOf(box(commands, tool ? { effects: tool } : {}))[0]?.effects
+  }
+
+  test('nothing stated is nothing known', () => {
+    expect(effectsOf({})).toEqual({})
+  })
+
+  test('what a leaf states wins over its group, and what it leaves out is inherited', () => {
+    expect(
+      effectsOf({
+        group: { destructive: true, network: true, filesystem: { read: true, write: true } },
+        leaf: { destructive: false, filesystem: { write: false } },
+      }),
+    ).toEqual({ destructive: false, network: true, filesystem: { read: true, write: false } })
+  })
+
+  test('of a tool and its leaf the more dangerous statement wins, whichever of them makes it', () => {
+    const dangerous: AtipEffects = {
+      destructive: true,
+      network: true,
+      subprocess: true,
+      reversible: false,
+      idempotent: false,
+      filesystem: { read: true, write: true, delete: true },
+      interactive: { prompts: true, tty: true, stdin: 'password' },
+      cost: { billable: true, estimate: 'high' },
+    }
+    const harmless: AtipEffects = {
+      destructive: false,
+      network: false,
+      subprocess: false,
+      reversible: true,
+      idempotent: true,
+      filesystem: { read: false, write: false, delete: false },
+      interactive: { prompts: false, tty: false, stdin: 'required' },
+      cost: { billable: false, estimate: 'low' },
+    }
+    expect(effectsOf({ tool: dangerous, leaf: harmless })).toEqual(dangerous)
+    expect(effectsOf({ tool: harmless, leaf: dangerous })).toEqual(dangerous)
+  })
+
+  test('a tool says what its leaves leave unsaid', () => {
+    expect(
+      effectsOf({
+        tool: { network: false, interactive: { stdin: 'none' } },
+        leaf: { interactive: { tty: true } },
+      }),
+    ).toEqual({
+      network: false,
+      interactive: { stdin: 'none', tty: true },
+    })
   })
 })

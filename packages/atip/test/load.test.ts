@@ -1,8 +1,7 @@
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { importAtip, leavesOf, loadAtip } from '../src/index.js'
+import { leavesOf, loadAtip } from '../src/index.js'
 
 const notes = fileURLToPath(new URL('fixtures/notes', import.meta.url))
 const workspace = () => temporaryWorkspace({}, { onCleanup: onTestFinished })
@@ -37,7 +36,7 @@ describe('loadAtip', () => {
   test('gives a command the environment it is told to', async () => {
     const metadata = `{"atip":"0.6","name":"box","version":"1","description":"'$WHO'"}`
     const command = ['/bin/sh', '-c', `echo '${metadata}'`]
-    expect(await loadAtip({ command }, { environment: { WHO: 'me' } })).toMatchObject({ description: 'me' })
+    expect(await loadAtip({ command }, { env: { WHO: 'me' } })).toMatchObject({ description: 'me' })
   })
 
   test('does not run a shell', async () => {
@@ -65,29 +64,4 @@ describe('loadAtip', () => {
 
 test('a word with a NUL byte is a command that cannot be started', async () => {
   await expect(loadAtip({ command: ['gh', 'a\0b'] })).rejects.toMatchObject({ code: 'ERR_ATIP_COMMAND' })
-})
-
-describe('importAtip', () => {
-  test('keeps some commands of a program, and names it relative to the directory of the file', async () => {
-    const { name, commands, partial, filter, binary } = await importAtip(notes, {
-      commands: ['list'],
-      directory: dirname(dirname(notes)),
-    })
-    expect({ name, partial, filter, binary }).toEqual({
-      name: 'notes',
-      partial: true,
-      filter: { commands: ['list'] },
-      binary: './fixtures/notes',
-    })
-    expect(Object.keys(commands ?? {})).toEqual(['list'])
-  })
-
-  test('names a program by its whole path where the file is somewhere else, or nowhere', async () => {
-    expect(await importAtip(notes)).toMatchObject({ binary: notes })
-    expect(await importAtip(notes, { directory: `${dirname(notes)}/below` })).toMatchObject({ binary: notes })
-  })
-
-  test('refuses a command that is not there, as loading an agent would', async () => {
-    await expect(importAtip(notes, { commands: ['lst'] })).rejects.toMatchObject({ code: 'ERR_ATIP_INVALID' })
-  })
 })

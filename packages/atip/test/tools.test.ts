@@ -1,6 +1,6 @@
 import { bindArguments, safeParseTool } from '@delta/tool-expander'
 import { describe, expect, test } from 'vitest'
-import { atipToTools, readValue } from '../src/index.js'
+import { atipToTools } from '../src/index.js'
 import { box } from './helpers.js'
 
 const variables = { AGENT_HOME: '/agent', CWD: '/work' }
@@ -145,34 +145,5 @@ describe('atipToTools', () => {
   test('two parameters that become one name are refused', () => {
     const options = ['a-b', 'a_b'].map((name) => ({ name, flags: [`--${name}`], type: 'string' as const }))
     expect(() => atipToTools(box({ go: { description: 'Go', options } }))).toThrow('both become "a_b"')
-  })
-})
-
-describe('readValue', () => {
-  test.each([
-    ['integer', '8080', 8080],
-    ['integer', 8080, 8080],
-    ['number', '30.5', 30.5],
-    ['boolean', 'true', true],
-    ['boolean', false, false],
-    ['string', '', ''],
-    ['array', ['a', 'b'], ['a', 'b']],
-  ] as const)('%s: %j is %j', (type, given, value) => {
-    expect(readValue({ name: 'x', type }, given)).toEqual({ ok: true, value })
-  })
-
-  test.each([
-    ['integer', '12abc', 'must be a whole number'],
-    ['integer', 1.5, 'must be a whole number'],
-    ['number', Number.NaN, 'cannot be passed on exactly'],
-    ['number', 'Infinity', 'must be a number'],
-    ['boolean', 'yes', 'must be true or false'],
-    ['array', 'a', 'must be a list'],
-    ['array', [{}], 'must be a single value'],
-  ] as const)('%s: %j is refused', (type, given, reason) => {
-    expect(readValue({ name: 'x', type }, given)).toEqual({
-      ok: false,
-      reason: expect.stringContaining(reason),
-    })
   })
 })

@@ -20,11 +20,13 @@ export {
   recordProcess,
 } from './orphans.js'
 export {
+  COST_ESTIMATES,
   DEFAULT_RULES,
   decide,
   effectsSchema,
   type PolicyDecision,
   policySchema,
+  TRUST_LEVELS,
 } from './policy.js'
 export {
   type CallContext,
@@ -35,7 +37,7 @@ export {
   type RefusedCall,
 } from './prepare-call.js'
 export { quoteForPerson, showControls } from './quote.js'
-export { redactFile, redactPatterns } from './redact.js'
+export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
 export {
   DEFAULT_SETTINGS,
   DEFAULT_TOOL_TIMEOUT_MS,

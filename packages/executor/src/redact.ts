@@ -180,7 +180,7 @@ const TOKENS = new RegExp(
   'g',
 )
 
-const URL_PASSWORD = /(:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
+const URL_PASSWORD = /(?<=:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
 
 const KEY_BODY = '(?:[A-Za-z0-9+/=\\s\\\\:,]|-(?!----)){0,20000}'
 
@@ -192,11 +192,14 @@ const PRIVATE_KEY = new RegExp(
 const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_CHARACTER = /[A-Za-z0-9+/=\s\\]/
 
+/** What common secrets look like. Each pattern has the flag `g`, and matches nothing but the secret. */
+export const SECRET_PATTERNS: readonly RegExp[] = [PRIVATE_KEY, TOKENS, URL_PASSWORD]
+
 /** Replaces what looks like a secret: tokens of common services, private keys, passwords in URLs. */
 export function redactPatterns(text: string): string {
   return redactKeyEnds(text.replace(PRIVATE_KEY, REDACTED))
     .replace(TOKENS, REDACTED)
-    .replace(URL_PASSWORD, `$1${REDACTED}`)
+    .replace(URL_PASSWORD, REDACTED)
 }
 
 /** A key whose beginning was cut off: backwards from its end, as far as it looks like one. */

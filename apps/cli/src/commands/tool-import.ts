@@ -43,7 +43,7 @@ async function describe(
     return await importAtip(program, {
       commands: commands?.split(',').map((command) => command.trim()),
       directory: directoryOf(output, terminal.cwd),
-      environment: withOwnCommands(commandEnvironment(terminal.env)), // as its tools will be started
+      env: withOwnCommands(commandEnvironment(terminal.env)), // as its tools will be started
       signal: stop.signal,
     })
   } catch (error) {

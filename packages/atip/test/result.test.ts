@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createResultFilter, DEFAULT_REDACT_PATTERNS, redact } from '../src/index.js'
+import { createResultFilter, DEFAULT_REDACT_PATTERNS } from '../src/index.js'
 import { box } from './helpers.js'
 
 const filter = (text: string, options = {}) => createResultFilter([], options).filter(text, 'box_run')
@@ -13,17 +13,20 @@ describe('secrets', () => {
     ['an Anthropic key', `sk-ant-api03-${letters(80)}`],
     ['an AWS key id', 'AKIAIOSFODNN7EXAMPLE'],
     ['a Slack token', `xoxb-${letters(30)}`],
+    ['a Slack app token', `xapp-${letters(30)}`],
     ['a GitLab token', `glpat-${letters(20)}`],
     ['a Stripe key', `sk_live_${letters(24)}`],
     ['an npm token', `npm_${letters(36)}`],
     ['a Hugging Face token', `hf_${letters(34)}`],
     ['a Google key', `AIza${letters(35)}`],
     ['a Google OAuth token', `ya29.${letters(40)}`],
-    ['a JSON web token', `eyJ${letters(20)}.${letters(30)}.${letters(30)}`],
+    ['a JSON web token', `eyJ${letters(20)}.eyJ${letters(30)}.${letters(30)}`],
     ['a private key', `-----BEGIN RSA PRIVATE KEY-----\n${letters(200)}\n-----END RSA PRIVATE KEY-----`],
     ['a private key cut off', `-----BEGIN PRIVATE KEY-----\n${letters(200)}`],
   ])('%s is redacted whole', (_name, secret) => {
     expect(filter(`before ${secret}`)).toBe('before [REDACTED]')
+    const each = DEFAULT_REDACT_PATTERNS.reduce((rest, one) => rest.replace(one, '-'), `before ${secret}`)
+    expect(each).toBe('before -')
   })
 
   test.each([
@@ -75,20 +78,12 @@ describe('secrets', () => {
   })
 })
 
-test.each([
-  'sk-',
-  'Bearer ',
-  'Basic A',
-  'ghp_',
-  'glpat-',
-  'xoxb-',
-  'ya29.',
-  'eyJabcdefgh.abcdefgh.',
-  'password=',
-])('%s and ten million letters are one secret, and do not overflow the stack', (start) => {
-  const redacted = redact(`${start}${letters(10_000_000)}`, DEFAULT_REDACT_PATTERNS)
-  expect(redacted.length).toBeLessThan(30)
-})
+test.each(['Bearer ', 'Basic A', 'password='])(
+  '%s and ten million letters are one secret, and do not overflow the stack',
+  (start) => {
+    expect(filter(`${start}${letters(10_000_000)}`).length).toBeLessThan(30)
+  },
+)
 
 describe('length', () => {
   test('the marker counts', () => {
@@ -110,7 +105,7 @@ describe('length', () => {
 /** CPU time, which other processes do not lengthen. */
 function measure(text: string): number {
   const start = process.cpuUsage()
-  redact(text, DEFAULT_REDACT_PATTERNS)
+  filter(text, { maxLength: Number.POSITIVE_INFINITY })
   const { user, system } = process.cpuUsage(start)
   return user + system
 }
