@@ -14,9 +14,9 @@ export interface StartOptions {
   /** Where sessions live; made if it does not exist. */
   sessionsDirectory: string
   /** Where the session begins. */
-  workDirectory: string
-  /** The environment it begins with, without credentials. */
-  environment: NodeJS.ProcessEnv
+  cwd: string
+  /** The environment the session begins with; credentials in it are not stored. */
+  env: NodeJS.ProcessEnv
   /** Names of more variables whose values are never stored. */
   secretNames?: readonly string[] | undefined
 }
@@ -24,11 +24,11 @@ export interface StartOptions {
 /** What `delta-sessions start` prints. */
 export interface StartedSession {
   /** What the other functions take as `id`. */
-  session_id: string
+  sessionId: string
   /** The program, as it was given. */
   command: string
   /** Absolute: where the session begins. */
-  work_dir: string
+  workDir: string
   status: 'active'
 }
 
@@ -45,20 +45,25 @@ export async function startSession(program: string, options: StartOptions): Prom
   if (odd !== undefined)
     throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(odd)} is not the name of a variable.`)
   const path = await locate(program, options)
-  const { session_id, command, work_dir, status } = createDirectory(program, path, options)
-  return { session_id, command, work_dir, status }
+  const {
+    session_id: sessionId,
+    command,
+    work_dir: workDir,
+    status,
+  } = createDirectory(program, path, options)
+  return { sessionId, command, workDir, status }
 }
 
 /**
  * The absolute path of a program that was seen to run. A command may change PATH as it likes, and the session still finds
  * its shell.
  */
-async function locate(program: string, { workDirectory, environment }: StartOptions): Promise<string> {
-  const options = { cwd: workDirectory, env: environment, timeoutMs: LONGEST_START_MS }
+async function locate(program: string, { cwd, env }: StartOptions): Promise<string> {
+  const options = { cwd, env, timeoutMs: LONGEST_START_MS }
   const found = await runCommand(['/bin/sh', '-c', 'command -v "$0"', program], options)
   if (found.exitCode !== 0)
     throw cannotStart(program, found.startError?.message ?? 'there is no such program in PATH')
-  const path = resolve(workDirectory, found.stdout.text.replace(/\n$/, ''))
+  const path = resolve(cwd, found.stdout.text.replace(/\n$/, ''))
   const outcome = await runCommand([path, '-c', ''], options)
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return path
   throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || endOf(outcome)))
@@ -76,13 +81,13 @@ function cannotStart(program: string, reason: string): SessionError {
 
 /** Builds the session under another name, so that it exists either not at all or complete, after a power cut too. */
 function createDirectory(program: string, path: string, options: StartOptions): SessionMetadata {
-  const { sessionsDirectory, environment, secretNames = [] } = options
+  const { sessionsDirectory, env, secretNames = [] } = options
   makeDirectories(resolve(sessionsDirectory), 0o700)
   const metadata = newMetadata(program, path, options)
   const beside = sessionPaths(sessionsDirectory, `new-${metadata.session_id}`)
   mkdirSync(beside.directory, { mode: 0o700 })
   try {
-    const caller = variablesOf(environment)
+    const caller = variablesOf(env)
     const { variables } = rememberedVariables(caller, caller, secretsOf(caller, secretNames))
     commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
     // The names by which people look for the state; both follow the link to the current one.
@@ -100,7 +105,7 @@ function createDirectory(program: string, path: string, options: StartOptions): 
 }
 
 function newMetadata(program: string, path: string, options: StartOptions): SessionMetadata {
-  const { workDirectory, environment, secretNames = [] } = options
+  const { cwd, env, secretNames = [] } = options
   return {
     session_id: `sess_${Math.random().toString(36).slice(2, 14)}`,
     command: program,
@@ -108,9 +113,9 @@ function newMetadata(program: string, path: string, options: StartOptions): Sess
     created_at: new Date().toISOString(),
     last_executed_at: null,
     status: 'active',
-    work_dir: resolve(workDirectory),
+    work_dir: resolve(cwd),
     execution_count: 0,
-    run_id: environment.DELTA_RUN_ID,
+    run_id: env.DELTA_RUN_ID,
     secret_names: [...secretNames],
     background_jobs: [],
   }

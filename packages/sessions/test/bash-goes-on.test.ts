@@ -6,21 +6,21 @@ import { start } from './helpers.js'
 describe('whatever a command does, the session goes on', () => {
   test('an exit code is a result, and what came before it counts', async () => {
     const { exec, print } = await start()
-    expect(await exec('export KEPT=1; exit 3; echo never')).toMatchObject({ exit_code: 3, stdout: '' })
+    expect(await exec('export KEPT=1; exit 3; echo never')).toMatchObject({ exitCode: 3, stdout: '' })
     expect(await print('echo $KEPT')).toBe('1\n')
   })
 
   test('set -e ends the command, not the session, and stays on', async () => {
     const { exec } = await start()
-    expect(await exec('set -e; export KEPT=1; false; echo never')).toMatchObject({ exit_code: 1, stdout: '' })
-    expect(await exec('echo $KEPT; false; echo never')).toMatchObject({ exit_code: 1, stdout: '1\n' })
-    expect(await exec('set +e; false; echo on')).toMatchObject({ exit_code: 0, stdout: 'on\n' })
+    expect(await exec('set -e; export KEPT=1; false; echo never')).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(await exec('echo $KEPT; false; echo never')).toMatchObject({ exitCode: 1, stdout: '1\n' })
+    expect(await exec('set +e; false; echo on')).toMatchObject({ exitCode: 0, stdout: 'on\n' })
   })
 
   test('a syntax error is a result; the lines before it ran', async () => {
     const { exec, print } = await start()
     const result = await exec('export KEPT=1\nif then')
-    expect(result.exit_code).toBe(2)
+    expect(result.exitCode).toBe(2)
     expect(result.stderr).toContain('syntax error near unexpected token')
     expect(await print('echo $KEPT')).toBe('1\n')
   })
@@ -80,7 +80,7 @@ describe('whatever a command does, the session goes on', () => {
   test("a command's own exit handler runs, and the state is kept all the same", async () => {
     const { exec, print } = await start()
     expect(await exec("trap 'echo bye $?' EXIT; export KEPT=1; exit 4")).toMatchObject({
-      exit_code: 4,
+      exitCode: 4,
       stdout: 'bye 4\n',
     })
     expect(await print('echo $KEPT')).toBe('1\n')
@@ -113,10 +113,10 @@ builtin() { echo no; }; enable -n printf declare pwd; KEPT=1`)
     const { exec, print } = await start()
     expect((await exec("IFS=:; trap -- 'echo two' INT EXIT; A=1")).stdout).toBe('two\n')
     expect((await exec("trap 'echo EXIT now' INT; A=2")).stdout).toBe('')
-    expect((await exec(`trap 'echo one' exit; eval "$(trap -p EXIT)"; A=3`)).exit_code).toBe(0)
+    expect((await exec(`trap 'echo one' exit; eval "$(trap -p EXIT)"; A=3`)).exitCode).toBe(0)
     expect(await exec("umask 022; trap 'umask; exit 7' EXIT; A=4")).toMatchObject({
       stdout: '0022\n',
-      exit_code: 7,
+      exitCode: 7,
     })
     expect(await print('echo $A')).toBe('4\n')
   })

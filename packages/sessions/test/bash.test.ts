@@ -8,7 +8,7 @@ describe('a bash session remembers', () => {
   test('the working directory', async () => {
     const { exec, print, workDirectory } = await start()
     mkdirSync(join(workDirectory, 'a b'))
-    expect(await exec("cd 'a b'")).toMatchObject({ exit_code: 0, work_dir: join(workDirectory, 'a b') })
+    expect(await exec("cd 'a b'")).toMatchObject({ exitCode: 0, workDir: join(workDirectory, 'a b') })
     expect(await print('pwd; cd - >/dev/null; pwd')).toBe(`${join(workDirectory, 'a b')}\n${workDirectory}\n`)
     expect(await print('pwd')).toBe(`${workDirectory}\n`)
   })
@@ -124,7 +124,7 @@ describe('a bash session remembers of exported variables', () => {
   test('many that no program can be given together', async () => {
     const { exec, print } = await start()
     const fill = `printf -v text '%100000s'; for i in {1..40}; do export "V$i=$text"; done; unset text`
-    expect((await exec(fill)).exit_code).toBe(0)
+    expect((await exec(fill)).exitCode).toBe(0)
     expect(await print('echo ${#V1} ${#V40}')).toBe('100000 100000\n')
     expect((await exec('ls')).stderr).toContain('Argument list too long')
     await exec('for i in {1..40}; do unset V$i; done')
@@ -144,9 +144,9 @@ describe('background jobs', () => {
   test.skipIf(!areInstalled('ps'))('are reported while they run, and ended with the session', async () => {
     const { exec, print, sessionsDirectory, id } = await start()
     const [first, second] = [`sleep 600.${process.pid}`, `sleep 601.${process.pid}`] // nobody else sleeps so long
-    const { background_jobs: jobs } = await exec(`${first} & (${second}; echo) & disown; echo started`)
+    const { backgroundJobs: jobs } = await exec(`${first} & (${second}; echo) & disown; echo started`)
     expect(jobs).toEqual([{ pid: expect.any(Number), command: first }])
-    expect((await exec('true')).background_jobs).toEqual(jobs)
+    expect((await exec('true')).backgroundJobs).toEqual(jobs)
     const living = `ps -e -o stat=,args= | grep -c "^[^Z]*  *sleep 60[01]\\.${process.pid}$"`
     expect((await exec(living)).stdout).toBe('2\n')
     const { endSession } = await import('../src/index.js')

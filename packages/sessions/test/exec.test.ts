@@ -32,11 +32,11 @@ describe('output', () => {
     expect(Buffer.byteLength(result.stdout)).toBeLessThan(17_000)
     expect(result.stdout).toMatch(/^1\n2\n/)
     expect(result.stdout).toMatch(/\n200000\n$/)
-    const path = result.stdout_file ?? ''
+    const path = result.stdoutFile ?? ''
     expect(result.stdout).toMatch(/\n\[\d+ bytes left out\]\n/)
     expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(200_001)
-    expect(result).toMatchObject({ stderr: 'warning\n', exit_code: 0 })
-    expect(result.stderr_file).toBeUndefined()
+    expect(result).toMatchObject({ stderr: 'warning\n', exitCode: 0 })
+    expect(result.stderrFile).toBeUndefined()
   })
 
   test('that fits leaves no file', async () => {
@@ -49,8 +49,8 @@ describe('output', () => {
     const { exec } = await start()
     const result = await exec("printf '\\377\\000x'; echo err >&2")
     expect(result).toMatchObject({ stdout: '\ufffd\0x', stderr: 'err\n' })
-    expect(await readFile(result.stdout_file ?? '')).toEqual(Buffer.from([0xff, 0, 0x78]))
-    expect(result.stderr_file).toBeUndefined()
+    expect(await readFile(result.stdoutFile ?? '')).toEqual(Buffer.from([0xff, 0, 0x78]))
+    expect(result.stderrFile).toBeUndefined()
   })
 
   test('is cut where the caller says', async () => {
@@ -99,8 +99,8 @@ describe('limits', () => {
       () => existsSync(join(workDirectory, 'begun')),
     )
     expect(result).toMatchObject({
-      exit_code: 124,
-      timed_out: true,
+      exitCode: 124,
+      timedOut: true,
       stdout: expect.stringMatching(/^\d+\n$/),
     })
     expect(result.notices).toEqual([
@@ -223,7 +223,7 @@ test('a session whose metadata or state was removed says that it is damaged, and
   await expect(exec('true')).rejects.toMatchObject(damaged)
   writeFileSync(join(directory, 'metadata.json'), '{}')
   await expect(exec('true')).rejects.toMatchObject(damaged)
-  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ sessionId: id, status: 'damaged' }])
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })
 
@@ -268,7 +268,7 @@ test('a pipe in the place of a file of a session is not waited for: the session 
     code: 'ERR_SESSION_DAMAGED',
     message: `${join(directory, 'metadata.json')}: damaged, so the session cannot be used. End it and start a new one.`,
   })
-  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ sessionId: id, status: 'damaged' }])
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })
 
@@ -302,12 +302,12 @@ describe('secrets', () => {
     const { exec, directory } = await start('bash', { env, secretNames: ['MY_TOKEN'] })
     const command =
       'code=$(printf %s "$MY_TOKEN" | base64); for i in {1..3000}; do echo "$i $OPENAI_API_KEY"; echo "$code" >&2; done; unset code'
-    const { stdout_file, stderr_file } = await exec(command)
-    expect(readFileSync(stdout_file ?? '', 'utf8')).toMatch(
+    const { stdoutFile, stderrFile } = await exec(command)
+    expect(readFileSync(stdoutFile ?? '', 'utf8')).toMatch(
       /^1 \[REDACTED\]\n2 \[REDACTED\]\n[\s\S]*\n3000 \[REDACTED\]\n$/,
     )
-    expect(statSync(stdout_file ?? '').mode & 0o777).toBe(0o600)
-    expect(readFileSync(stderr_file ?? '', 'utf8')).toContain('[REDACTED]')
+    expect(statSync(stdoutFile ?? '').mode & 0o777).toBe(0o600)
+    expect(readFileSync(stderrFile ?? '', 'utf8')).toContain('[REDACTED]')
     expect(everything(directory).includes(key)).toBe(false)
     expect(everything(directory).includes(btoa(env.MY_TOKEN))).toBe(false)
   })
@@ -328,7 +328,7 @@ describe("a run's variables", () => {
     const show = (action: string) =>
       execInSession(id, 'echo $DELTA_ACTION_ID $RUN_DIR', {
         sessionsDirectory,
-        environment: { DELTA_ACTION_ID: action, RUN_DIR: '/run/2' },
+        env: { DELTA_ACTION_ID: action, RUN_DIR: '/run/2' },
       })
     expect((await show('second')).stdout).toBe('second /run/2\n')
     await exec('export RUN_DIR=/own')
@@ -343,7 +343,7 @@ describe('ids and programs', () => {
       const sessionsDirectory = temporaryDirectory()
       for (const act of [
         endSession(id, { sessionsDirectory }),
-        execInSession(id, 'true', { sessionsDirectory, environment: {} }),
+        execInSession(id, 'true', { sessionsDirectory, env: {} }),
       ]) {
         const error = await act.catch((caught) => caught)
         expect(error).toMatchObject({ code: 'ERR_SESSION_ID' })
@@ -366,17 +366,17 @@ describe('ids and programs', () => {
     '%s works in a directory whose name a shell would read in its own way',
     async (program) => {
       const sessionsDirectory = join(temporaryDirectory(), `it's "$HOME" \`id\` \\ é!`, '.sessions')
-      const environment = { PATH: process.env.PATH, BYTES: 'é' }
+      const env = { PATH: process.env.PATH, BYTES: 'é' }
       const workDirectory = join(sessionsDirectory, '..')
       mkdirSync(workDirectory)
-      const { session_id: id } = await startSession(program, {
+      const { sessionId: id } = await startSession(program, {
         sessionsDirectory,
-        workDirectory,
-        environment,
+        cwd: workDirectory,
+        env,
       })
-      await execInSession(id, 'KEPT=1; alias there="echo there"', { sessionsDirectory, environment })
-      const result = await execInSession(id, 'there\necho $KEPT', { sessionsDirectory, environment })
-      expect(result).toMatchObject({ stdout: 'there\n1\n', stderr: '', work_dir: workDirectory })
+      await execInSession(id, 'KEPT=1; alias there="echo there"', { sessionsDirectory, env })
+      const result = await execInSession(id, 'there\necho $KEPT', { sessionsDirectory, env })
+      expect(result).toMatchObject({ stdout: 'there\n1\n', stderr: '', workDir: workDirectory })
       await endSession(id, { sessionsDirectory })
     },
   )
@@ -386,18 +386,22 @@ describe('ids and programs', () => {
     const sessionsDirectory = join(workDirectory, '.sessions')
     mkdirSync(join(workDirectory, 'bin'))
     writeFileSync(join(workDirectory, 'bin', 'bash'), '#!/bin/sh\nexec /bin/bash "$@"\n', { mode: 0o700 })
-    const environment = { PATH: `bin:${process.env.PATH}` }
-    const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
+    const env = { PATH: `bin:${process.env.PATH}` }
+    const { sessionId: id } = await startSession('bash', {
+      sessionsDirectory,
+      cwd: workDirectory,
+      env,
+    })
     const { program } = JSON.parse(readFileSync(join(sessionsDirectory, id, 'metadata.json'), 'utf8'))
     expect(program).toBe(join(workDirectory, 'bin', 'bash'))
-    const result = await execInSession(id, 'cd /; echo here', { sessionsDirectory, environment })
-    expect(result).toMatchObject({ stdout: 'here\n', work_dir: '/' })
+    const result = await execInSession(id, 'cd /; echo here', { sessionsDirectory, env })
+    expect(result).toMatchObject({ stdout: 'here\n', workDir: '/' })
   })
 
   test('a secret name that is no name of a variable is refused', async () => {
     const workDirectory = temporaryDirectory()
     const sessionsDirectory = join(workDirectory, '.sessions')
-    const options = { sessionsDirectory, workDirectory, environment: {}, secretNames: ['KEY; id'] }
+    const options = { sessionsDirectory, cwd: workDirectory, env: {}, secretNames: ['KEY; id'] }
     await expect(startSession('bash', options)).rejects.toMatchObject({
       code: 'ERR_SESSION_COMMAND',
       message: '"KEY; id" is not the name of a variable.',
@@ -408,8 +412,8 @@ describe('ids and programs', () => {
     const workDirectory = temporaryDirectory()
     const started = startSession(program, {
       sessionsDirectory: join(workDirectory, '.sessions'),
-      workDirectory,
-      environment: {},
+      cwd: workDirectory,
+      env: {},
     })
     await expect(started).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
   })
@@ -424,8 +428,8 @@ describe('ids and programs', () => {
     writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
     const started = startSession(program, {
       sessionsDirectory: join(workDirectory, '.sessions'),
-      workDirectory,
-      environment: {},
+      cwd: workDirectory,
+      env: {},
     })
     await expect(started).rejects.toThrow(`"${program}" cannot be started: ${reason}`)
   })

@@ -27,15 +27,15 @@ test('what a shell knows of itself is not that of the shell before', async () =>
 
 test('an exit code and set -e are results', async () => {
   const { exec, print } = await start('sh')
-  expect(await exec('export KEPT=1; exit 3')).toMatchObject({ exit_code: 3 })
-  expect(await exec('set -e; export MORE=1; false; echo never')).toMatchObject({ exit_code: 1, stdout: '' })
+  expect(await exec('export KEPT=1; exit 3')).toMatchObject({ exitCode: 3 })
+  expect(await exec('set -e; export MORE=1; false; echo never')).toMatchObject({ exitCode: 1, stdout: '' })
   expect(await print('echo $KEPT $MORE')).toBe('1 1\n')
 })
 
 test('a syntax error is a result, and the session goes on', async () => {
   const { exec, print } = await start('sh')
   expect(await exec('if then')).toMatchObject({
-    exit_code: 2,
+    exitCode: 2,
     stderr: expect.stringContaining('Syntax error'),
   })
   expect(await print('echo on')).toBe('on\n')
@@ -57,12 +57,12 @@ test("a command's own exit handler runs, and the state is as it was, which is sa
   await exec('KEPT=1')
   expect(await exec("trap 'echo bye $?' EXIT; KEPT=2; exit 4")).toMatchObject({
     stdout: 'bye 4\n',
-    exit_code: 4,
+    exitCode: 4,
     notices: [expect.stringContaining('with a trap on EXIT in sh')],
   })
   expect(await exec(`echo $KEPT; (trap 'echo sub' EXIT); KEPT=3; exit 5`)).toMatchObject({
     stdout: '1\nsub\n',
-    exit_code: 5,
+    exitCode: 5,
   })
   expect(await print('echo $KEPT')).toBe('3\n')
 })
@@ -92,18 +92,18 @@ test('nor does a name that no shell takes lock the session where there is too mu
 
 test('background jobs are reported for as long as they live', async () => {
   const { exec } = await start('sh')
-  const { background_jobs: jobs } = await exec('sleep 600 & KEPT=1')
+  const { backgroundJobs: jobs } = await exec('sleep 600 & KEPT=1')
   expect(jobs).toHaveLength(1)
-  expect((await exec('echo $KEPT')).background_jobs?.map(({ pid }) => pid)).toEqual(
+  expect((await exec('echo $KEPT')).backgroundJobs?.map(({ pid }) => pid)).toEqual(
     jobs?.map(({ pid }) => pid),
   )
   const pid = jobs?.[0]?.pid
   await exec(`kill -9 ${pid}; while ps -o stat= -p ${pid} | grep -q '^[^Z]'; do :; done`)
-  expect((await exec('true')).background_jobs).toBeUndefined()
+  expect((await exec('true')).backgroundJobs).toBeUndefined()
 })
 
 test('a background job is named as it was typed, in any language', async () => {
   const { exec } = await start('sh')
-  const { background_jobs: jobs } = await exec('sh -c "sleep 600; : café" &')
+  const { backgroundJobs: jobs } = await exec('sh -c "sleep 600; : café" &')
   expect(jobs?.map(({ command }) => command)).toEqual(['sh -c sleep 600; : café'])
 })

@@ -11,24 +11,28 @@ import { sh } from './sh.js'
 /**
  * The driver of a program, by its name.
  *
- * @throws {SessionError} `ERR_SESSION_PROGRAM`: nobody wrote one for it.
+ * @throws {SessionError} `ERR_SESSION_PROGRAM`: there is no driver for it.
  */
 export function driverOf(program: string): Driver {
   const driver = findDriver(program)
   if (driver !== undefined) return driver
-  throw new SessionError('ERR_SESSION_PROGRAM', noSessionsOf(program))
+  throw new SessionError('ERR_SESSION_PROGRAM', unsupportedMessage(program))
 }
 
-export function findDriver(program: string): Driver | undefined {
+export function isSupported(program: string): boolean {
+  return findDriver(program) !== undefined
+}
+
+export function unsupportedMessage(program: string): string {
+  return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
+}
+
+function findDriver(program: string): Driver | undefined {
   const name = basename(program)
   if (name === 'bash') return bash
   if (name === 'sh' || name === 'dash') return sh
   if (/^python3?(\.\d+)?$/.test(name)) return python
   return undefined
-}
-
-export function noSessionsOf(program: string): string {
-  return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
 }
 
 /**
@@ -64,4 +68,4 @@ const python: Driver = {
 }
 
 /** As the program writes it. The values of variables are latin1, one character a byte. */
-type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'lost'> & { variables: Record<string, string> }
+type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'notKept'> & { variables: Record<string, string> }

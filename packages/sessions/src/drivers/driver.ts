@@ -52,7 +52,7 @@ export interface Report {
   /** What it left running, as bash lists it. */
   jobs: string
   /** What could not be kept. */
-  lost: { name: string; reason: string }[]
+  notKept: { name: string; reason: string }[]
   /** The driver's own part of the state, from which the next process restores the rest. */
   own?: Buffer
 }

@@ -283,7 +283,7 @@ def save():
         'variables': {name: value for name, value in variables.items() if name not in hidden},
         'workDirectory': directory().decode(errors='replace'),
         'jobs': children(),
-        'lost': [{'name': name, 'reason': reason} for name, reason in lost.items()],
+        'notKept': [{'name': name, 'reason': reason} for name, reason in lost.items()],
     }
     with open(work, 'w') as file:
         json.dump(report, file)

@@ -145,7 +145,7 @@ export function shellReport({ exported, withheld, cwd, jobs, script }: ShellEnd)
     withheld,
     workDirectory,
     jobs: Buffer.from(jobs, 'latin1').toString('utf8'),
-    lost: [],
+    notKept: [],
     own: Buffer.from(`${lines.join('\n')}\n`, 'latin1'),
   }
 }
