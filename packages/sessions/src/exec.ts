@@ -11,7 +11,7 @@ import {
   redactFile,
   runCommand,
 } from '@delta/executor/command'
-import type { DriverCall, Launch } from './drivers/driver.js'
+import type { DriverCall } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { livingJobs, makeWorkFile, markOf, removeWorkFiles, SESSION_VARIABLE, settleCrash } from './jobs.js'
@@ -165,52 +165,35 @@ async function prepareExecution(
     state: state.ownPath,
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
-    room: Number.POSITIVE_INFINITY,
     secretNames: [...secrets.names],
   }
   return { paths, metadata, driver, state, call, caller, secrets, notices: [] }
 }
 
-/** Fits into the environment of any system; used once the system has refused a larger one. */
-const SMALL_ENVIRONMENT_BYTES = 64 * 1024
+const DEFAULT_MAX_OUTPUT_BYTES = 16_384
 
 /** @throws {SessionError} `ERR_SESSION_PROGRAM`: the shell cannot be started any more. */
-async function runExecution(execution: Execution, options: ExecOptions): Promise<CommandOutcome> {
-  const { metadata, driver, state, call, notices } = execution
+async function runExecution(
+  { paths, metadata, driver, state, call, notices }: Execution,
+  { timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions,
+): Promise<CommandOutcome> {
   const cwd = nearestDirectory(state.workDirectory)
   // A name that is not UTF-8 was garbled when it was read; the shell knows it.
   if (cwd !== state.workDirectory && !state.workDirectory.includes('\ufffd'))
     notices.push(`${state.workDirectory} no longer exists; the command ran in ${cwd}.`)
-  let outcome = await launch(execution, driver.prepare(call), cwd, options)
-  if (outcome.startError?.code === 'TOO_LARGE')
-    outcome = await launch(
-      execution,
-      driver.prepare({ ...call, room: SMALL_ENVIRONMENT_BYTES }),
-      cwd,
-      options,
-    )
-  if (outcome.startError === undefined) return outcome
-  const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
-  throw new SessionError('ERR_SESSION_PROGRAM', message)
-}
-
-const DEFAULT_MAX_OUTPUT_BYTES = 16_384
-
-function launch(
-  { paths, metadata, call: { number } }: Execution,
-  { argv, env }: Launch,
-  cwd: string,
-  { timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions,
-): Promise<CommandOutcome> {
-  return runCommand(argv, {
+  const { argv, env } = driver.prepare(call)
+  const outcome = await runCommand(argv, {
     cwd,
-    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, number) },
-    stdoutPath: join(paths.output, `${number}.stdout`),
-    stderrPath: join(paths.output, `${number}.stderr`),
+    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, call.number) },
+    stdoutPath: join(paths.output, `${call.number}.stdout`),
+    stderrPath: join(paths.output, `${call.number}.stderr`),
     keepBytes: maxOutputBytes,
     timeoutMs,
     signal,
   })
+  if (outcome.startError === undefined) return outcome
+  const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
+  throw new SessionError('ERR_SESSION_PROGRAM', message)
 }
 
 /** The directory, or the nearest one above it that still exists. */

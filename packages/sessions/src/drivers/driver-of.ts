@@ -37,8 +37,7 @@ function findDriver(program: string): Driver | undefined {
 
 /**
  * Python 3. Remembers variables, imports, functions and classes, the working directory and
- * `os.environ`; names what cannot be remembered. The value of a last expression is printed, as at
- * Python's own prompt.
+ * `os.environ`; names what it cannot remember. Prints the value of a last expression, as Python's own prompt does.
  */
 const python: Driver = {
   stateFile: 'state.pickle',
@@ -67,5 +66,5 @@ const python: Driver = {
   },
 }
 
-/** As the program writes it. The values of variables are latin1, one character a byte. */
+/** The work file of the Python program. The values of variables are latin1, one character a byte. */
 type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'notKept'> & { variables: Record<string, string> }
