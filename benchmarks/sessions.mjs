@@ -17,8 +17,8 @@ import { median, numbers, report } from './report.mjs'
 const [rounds = 9] = numbers()
 const workDirectory = mkdtempSync(join(tmpdir(), 'delta-bench-'))
 const sessionsDirectory = join(workDirectory, '.sessions')
-const environment = process.env
-const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
+const options = { sessionsDirectory, env: process.env }
+const { sessionId: id } = await startSession('bash', { ...options, cwd: workDirectory })
 const bin = fileURLToPath(new URL('../packages/sessions/bin.cjs', import.meta.url))
 
 const CASES = [
@@ -26,7 +26,7 @@ const CASES = [
   {
     name: 'session exec true',
     times: 100,
-    run: () => execInSession(id, 'true', { sessionsDirectory, environment }),
+    run: () => execInSession(id, 'true', options),
   },
   { name: 'empty node script', times: 8, run: () => spawnSync(process.execPath, ['-e', '']) },
   {

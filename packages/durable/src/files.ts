@@ -27,9 +27,11 @@ export interface WriteOptions {
 }
 
 /**
- * Replaces a whole file: written beside, then renamed into place. A reader, and a crash at any instant, sees the old content
- * or the new, never half of either.
+ * Replaces a whole file: writes a new one beside it, then renames that into place. A reader sees the old content or the new,
+ * never half of either, also after a crash at any instant.
  *
+ * @example
+ * replaceFile('state.json', JSON.stringify(state))
  * @throws The system's error, such as `ENOSPC`; the old content is still there.
  */
 export function replaceFile(path: string, data: string | Uint8Array, options: WriteOptions = {}): void {
@@ -39,7 +41,7 @@ export function replaceFile(path: string, data: string | Uint8Array, options: Wr
     renameSync(beside, path)
   } catch (error) {
     removeQuietly(beside)
-    const message = (error as Error).message.replaceAll(beside, path) // nobody knows the one beside
+    const message = (error as Error).message.replaceAll(beside, path) // the caller does not know the file beside
     throw Object.assign(error as Error, { path, message })
   }
   if (options.sync !== false) syncPath(dirname(path))
@@ -48,7 +50,7 @@ export function replaceFile(path: string, data: string | Uint8Array, options: Wr
 /**
  * Creates a file that must not exist yet. Its name survives a power cut after `syncName`.
  *
- * @throws The system's error; `EEXIST` when there is one, or a link.
+ * @throws The system's error; `EEXIST` when the file exists, or is a link.
  */
 export function createFile(path: string, data: string | Uint8Array, options: WriteOptions = {}): void {
   const { mode = 0o600, sync = true } = options
@@ -63,14 +65,14 @@ export function createFile(path: string, data: string | Uint8Array, options: Wri
   }
 }
 
-/** Of a file that is open the system does not say which it is. */
+/** Adds the path, which the system's errors of an open file lack. */
 function naming(error: unknown, path: string): unknown {
   const { message } = error as Error
   return Object.assign(error as Error, { path, message: `${message} '${path}'` })
 }
 
 /**
- * Appends all bytes to an open file or none: after a write that stopped half-way the file is cut back.
+ * Appends all bytes to an open file, or none: after a write that stopped half-way it truncates the file.
  *
  * @throws The system's error.
  */
@@ -95,8 +97,8 @@ export function syncPath(path: string): void {
 }
 
 /**
- * Makes it survive a power cut that a name is there, or gone, by syncing the directory that holds it. A directory that may be
- * written but not read cannot be opened for that: it is left to the system.
+ * Syncs the directory of a path, so that a new name, or the removal of one, survives a power cut. A directory that may be
+ * written but not read cannot be opened for that, and is left to the system.
  */
 export function syncName(path: string): void {
   try {
@@ -107,7 +109,7 @@ export function syncName(path: string): void {
 }
 
 /**
- * Opens a file for reading. A pipe in its place would keep whoever opens it waiting for ever, and Ctrl+C with them.
+ * Opens a file for reading, and only a file: to open a pipe in its place could block the process for ever, Ctrl+C included.
  *
  * @returns A descriptor.
  * @throws The system's error; `EISDIR` for a directory, `ESPIPE` for a pipe, `ENODEV` for a device, which may have no end.
@@ -127,9 +129,10 @@ function refusal(code: string, why: string, path: string): Error {
 }
 
 /**
- * The bytes of a file; undefined when there is none.
+ * Reads a file.
  *
- * @param options.mostBytes - More than this is refused with `EFBIG`. Default: what fits into memory.
+ * @param options.mostBytes - A longer file is refused with `EFBIG`. Default: what fits into memory.
+ * @returns The bytes; undefined when the file does not exist.
  * @throws The system's error; as `openAtOnce`.
  */
 export function readIfThere(
@@ -152,7 +155,7 @@ export function readIfThere(
   }
 }
 
-/** What lies in a directory, in no order; nothing in one that does not exist. */
+/** The names in a directory, in no order; `[]` when it does not exist. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
@@ -162,7 +165,7 @@ export function namesIn(directory: string): string[] {
   }
 }
 
-/** Removes a file or a link, if it is there. */
+/** Removes a file or a link, if it exists. */
 export function removeFile(path: string): void {
   try {
     unlinkSync(path)
@@ -171,21 +174,19 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Where an earlier error says more than one of this. */
+/** For a file that was perhaps never created; the error that is thrown already says more. */
 function removeQuietly(path: string): void {
   try {
     unlinkSync(path)
-  } catch {
-    // it was never made
-  }
+  } catch {}
 }
 
 /**
- * Creates a directory and its missing parents. By hand, because Node.js's own `recursive` never returns where nothing can be
- * created in an existing directory, as in `/proc`.
+ * Creates a directory and its missing parents. Node.js's own `recursive` never returns where an existing directory takes no
+ * entries, as `/proc`.
  *
- * @param mode - Permissions of those it creates. Default 0777 without what the umask forbids.
- * @returns Those it created, the outermost first; none if all existed.
+ * @param mode - Permissions of the created directories. Default 0777 without what the umask forbids.
+ * @returns The directories it created, the outermost first; `[]` if all existed.
  */
 export function makeDirectories(path: string, mode = 0o777): string[] {
   if (isDirectory(path)) return []
@@ -204,6 +205,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of a system error, such as `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
 }

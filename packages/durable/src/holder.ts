@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn, openAtOnce } from './files.js'
+import { codeOf, namesIn, openAtOnce } from './files.js'
 import { processStart, seesProcesses, thisMachine } from './processes.js'
 
-/** Who took a lock: the content of `<directory>/<number>`. */
+/** The process that took a lock: the content of `<directory>/<number>`. */
 export interface LockRecord {
   pid: number
   /** See `ProcessInfo.startTime`; null where it could not be seen. */
@@ -19,33 +19,34 @@ export interface LockRecord {
 }
 
 /**
- * What can be said about the holder of a lock:
+ * State of the holder of a lock:
  * - `free`: it released the lock.
- * - `dead`: it ran on this machine and its process is gone, or another one has its pid.
+ * - `dead`: it ran on this machine, and its process is gone or another process has its pid.
  * - `alive`: its process runs on this machine.
- * - `remote-expired`, `remote-fresh`: it runs, or ran, where we cannot look (another machine, container or boot, or no `/proc`
- *   of its own); only its heartbeat speaks.
+ * - `remote-expired`, `remote-fresh`: its process cannot be seen from here (another machine, container or boot, or no `/proc`
+ *   of its own); only its heartbeat tells.
  */
 export type HolderState = 'free' | 'dead' | 'alive' | 'remote-expired' | 'remote-fresh'
 
-/** Whoever took a lock last. */
+/** The process that took a lock last. */
 export interface Holder {
-  /** Of the file: 1, 2, 3 … */
+  /** Name of the file: 1, 2, 3 … */
   number: number
-  /** Undefined when the content is not a record: the disk lost it, or somebody edited it. Then only the heartbeat speaks. */
+  /** Undefined when the content is not a record: the disk lost it, or it was edited. Then only the heartbeat tells. */
   record: LockRecord | undefined
-  /** When the holder last gave a sign of life, by the file system's clock: milliseconds since 1970. */
+  /** Time of the last heartbeat by the file system's clock: milliseconds since 1970. */
   heartbeatMs: number
   state: HolderState
 }
 
-/** A holder that cannot be seen and gave no sign of life for this long is taken to be gone. */
+/** A holder that cannot be seen counts as gone when its last heartbeat is older than this. */
 export const HEARTBEAT_EXPIRY_MS = 30_000
 
 /**
- * Who took a lock last; undefined when nobody did.
+ * Reads which process took a lock last.
  *
- * @param now - Milliseconds since 1970 by the clock that stamps the heartbeats, which on a network's file system is not ours.
+ * @param now - Milliseconds since 1970 by the clock that stamps the heartbeats, which on a network file system is not ours.
+ * @returns Undefined when the lock was never taken.
  * @throws The system's error; as `openAtOnce`.
  */
 export function readHolder(directory: string, now: () => number = Date.now): Holder | undefined {
@@ -54,21 +55,20 @@ export function readHolder(directory: string, now: () => number = Date.now): Hol
   try {
     return { number, ...readLockFile(join(directory, String(number)), now) }
   } catch (error) {
-    const isReplaced =
-      (error as NodeJS.ErrnoException).code === 'ENOENT' && highestNumber(directory) !== number
+    const isReplaced = codeOf(error) === 'ENOENT' && highestNumber(directory) !== number
     if (!isReplaced) throw error
     return readHolder(directory, now)
   }
 }
 
-const LONGEST_RECORD_BYTES = 4096
+const MAX_RECORD_BYTES = 4096
 
-/** What a file holds that is a holder's, or may become one. */
+/** Reads one file of a lock: of a holder, or of a process that is about to become one. */
 export function readLockFile(path: string, now: () => number = Date.now): Omit<Holder, 'number'> {
   const file = openAtOnce(path)
   try {
     const { size, mtimeMs: heartbeatMs } = fstatSync(file)
-    const record = size > LONGEST_RECORD_BYTES ? undefined : parseRecord(readFileSync(file, 'utf8'))
+    const record = size > MAX_RECORD_BYTES ? undefined : parseRecord(readFileSync(file, 'utf8'))
     return { record, heartbeatMs, state: stateOf(record, heartbeatMs, now) }
   } finally {
     closeSync(file)
@@ -82,14 +82,14 @@ function stateOf(record: LockRecord | undefined, heartbeatMs: number, now: () =>
     const isSame = start !== undefined && (record.process_start === null || start === record.process_start)
     return isSame ? 'alive' : 'dead'
   }
-  // a heartbeat from the future was stamped before the clock was set back: it says as little as an old one
+  // a heartbeat from the future was stamped before the clock was set back, so it proves as little as an old one
   return Math.abs(now() - heartbeatMs) > HEARTBEAT_EXPIRY_MS ? 'remote-expired' : 'remote-fresh'
 }
 
 /**
- * True when a remote holder is most likely this machine before it was started anew: nobody's live owner, but only its
- * heartbeat can tell, so it is worth waiting for that to expire. A record has lost its content when the power went soon after
- * its release, which is not synced.
+ * True when a remote holder is most likely a process of this machine before its last boot. Such a holder is not alive, but only
+ * its heartbeat can prove that, so it is worth waiting until the heartbeat expires. A record without content counts too: a
+ * release is not synced, so a power cut soon after it can leave an empty file.
  */
 export function isProbablyOurPast({ record }: Holder): boolean {
   return record === undefined || (record.host === thisMachine().host && countsOurProcesses(record))
@@ -106,7 +106,7 @@ function parseRecord(text: string): LockRecord | undefined {
     const isWhole = [start ?? '', boot_id, pid_namespace, host].every((each) => typeof each === 'string')
     return isWhole && Number.isSafeInteger(pid) && pid > 0 ? record : undefined
   } catch {
-    return undefined // no JSON, or none with fields
+    return undefined // not JSON, or not a mapping
   }
 }
 

@@ -30,7 +30,6 @@ export {
   type ProcessInfo,
   processStart,
   readProcess,
-  seesProcesses,
   signalGroup,
   thisMachine,
 } from './processes.js'

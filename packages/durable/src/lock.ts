@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { removeFile, replaceFile } from './files.js'
+import { codeOf, removeFile, replaceFile } from './files.js'
 import { type Holder, highestNumber, type LockRecord, readHolder } from './holder.js'
 import { processStart, thisMachine } from './processes.js'
 
@@ -20,42 +20,44 @@ import { processStart, thisMachine } from './processes.js'
 export interface Lock {
   readonly number: number
   readonly record: LockRecord
-  /** Whom it was taken from, when that one had not released it. */
+  /** The holder before, when it had not released the lock. */
   readonly takenFrom: Holder | undefined
   /**
-   * How this process has lost the lock: another one has `taken` it, or could, because the file was `deleted`. To be asked before
-   * each write to what the lock protects; takes microseconds. Undefined while it is held.
+   * How this process has lost the lock: another process has `taken` it, or could, because its file was `deleted`. Undefined while
+   * the lock is held. Call it before each write to what the lock protects; it takes microseconds.
    */
   lost(): 'taken' | 'deleted' | undefined
   /** Marks the lock as free. A second call does nothing. */
   release(): void
 }
 
-/** How a lock is taken, and what to do about a holder that is in the way. */
+/** How a lock is taken, and what to do about a live holder. */
 export interface LockOptions {
   /**
-   * Called with a holder that is `alive` or `remote-fresh`: resolves to true to take the lock from it all the same, to false to
-   * look again. What it throws is thrown on.
+   * Called with a holder that is `alive` or `remote-fresh`. Resolve to true to take the lock from it all the same, to false to
+   * look again; throw to give up.
    */
   onHeld: (holder: Holder) => Promise<boolean>
-  /** A number known to have been taken, where files may have been deleted. */
+  /** The highest number known to have been taken, in case lock files were deleted. */
   above?: number | undefined
-  /** True: the files of earlier holders are removed. For locks that are taken often, and whose past nobody asks about. */
+  /** True: removes the files of earlier holders. For locks that are taken often, and whose history is not needed. */
   forgetPast?: boolean | undefined
-  /** False: the record may be lost with the power, or for want of room on the disk; then only the heartbeat speaks. Default true. */
+  /** False: a power cut or a full disk may lose the record; then only the heartbeat tells. Default true. */
   sync?: boolean | undefined
 }
 
 const HEARTBEAT_INTERVAL_MS = 5_000
 
 /**
- * Becomes the one owner of what a directory stands for.
+ * Takes a lock: this process becomes the one owner of what the directory stands for.
  *
- * `<directory>/<number>` says who holds the lock, and the highest number counts. A record is whole before a hard link gives it
- * its number, and of several processes that link the same number the system lets one succeed. A holder that died is passed over
- * at once; of one that cannot be seen, the heartbeat must have stopped for 30 s.
+ * `<directory>/<number>` says which process holds the lock, and the highest number counts. A record is whole before a hard link
+ * gives it its number, and of several processes that link the same number the system lets one succeed. A holder that died is
+ * passed over at once; a holder that cannot be seen, when its heartbeat has stopped for 30 s.
  *
- * @param directory - Created (0700) if it is missing; the one above it must exist.
+ * @param directory - Created (0700) if it is missing; the directory above it must exist.
+ * @example
+ * const lock = await takeLock('job.lock', { onHeld: ({ record }) => Promise.reject(new Error(`${record?.pid} runs it`)) })
  * @throws The system's error, such as `ENOENT`, or `ENOTSUP` on a file system without hard links.
  */
 export async function takeLock(directory: string, options: LockOptions): Promise<Lock> {
@@ -68,7 +70,7 @@ export async function takeLock(directory: string, options: LockOptions): Promise
       if (holder && isInTheWay(holder) && !(await onHeld(holder))) continue
       const number = Math.max(holder?.number ?? 0, above) + 1
       if (number > LARGEST_NUMBER) throw overflow(join(directory, String(holder?.number)))
-      if (!candidate.link(number)) continue // somebody was faster: look at who it is
+      if (!candidate.link(number)) continue // another process was faster: look at it
       if (!standsHighest(directory, number)) continue
       if (forgetPast && holder) removeFile(join(directory, String(holder.number)))
       const takenFrom = holder?.state === 'free' ? undefined : holder
@@ -79,7 +81,7 @@ export async function takeLock(directory: string, options: LockOptions): Promise
   }
 }
 
-/** The most that `readHolder` takes for a number; no owner comes so far, and a file of that name was put there by hand. */
+/** The largest number that `readHolder` accepts. No owner gets that far: a file of this name was put there by hand. */
 const LARGEST_NUMBER = 999_999_999_999_999
 
 function overflow(path: string): Error {
@@ -87,7 +89,7 @@ function overflow(path: string): Error {
   return Object.assign(new Error(message), { code: 'EOVERFLOW', syscall: 'link', path })
 }
 
-/** False where the turn of a number was over, and its file removed, before we looked: then ours is removed, too. */
+/** False when the number was taken, released and removed before we linked it: then removes ours, too. */
 function standsHighest(directory: string, number: number): boolean {
   let isHighest = false
   try {
@@ -110,7 +112,7 @@ function makeDirectory(directory: string): void {
   }
 }
 
-/** A record under a name that does not count yet. Written when it is needed: who only waits writes nothing. */
+/** A record under a name that does not count yet. It is written when it is needed: a process that only waits writes nothing. */
 function candidateIn(directory: string, sync: boolean) {
   const path = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
   const record = ourRecord()
@@ -130,7 +132,7 @@ function candidateIn(directory: string, sync: boolean) {
   }
 
   return {
-    /** By the clock that stamps the heartbeats: the file system's. */
+    /** Time by the clock that stamps the heartbeats: the file system's. */
     now() {
       beat(opened(), record)
       return fstatSync(opened()).mtimeMs
@@ -167,7 +169,7 @@ function textOf(record: LockRecord): string {
   return `${JSON.stringify(record)}\n`
 }
 
-/** False when there is such a number. */
+/** False when the number exists. */
 function linked(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -175,21 +177,21 @@ function linked(from: string, to: string): boolean {
   } catch (error) {
     const code = codeOf(error) ?? ''
     if (code === 'EEXIST') return false
-    throw SAYS_NO_LINKS.has(code) ? Object.assign(error as Error, { code: 'ENOTSUP', dest: to }) : error
+    throw NO_LINKS.has(code) ? Object.assign(error as Error, { code: 'ENOTSUP', dest: to }) : error
   }
 }
 
-/** What file systems without hard links answer; the file could be made there, so it is nobody's permission that is missing. */
-const SAYS_NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'])
+/** Errors of file systems without hard links; the file could be created there, so it is not a permission that is missing. */
+const NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'])
 
-/** Beats the heart of a lock that was just taken. Its file stays open: of a name alone nobody could say whose it is by now. */
+/** Starts the heartbeat of a lock that was just taken. Its file stays open, because its name may belong to another lock later. */
 function hold(directory: string, number: number, { file, record }: { file: number; record: LockRecord }) {
   const path = join(directory, String(number))
   const next = join(directory, String(number + 1))
   const timer = setInterval(() => beat(file, record), HEARTBEAT_INTERVAL_MS).unref()
   let isReleased = false
 
-  /** The number may have been given away after the file was deleted, so that is looked at first. */
+  /** Looks first whether the file was deleted, because then its number may have been taken again. */
   function lost(): 'taken' | 'deleted' | undefined {
     if (!isReleased && isDeleted()) return 'deleted'
     return existsSync(next) ? 'taken' : undefined
@@ -203,7 +205,7 @@ function hold(directory: string, number: number, { file, record }: { file: numbe
     if (isReleased) return
     isReleased = true
     clearInterval(timer)
-    if (!isDeleted()) markFree() // what has its name now would be the lock of another
+    if (!isDeleted()) markFree() // else its name may be the lock of another process by now
     closeSync(file)
   }
 
@@ -212,7 +214,7 @@ function hold(directory: string, number: number, { file, record }: { file: numbe
     try {
       replaceFile(path, text, { sync: false })
     } catch {
-      // on a full disk there is no room beside, and as a rule some behind the few bytes that are there
+      // a full disk has no room for a new file, but usually for a few more bytes in the block of this one
       writeOrStamp(file, text, LONG_AGO)
     }
   }
@@ -227,7 +229,7 @@ function beat(file: number, record: LockRecord): void {
 
 const LONG_AGO = new Date(0)
 
-/** Where there is no room for the bytes, the time of the file says it. */
+/** Where there is no room for the bytes, the time of the file tells. */
 function writeOrStamp(file: number, text: string, time: Date): void {
   try {
     ftruncateSync(file, writeSync(file, text, 0))
@@ -235,11 +237,7 @@ function writeOrStamp(file: number, text: string, time: Date): void {
     try {
       futimesSync(file, time, time)
     } catch {
-      // the disk is gone, which the owner's next write says; its lock is found dead as soon as its process is
+      // the disk is gone, which the owner's next write reports; its lock counts as dead as soon as its process is
     }
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code
 }

@@ -1,44 +1,42 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
+import { codeOf } from './files.js'
 
-/** What the system tells of one process. */
+/** One process, as the system shows it. */
 export interface ProcessInfo {
   pid: number
   parent: number
   group: number
-  /** False when it is dead and only waits to be buried by its parent. */
+  /** False when it is dead, and its parent has not waited for it yet. */
   alive: boolean
-  /** When it began, in the system's own words, only to be compared: with the pid, who it is. A pid alone is soon reused. */
+  /** Start time in the system's own format, only to be compared. Pid and start time identify a process; a pid alone is reused. */
   startTime: string
 }
 
-/** Within which a pid means something: one running kernel, and one numbering of its processes. */
+/** The scope of a pid: one boot of one machine, and one pid namespace. */
 export interface Machine {
   /** Differs after every start of the machine. */
   bootId: string
-  /** Of the container; '' on systems without such; `unseen` where no process can be looked at. */
+  /** Differs between containers; '' on systems without namespaces; `unseen` where processes cannot be seen. */
   pidNamespace: string
   /** For messages only: names repeat and change. */
   host: string
 }
 
-/**
- * Stands for the pid namespace where no process can be looked at: on Linux without a `/proc`, or with the one of another
- * container, whose numbers name other processes.
- */
+/** The pid namespace on a Linux without `/proc`, or with the `/proc` of another container, whose pids mean other processes. */
 const UNSEEN = 'unseen'
 
 let machine: Machine | undefined
 
-/** Looked up once. */
+/** Identifies this machine, boot and container. Read once. */
 export function thisMachine(): Machine {
   machine ??= { bootId: readBootId(), pidNamespace: readPidNamespace(), host: hostname() }
   return machine
 }
 
-/** macOS names each boot; where nothing does, the host name is the best there is. */
+/** Linux and macOS name each boot; elsewhere the host name has to do. */
 function readBootId(): string {
   return (
     tried(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ??
@@ -53,12 +51,12 @@ function readPidNamespace(): string {
   return self === String(process.pid) ? readlinkSync('/proc/self/ns/pid') : UNSEEN
 }
 
-/** False where other processes cannot be looked at, and only their heartbeats tell of them. */
+/** False where other processes cannot be seen, and only heartbeats tell about them. */
 export function seesProcesses(): boolean {
   return thisMachine().pidNamespace !== UNSEEN
 }
 
-/** Every process this system shows us; none where `seesProcesses` is false. */
+/** Every process this system shows; `[]` where processes cannot be seen. */
 export function listProcesses(): ProcessInfo[] {
   if (process.platform !== 'linux') return askPs('-ax')
   if (!seesProcesses()) return []
@@ -66,37 +64,24 @@ export function listProcesses(): ProcessInfo[] {
   return pids.flatMap((pid) => readProcess(Number(pid)) ?? [])
 }
 
-/** Undefined when there is no such process, or none can be seen. */
+/** Undefined when the process does not exist, or processes cannot be seen. */
 export function readProcess(pid: number): ProcessInfo | undefined {
   if (process.platform !== 'linux') return askPs('-p', String(pid))[0]
-  const text = seesProcesses() ? tried(() => readLine(`/proc/${pid}/stat`)) : undefined
+  const text = seesProcesses() ? tried(() => readFileSync(`/proc/${pid}/stat`, 'latin1')) : undefined
   return text === undefined ? undefined : parseStat(pid, text)
 }
 
-/** The `startTime` of a process; undefined when there is none (a dead one that nobody buried will do nothing any more). */
+/** The `startTime` of a process; undefined when it does not exist or is dead. */
 export function processStart(pid: number): string | undefined {
   const found = readProcess(pid)
   return found?.alive ? found.startTime : undefined
 }
 
-/** What a process was started with; empty for another user's, one that has ended, and on systems other than Linux. */
+/** The environment a process was started with; empty for the processes of other users, and on systems other than Linux. */
 export function environmentOf(pid: number): NodeJS.ProcessEnv {
   const text = seesProcesses() ? tried(() => readFileSync(`/proc/${pid}/environ`, 'utf8')) : undefined
   const entries = text?.split('\0').map((entry) => entry.split(/=(.*)/s, 2))
   return Object.fromEntries(entries ?? [])
-}
-
-/** Longer than any line of `/proc/<pid>/stat`: some fifty numbers and a name of at most 64 bytes. */
-const line = Buffer.allocUnsafe(4096)
-
-/** `readFileSync` takes 64 KB of memory for a file that does not say how long it is. */
-function readLine(path: string): string {
-  const file = openSync(path, 'r')
-  try {
-    return line.toString('latin1', 0, readSync(file, line))
-  } finally {
-    closeSync(file)
-  }
 }
 
 /** The program's name stands in parentheses and may hold parentheses and spaces itself. */
@@ -124,13 +109,13 @@ export function askPs(...selection: string[]): ProcessInfo[] {
   })
 }
 
-/** In one spelling, whoever asks. */
+/** The output of a program, in the same format for every user. */
 function ask(program: string, ...args: string[]): string {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
   return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env })
 }
 
-/** Undefined for what this system does not have, or the process has taken with it. */
+/** Undefined when the system lacks it, or the process has ended. */
 function tried<Result>(read: () => Result): Result | undefined {
   try {
     return read()
@@ -142,7 +127,7 @@ function tried<Result>(read: () => Result): Result | undefined {
 /**
  * Sends a signal to a process group.
  *
- * @returns False when nobody is left in it, or it is not ours to signal.
+ * @returns False when the group is empty, or its processes belong to another user.
  */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   return tried(() => process.kill(-group, signal)) ?? false // ESRCH: gone. EPERM: every member has another owner by now
@@ -150,7 +135,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
 
 const VANISH_MS = 500
 
-/** Ends a process group: TERM, and after the grace KILL for whoever is left. */
+/** Ends a process group: TERM, and after the grace KILL for the processes that are left. */
 export async function endGroup(group: number, graceMs: number): Promise<void> {
   signalGroup(group, 'SIGTERM')
   if (await vanishes(() => hasMembers(group), graceMs)) return
@@ -158,7 +143,7 @@ export async function endGroup(group: number, graceMs: number): Promise<void> {
   await vanishes(() => hasMembers(group), VANISH_MS)
 }
 
-/** Dead members that nobody has buried (a container's first process often does not) do not count, where they can be told. */
+/** Zombies, which remain where a container's first process does not wait for them, do not count where processes can be seen. */
 function hasMembers(group: number): boolean {
   if (!signalGroup(group, 0)) return false
   return !seesProcesses() || listProcesses().some((each) => each.group === group && each.alive)
@@ -167,7 +152,7 @@ function hasMembers(group: number): boolean {
 /**
  * Ends another process of this machine and returns once it is gone: TERM, and after the grace KILL.
  *
- * @param startTime - When the pid has another one by now, nothing is sent; null if it was never known.
+ * @param startTime - When the pid has another start time by now, no signal is sent; null if it was never known.
  */
 export async function endProcess(pid: number, startTime: string | null, graceMs = 5000): Promise<void> {
   const isThere = () => {
@@ -175,7 +160,7 @@ export async function endProcess(pid: number, startTime: string | null, graceMs 
     return now !== undefined && (startTime === null || now === startTime)
   }
   if (isThere()) send(pid, 'SIGTERM')
-  if (isThere()) send(pid, 'SIGCONT') // a stopped process notices the first signal only when it goes on
+  if (isThere()) send(pid, 'SIGCONT') // a stopped process receives the first signal only when it continues
   if (await vanishes(isThere, graceMs)) return
   send(pid, 'SIGKILL')
   await vanishes(isThere, Number.POSITIVE_INFINITY)
@@ -185,11 +170,11 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // it ended meanwhile
+    if (codeOf(error) !== 'ESRCH') throw error // it ended meanwhile
   }
 }
 
-/** Looks again and again: no event tells of the end of a process that is not our child. */
+/** Polls, because the system has no event for the end of a process that is not our child. */
 async function vanishes(isThere: () => boolean, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs
   for (let pauseMs = 2; isThere(); pauseMs = Math.min(pauseMs * 2, 50)) {

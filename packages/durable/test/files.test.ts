@@ -53,7 +53,7 @@ test('a created file must be new', () => {
   expect(readIfThere(path)?.toString()).toBe('first')
 })
 
-test('what is appended stands behind what was there', () => {
+test('appended bytes stand behind the old ones', () => {
   const path = join(temporaryDirectory(), 'log')
   writeFileSync(path, 'one\n')
   const file = openSync(path, 'a')
@@ -62,7 +62,7 @@ test('what is appended stands behind what was there', () => {
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n')
 })
 
-test('nothing but a file is opened, and a pipe is not waited for', () => {
+test('only a file is opened, and a pipe does not block', () => {
   const directory = temporaryDirectory()
   const pipe = join(directory, 'pipe')
   execFileSync('mkfifo', [pipe])
@@ -81,7 +81,7 @@ test('a file that is too long is not read', () => {
   expect(() => readIfThere(path, { mostBytes: 3 })).toThrow(expect.objectContaining({ code: 'EFBIG', path }))
 })
 
-test('what is missing reads as nothing, and is removed already', () => {
+test('a missing file reads as undefined, a missing directory as empty, and either can be removed', () => {
   const path = join(temporaryDirectory(), 'missing')
   expect(readIfThere(path)).toBeUndefined()
   expect(namesIn(path)).toEqual([])
@@ -89,7 +89,7 @@ test('what is missing reads as nothing, and is removed already', () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('directories are made with those above them, and named', () => {
+test('directories are created with their parents, and returned', () => {
   const base = temporaryDirectory()
   expect(makeDirectories(join(base, 'a', 'b'), 0o700)).toEqual([join(base, 'a'), join(base, 'a', 'b')])
   expect(statSync(join(base, 'a')).mode & 0o777).toBe(0o700)
@@ -101,6 +101,6 @@ test('directories are made with those above them, and named', () => {
   )
 })
 
-test.runIf(process.platform === 'linux')('where nothing can be made, making a directory ends', () => {
+test.runIf(process.platform === 'linux')('where nothing can be created, creating a directory fails', () => {
   expect(() => makeDirectories('/proc/nothing/here')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })

@@ -18,7 +18,7 @@ async function take(directory: string, options: Partial<LockOptions> = {}): Prom
   return lock
 }
 
-/** Puts a holder of another machine on top, its last sign of life `ageMs` ago. */
+/** Writes a holder of another machine, whose last heartbeat is `ageMs` old. */
 function putRemote(directory: string, number: number, ageMs: number, changes: object = {}): string {
   const path = join(directory, String(number))
   const record = {
@@ -34,7 +34,7 @@ function putRemote(directory: string, number: number, ageMs: number, changes: ob
   return path
 }
 
-/** A process that is ready to take the lock; `take` tells what came of it. */
+/** A process that is ready to take the lock; `take` resolves to its answer. */
 async function child(directory: string) {
   const script = join(import.meta.dirname, 'take-lock.mjs')
   const started = startProcess([process.execPath, script, directory], { interactive: true })
@@ -60,7 +60,7 @@ test('a lock has the next number, says who has it, and is free once it is releas
   expect(readdirSync(directory).sort()).toEqual(['1', '2'])
 })
 
-test('whoever holds it is in the way, and is asked about each time until it is gone', async () => {
+test('onHeld is called with the live holder until that is gone', async () => {
   const directory = lockIn()
   const first = await take(directory)
   await expect(take(directory)).rejects.toThrow('held')
@@ -75,7 +75,7 @@ test('whoever holds it is in the way, and is asked about each time until it is g
   expect([asked, waited.number]).toEqual([3, 2])
 })
 
-test('a lock can be taken from a living holder, which learns of it', async () => {
+test('a lock can be taken from a live holder, whose lost() reports it', async () => {
   const directory = lockIn()
   const first = await take(directory)
   expect(first.lost()).toBeUndefined()
@@ -84,7 +84,7 @@ test('a lock can be taken from a living holder, which learns of it', async () =>
   expect([first.lost(), second.lost()]).toEqual(['taken', undefined])
 })
 
-test('a holder whose file was deleted learns of it, and releases nobody else', async () => {
+test('a holder whose file was deleted finds out by lost(), and does not release the lock of another', async () => {
   const directory = lockIn()
   const first = await take(directory)
   rmSync(directory, { recursive: true })
@@ -100,7 +100,7 @@ test('with forgetPast one file remains, however often the lock is taken', async 
   expect(readdirSync(directory)).toEqual(['20'])
 })
 
-test('a number whose turn was over before it was given is given back', async () => {
+test('a number that was taken and released by others meanwhile is given back', async () => {
   const directory = lockIn()
   await take(directory)
   const lock = await take(directory, {
@@ -130,14 +130,14 @@ test('a killed holder is passed over at once, and named', async () => {
   expect(lock.takenFrom).toMatchObject({ state: 'dead', record: { pid: killed.pid } })
 })
 
-test('a reused pid is not the holder: the start differs', async () => {
+test('a reused pid is not the holder: the start time differs', async () => {
   const directory = lockIn()
   const { record } = await take(directory)
   putRemote(directory, 2, 0, { ...record, pid: process.ppid, process_start: '1' })
   expect(readHolder(directory)?.state).toBe('dead')
 })
 
-test('one that cannot be seen is judged by its heartbeat, one from the future too', async () => {
+test('a holder that cannot be seen is judged by its heartbeat, also by one from the future', async () => {
   const directory = lockIn()
   ;(await take(directory)).release()
   const states = [1_000, 31_000, -3_600_000].map((ageMs) => {
@@ -147,7 +147,7 @@ test('one that cannot be seen is judged by its heartbeat, one from the future to
   expect(states).toEqual(['remote-fresh', 'remote-expired', 'remote-expired'])
 })
 
-test('one without content is judged so, too', async () => {
+test('so is a record without content', async () => {
   const directory = lockIn()
   ;(await take(directory)).release()
   for (const [text, ageMs, state] of [
@@ -164,7 +164,7 @@ test('one without content is judged so, too', async () => {
   }
 })
 
-test('who waits long does not take the lock from one whose heart beats', async () => {
+test('a long wait does not take the lock from a holder whose heartbeat goes on', async () => {
   const directory = lockIn()
   ;(await take(directory)).release()
   const path = putRemote(directory, 2, 29_000)
@@ -182,7 +182,7 @@ test('who waits long does not take the lock from one whose heart beats', async (
   await expect(waiting).rejects.toThrow('gave up')
 })
 
-test('the heart beats every five seconds while the lock is held', async () => {
+test('the heartbeat comes every five seconds while the lock is held', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const directory = lockIn()
@@ -201,14 +201,14 @@ test('the heart beats every five seconds while the lock is held', async () => {
   expect(beats()).toBe(false)
 })
 
-test('a number after which none comes is named, not counted on from for ever', async () => {
+test('the largest number is an error that names the file, not an endless loop', async () => {
   const directory = lockIn()
   ;(await take(directory)).release()
   const path = putRemote(directory, 999_999_999_999_999, 60_000)
   await expect(take(directory)).rejects.toMatchObject({ code: 'EOVERFLOW', path })
 })
 
-test('a directory that is a file, or lies in one that is gone, is an error of the system', async () => {
+test('a lock directory that is a file, or has no parent, is an error of the system', async () => {
   const base = temporaryDirectory()
   await expect(take(join(base, 'gone', 'lock'))).rejects.toMatchObject({ code: 'ENOENT' })
   writeFileSync(join(base, 'lock'), '')

@@ -18,20 +18,20 @@ function sleeper(script = 'sleep 60') {
   return started
 }
 
-test('a process is told by its pid and its start', () => {
+test('pid and start time identify a process', () => {
   expect(processStart(process.pid)).toBe(processStart(process.pid))
   expect(processStart(process.pid)).toBeTruthy()
   expect(processStart(2 ** 22 + 1)).toBeUndefined()
   expect(thisMachine()).toEqual(thisMachine())
 })
 
-test('a process is seen with its parent and its group', () => {
+test('a process has a parent and a group', () => {
   const { pid } = sleeper()
   expect(readProcess(pid)).toMatchObject({ pid, parent: process.pid, group: pid, alive: true })
   expect(listProcesses().map((each) => each.pid)).toContain(pid)
 })
 
-test.skipIf(!areInstalled('ps'))('where there is no /proc, ps tells the same', () => {
+test.skipIf(!areInstalled('ps'))('ps shows the same where there is no /proc', () => {
   const [byPs] = askPs('-p', String(process.pid))
   expect(byPs).toEqual({ ...readProcess(process.pid), startTime: expect.stringMatching(/\d\d:\d\d:\d\d/) })
   expect(askPs('-p', '4194305')).toEqual([])
@@ -52,7 +52,7 @@ test('a group is ended, also one that ignores TERM', async () => {
   }
 })
 
-test('a process is ended, also one that is stopped; one that has its pid by now is not', async () => {
+test('a process is ended, also a stopped one, but not a later one with the same pid', async () => {
   const { pid, kill } = sleeper()
   const start = processStart(pid) ?? ''
   await endProcess(pid, 'another start')

@@ -1,4 +1,4 @@
-/** Why something cannot be done with a session; the functions say which of them they throw, and when. */
+/** The functions say which of these codes they throw, and when. */
 export type SessionErrorCode =
   | 'ERR_SESSION_ID'
   | 'ERR_SESSION_UNKNOWN'
@@ -21,7 +21,7 @@ export class SessionError extends Error {
   }
 }
 
-/** Part of a session is not what we wrote. */
+/** A file of a session is missing, or is not what we wrote. */
 export function damaged(path: string, cause?: unknown, wayOut = ''): SessionError {
   const message = `${path}: damaged, so the session cannot be used. End it and start a new one.${wayOut}`
   return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
@@ -32,16 +32,16 @@ export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_SESSION_')
 }
 
-/** The code of a system error (`ENOENT`), to catch exactly the one that is expected. */
+/** The code of an error (`ENOENT`), to catch exactly the expected one. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
 /**
- * Does one of the things that remain when a command has been run. Its result is worth more than any of them, so what the
- * system has against it (a full disk, say) is not thrown.
+ * Does something that remains to do after a command has run. A system error (a full disk, say) is not thrown, because the
+ * caller needs the command's result.
  *
- * @returns `otherwise` and the reason, if it could not be done.
+ * @returns A notice, `otherwise` and the reason, if it failed.
  */
 export function noticeUnless(done: () => void, otherwise: string): string[] {
   try {

@@ -1,26 +1,28 @@
+import { isUtf8 } from 'node:buffer'
 import { existsSync, mkdirSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type CapturedOutput, type CommandOutcome, createRedactor, runCommand } from '@delta/executor'
-import type { DriverCall, Launch } from './drivers/driver.js'
+import { removeFile } from '@delta/durable'
+import {
+  type CapturedOutput,
+  type CommandOutcome,
+  createRedactor,
+  type Redactor,
+  runCommand,
+} from '@delta/executor'
+import { redactFile } from '@delta/executor/internal'
+import type { DriverCall } from './drivers/driver.js'
 import { driverOf } from './drivers/driver-of.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { livingJobs, makeWorkFile, markOf, removeWorkFiles, SESSION_VARIABLE, settleCrash } from './jobs.js'
-import {
-  bytesOf,
-  collectState,
-  type ExecResult,
-  type Execution,
-  isAllThere,
-  isUncut,
-  processResult,
-  tidyOutput,
-} from './result.js'
+import { type Execution, keepState } from './keep-state.js'
 import { readState, secretsOf, variablesFor, variablesOf } from './state.js'
 import {
   existingSession,
   lockSession,
   readMetadata,
   recordCommand,
+  type SessionMetadata,
   type SessionPaths,
   writeMetadata,
 } from './store.js'
@@ -29,17 +31,41 @@ import {
 export interface ExecOptions {
   /** Where sessions live. */
   sessionsDirectory: string
-  /** Of the caller: gives the command what the session never stores (credentials, the run's variables). */
-  environment: NodeJS.ProcessEnv
-  /** In milliseconds. Default: no limit. What ran too long leaves the state as it was. */
+  /** Environment of the caller: gives the command what the session never stores (credentials, the run's variables). */
+  env: NodeJS.ProcessEnv
+  /** In milliseconds, from the start of the command. Default: no limit. A command that runs longer leaves the state as it was. */
   timeoutMs?: number | undefined
   /** How many bytes of stdout, and of stderr, the result holds; the rest is in a file. Default 16384. */
   maxOutputBytes?: number | undefined
-  /** Ends the command, which is a result; before it was started, `ERR_SESSION_ABORTED`. */
+  /** Ends the command, which is a result; before the command starts, `ERR_SESSION_ABORTED`. */
   signal?: AbortSignal | undefined
 }
 
-const DEFAULT_MAX_OUTPUT_BYTES = 16_384
+/** What one command did. */
+export interface ExecResult {
+  /** A long output is cut to its two ends; see `stdoutFile`. The same holds for `stderr`. */
+  stdout: string
+  stderr: string
+  /** 124 after a timeout, 128 + n after signal n. */
+  exitCode: number
+  /** Of the command alone, without the wait for other commands of the session. */
+  executionTimeMs: number
+  /** Where the session is now. */
+  workDir: string
+  /** Only after a timeout. */
+  timedOut?: true
+  /** Only when a signal ended the command. */
+  signal?: NodeJS.Signals
+  /** The whole output, when `stdout` or `stderr` holds only its two ends, or the output is not UTF-8. */
+  stdoutFile?: string
+  stderrFile?: string
+  /** What still runs, until `endSession`. */
+  backgroundJobs?: { pid: number; command: string }[]
+  /** What the session could not remember, and why. */
+  notKept?: { name: string; reason: string }[]
+  /** Anything else the caller should know. */
+  notices?: string[]
+}
 
 /**
  * Runs one command where the last one left off, and remembers where it ends.
@@ -48,71 +74,69 @@ const DEFAULT_MAX_OUTPUT_BYTES = 16_384
  * a syntax error, a timeout. Its state counts once it has ended by itself; a command that was killed,
  * or that replaced its shell, leaves the state as it was and a notice.
  *
+ * @example
+ * const { stdout, exitCode } = await execInSession(sessionId, 'cd src && ls', { sessionsDirectory, env: process.env })
  * @throws {SessionError} `ERR_SESSION_ID`, `ERR_SESSION_UNKNOWN`, `ERR_SESSION_DAMAGED`;
- *   `ERR_SESSION_COMMAND`: no process can be given this text; `ERR_SESSION_PROGRAM`: the shell is gone;
- *   `ERR_SESSION_ABORTED`: `signal` came before the command was started.
+ *   `ERR_SESSION_COMMAND`: the command holds a NUL character; `ERR_SESSION_PROGRAM`: the shell is gone;
+ *   `ERR_SESSION_ABORTED`: `signal` came before the command started.
  */
 export async function execInSession(id: string, command: string, options: ExecOptions): Promise<ExecResult> {
-  return (await execForBytes(id, command, options, isAllThere)).result
+  return (await execForBytes(id, command, options)).result
 }
 
 interface Executed {
   result: ExecResult
-  /** As it was printed; when it is long its two ends, as in the result. */
+  /** The bytes of the output; when it is long its two ends, as in the result. */
   stdout: Buffer
   stderr: Buffer
 }
 
-type IsWhole = (output: CapturedOutput) => boolean
-
-/**
- * As `execInSession`, for a caller that passes bytes on.
- *
- * @param isWhole - Whether the caller gets all of an output without its file: bytes that are not UTF-8 need none.
- */
-export async function execForBytes(
-  id: string,
-  command: string,
-  options: ExecOptions,
-  isWhole: IsWhole = isUncut,
-): Promise<Executed> {
+/** As `execInSession`, for a caller that passes bytes on. */
+export async function execForBytes(id: string, command: string, options: ExecOptions): Promise<Executed> {
   if (command.includes('\0')) {
     const message = 'The command holds a NUL character, which no shell accepts.'
     throw new SessionError('ERR_SESSION_COMMAND', message)
   }
   const paths = existingSession(options.sessionsDirectory, id)
   const unlock = await lockSession(paths.lock, options.signal)
-  return runLocked(paths, command, options, isWhole).finally(unlock)
+  return runLocked(paths, command, options).finally(unlock)
 }
 
-async function runLocked(
-  paths: SessionPaths,
-  command: string,
-  options: ExecOptions,
-  isWhole: IsWhole,
-): Promise<Executed> {
+async function runLocked(paths: SessionPaths, command: string, options: ExecOptions): Promise<Executed> {
   const time = new Date().toISOString()
   const execution = await prepareExecution(paths, command, options)
   const { metadata, call, secrets, notices } = execution
   const outcome = await runExecution(execution, options)
   const { stdout, stderr } = outcome
-  const { jobs, leftRunning, kept } = await collectState(execution, outcome)
-  const result: ExecResult = { ...processResult(outcome), ...kept }
-  const { exit_code, execution_time_ms, work_dir } = result
+  const { workDir, jobs, leftRunning, notKept } = await keepState(execution, outcome)
+  const result: ExecResult = {
+    ...processResult(outcome),
+    workDir,
+    ...(jobs.length > 0 && { backgroundJobs: jobs.map(({ pid, command }) => ({ pid, command })) }),
+    ...(notKept.length > 0 && { notKept }),
+  }
   const redactor = createRedactor(secrets.values)
-  const known = { last_executed_at: time, execution_count: call.number, work_dir, background_jobs: jobs }
-  const entry = { time, command: redactor.text(command), exit_code, execution_time_ms, work_dir }
-  const outputs = leftRunning ? [] : [stdout, stderr] // what something still writes to stays, as it is written
+  const newMetadata: SessionMetadata = {
+    ...metadata,
+    last_executed_at: time,
+    execution_count: call.number,
+    work_dir: workDir,
+    background_jobs: jobs,
+  }
+  const entry = {
+    time,
+    command: redactor.text(command),
+    exit_code: result.exitCode,
+    execution_time_ms: result.executionTimeMs,
+    work_dir: workDir,
+  }
+  const outputs = leftRunning ? [] : [stdout, stderr] // a background job may still write to these files
   notices.push(
     ...noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
-    ...outputs.flatMap((output) => {
-      const tidy = () => tidyOutput(output, isWhole(output), redactor)
-      return noticeUnless(tidy, 'What this command printed could not be tidied up')
-    }),
-    ...noticeUnless(
-      () => writeMetadata(paths, { ...metadata, ...known }),
-      'This command is not in metadata.json',
+    ...outputs.flatMap((output) =>
+      noticeUnless(() => tidyOutput(output, redactor), 'What this command printed could not be tidied up'),
     ),
+    ...noticeUnless(() => writeMetadata(paths, newMetadata), 'This command is not in metadata.json'),
     ...noticeUnless(() => recordCommand(paths, entry), 'This command is not in history.log'),
   )
   if (notices.length > 0) result.notices = notices
@@ -123,7 +147,7 @@ async function runLocked(
 async function prepareExecution(
   paths: SessionPaths,
   command: string,
-  { environment }: ExecOptions,
+  { env }: ExecOptions,
 ): Promise<Execution> {
   const metadata = readMetadata(paths)
   const number = metadata.execution_count + 1
@@ -132,7 +156,7 @@ async function prepareExecution(
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const driver = driverOf(metadata.command)
   const state = readState(paths, driver.stateFile)
-  const caller = variablesOf(environment)
+  const caller = variablesOf(env)
   const secrets = secretsOf(caller, metadata.secret_names)
   const call: DriverCall = {
     program: metadata.program,
@@ -141,47 +165,79 @@ async function prepareExecution(
     state: state.ownPath,
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
-    room: Number.POSITIVE_INFINITY,
     secretNames: [...secrets.names],
   }
   return { paths, metadata, driver, state, call, caller, secrets, notices: [] }
 }
 
-/** What fits into any environment; used once the system has refused a larger one. */
-const SMALL_ROOM = 64 * 1024
+const DEFAULT_MAX_OUTPUT_BYTES = 16_384
 
 /** @throws {SessionError} `ERR_SESSION_PROGRAM`: the shell cannot be started any more. */
-async function runExecution(execution: Execution, options: ExecOptions): Promise<CommandOutcome> {
-  const { metadata, driver, state, call, notices } = execution
+async function runExecution(
+  { paths, metadata, driver, state, call, notices }: Execution,
+  { timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions,
+): Promise<CommandOutcome> {
   const cwd = nearestDirectory(state.workDirectory)
-  // A name that is no text was garbled when it was read; the shell knows it.
+  // A name that is not UTF-8 was garbled when it was read; the shell knows it.
   if (cwd !== state.workDirectory && !state.workDirectory.includes('\ufffd'))
     notices.push(`${state.workDirectory} no longer exists; the command ran in ${cwd}.`)
-  let outcome = await launch(execution, driver.prepare(call), { ...options, cwd })
-  if (outcome.startError?.code === 'TOO_LARGE')
-    outcome = await launch(execution, driver.prepare({ ...call, room: SMALL_ROOM }), { ...options, cwd })
+  const { argv, env } = driver.prepare(call)
+  const outcome = await runCommand(argv, {
+    cwd,
+    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, call.number) },
+    stdoutPath: join(paths.output, `${call.number}.stdout`),
+    stderrPath: join(paths.output, `${call.number}.stderr`),
+    keepBytes: maxOutputBytes,
+    timeoutMs,
+    signal,
+  })
   if (outcome.startError === undefined) return outcome
   const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
   throw new SessionError('ERR_SESSION_PROGRAM', message)
 }
 
-function launch(
-  { paths, metadata, call: { number } }: Execution,
-  { argv, env }: Launch,
-  { cwd, timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions & { cwd: string },
-): Promise<CommandOutcome> {
-  return runCommand(argv, {
-    cwd,
-    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, number) },
-    stdoutPath: join(paths.output, `${number}.stdout`),
-    stderrPath: join(paths.output, `${number}.stderr`),
-    keepBytes: maxOutputBytes,
-    timeoutMs,
-    signal,
-  })
-}
-
 /** The directory, or the nearest one above it that still exists. */
 function nearestDirectory(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearestDirectory(dirname(path))
+}
+
+/** The part of a result that comes from the process. */
+function processResult(outcome: CommandOutcome): Omit<ExecResult, 'workDir'> {
+  const { status, signal, stdout, stderr } = outcome
+  const ended = outcome.exitCode ?? 128 + (signal ? constants.signals[signal] : 0)
+  return {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    exitCode: status === 'TIMEOUT' ? 124 : ended,
+    executionTimeMs: outcome.durationMs,
+    ...(status === 'TIMEOUT' && { timedOut: true as const }),
+    ...(signal !== null && { signal }),
+    ...(!isComplete(stdout) && stdout.path !== undefined && { stdoutFile: stdout.path }),
+    ...(!isComplete(stderr) && stderr.path !== undefined && { stderrFile: stderr.path }),
+  }
+}
+
+/** Whether the result says byte for byte what the command printed. */
+function isComplete({ omittedBytes, head }: CapturedOutput): boolean {
+  return omittedBytes === 0 && isUtf8(head)
+}
+
+/** Everything, or both ends and between them a line that says where the rest is. */
+function bytesOf({ omittedBytes, path, head, tail }: CapturedOutput): Buffer {
+  if (omittedBytes === 0) return head
+  const between = `\n[${omittedBytes} bytes left out; all of it is in ${path}]\n`
+  return Buffer.concat([head, Buffer.from(between), tail])
+}
+
+/** Removes the file of an output that is complete in the result, and takes the secrets out of any other. */
+function tidyOutput(output: CapturedOutput, redactor: Redactor): void {
+  const { path } = output
+  if (path === undefined) return
+  try {
+    if (isComplete(output)) removeFile(path)
+    else if (redactor.active) redactFile(path, redactor)
+  } catch (error) {
+    removeFile(path) // a full disk has no room for a copy without the secrets
+    throw error
+  }
 }

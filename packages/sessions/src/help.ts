@@ -1,10 +1,12 @@
-import { nameOf, type Terminal } from './commands.js'
-
-/** What `--help` prints, in lines of the terminal's width, or of 80 columns: paragraphs, and tables whose last column keeps its place. */
-export function helpFor(terminal: Terminal): string {
-  const { isTTY, columns } = terminal.stdout
+/**
+ * What `--help` prints: paragraphs, and tables whose last column keeps its place.
+ *
+ * @param name - What was typed to start the command.
+ * @param stdout - A terminal gets lines of its width, anything else 80 columns.
+ */
+export function helpFor(name: string, { isTTY, columns }: { isTTY?: boolean; columns?: number }): string {
   const width = isTTY && columns ? columns : 80
-  const lines = HELP.replaceAll('delta-sessions', nameOf(terminal)).split('\n')
+  const lines = HELP.replaceAll('delta-sessions', name).split('\n')
   return lines.flatMap((line) => fitted(line, width)).join('\n')
 }
 
@@ -21,16 +23,16 @@ function fitted(line: string, width: number): string[] {
   return lines.map((text, index) => (index === 0 ? start : ' '.repeat(start.length)) + text)
 }
 
-/** With less room than this, a column would become one of single words. */
+/** In a narrower column each word would stand alone. */
 const NARROWEST = 15
 
 /** A paragraph, or a row of a table, is one line. */
-const HELP = `delta-sessions: a shell that remembers, without a process that lives
+const HELP = `delta-sessions: a shell that remembers, without a process that stays alive
 
   delta-sessions start [bash|sh|python3]   make a session, print its id
-  delta-sessions exec <id> [command]       run a command in it; without one, what is on stdin
+  delta-sessions exec <id> [command]       run a command in it; without an argument, what is on stdin
   delta-sessions end <id>                  end what it left running, remove it
-  delta-sessions list                      print the sessions there are
+  delta-sessions list                      print the sessions
   delta-sessions cleanup                   end the sessions of this run (DELTA_RUN_ID); \
 outside a run, those unused for 24 hours
 
@@ -44,7 +46,7 @@ end, cleanup: how long a running command may go on (default: 5s)
 
 Each command is a new process, which begins with what the last one left: in bash \
 the directory, environment, variables, functions, aliases and options; in sh \
-what of these it can list; in python3 variables, imports, functions, classes.
+the same without functions; in python3 variables, imports, functions, classes.
 
 Example:
   id=$(delta-sessions start | jq -r .session_id)

@@ -8,6 +8,5 @@ export {
   listSessions,
 } from './end.js'
 export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
-export { type ExecOptions, execInSession } from './exec.js'
-export type { ExecResult } from './result.js'
+export { type ExecOptions, type ExecResult, execInSession } from './exec.js'
 export { type StartedSession, type StartOptions, startSession } from './start.js'

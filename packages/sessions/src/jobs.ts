@@ -12,15 +12,15 @@ import {
 import { systemCode } from './errors.js'
 import type { BackgroundJob, SessionPaths } from './store.js'
 
-/** How long what runs in the background may take to end by itself. */
+/** How long a background job may take to end after TERM. */
 const GRACE_MS = 1000
 
 /** The variable that marks every process a session started. */
 export const SESSION_VARIABLE = 'DELTA_SESSION'
 
 /**
- * Reads what `jobs -l` prints: `[1]+ 4711 Running    sleep 60 &`. Only what still runs counts. Shells other
- * than bash do not say what the command is.
+ * Reads what `jobs -l` prints: `[1]+ 4711 Running    sleep 60 &`. Only jobs that still run count. Shells other
+ * than bash do not print the command.
  */
 export function parseJobs(listing: string): BackgroundJob[] {
   return listing.split('\n').flatMap((line) => {
@@ -31,19 +31,21 @@ export function parseJobs(listing: string): BackgroundJob[] {
   })
 }
 
-/** Those that have not ended yet. */
+/** The jobs that have not ended yet. */
 export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
   return jobs.filter(({ pid, start }) => startOf(pid) === start)
 }
 
-/** What processes of a session's command carry in `SESSION_VARIABLE`; without a number, what all of its marks begin with. */
+/** The value of `SESSION_VARIABLE` in the processes of one command; without a number, the prefix of all marks of a session. */
 export function markOf(id: string, number?: number): string {
   return number === undefined ? `${id}:` : `${id}:${number}:`
 }
 
 /**
- * Ends what was left running, TERM first, then KILL: the jobs given, and on Linux every process that
- * carries a mark that begins so, whatever group it moved to. False when there was nothing to end.
+ * Ends the given jobs, and on Linux every process whose mark begins with `mark`, whatever group it moved to: TERM first,
+ * then KILL.
+ *
+ * @returns False when there was nothing to end.
  */
 export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<boolean> {
   const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...markedProcesses(mark)])]
@@ -59,7 +61,7 @@ export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] 
   return found
 }
 
-/** Signals the process's whole group, unless it is our own, or the first of the system: -1 is everybody. */
+/** Signals the whole group of a process, unless the group is our own, or the first of the system: -1 means every process. */
 function signalGroupOf(pid: number, signal: NodeJS.Signals): void {
   const group = readProcess(pid)?.group ?? 1
   const target = group > 1 && group !== readProcess(process.pid)?.group ? -group : pid
@@ -71,8 +73,8 @@ function signalGroupOf(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Tells a process from every other with the same number, a later one or one of another container: its start time, as the
- * system counts, and after an `@` within which it has its number. Undefined when there is no such process.
+ * Identifies a process among those that have the same number later or in another container: its start time, as the
+ * system counts, and after an `@` the boot and the pid namespace. Undefined when there is no such process.
  */
 function startOf(pid: number): string | undefined {
   const start = processStart(pid)
@@ -80,7 +82,7 @@ function startOf(pid: number): string | undefined {
   return start === undefined ? undefined : `${start}@${bootId}${pidNamespace}`
 }
 
-/** What a process was started as, as far as that can be seen. */
+/** The command line of a process; empty where it cannot be read. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -89,7 +91,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Every living process whose mark begins so. Linux only, elsewhere none. */
+/** Every living process whose mark begins with `mark`. Linux only, elsewhere none. */
 function markedProcesses(mark: string): number[] {
   const pids = listProcesses().flatMap(({ pid, alive }) => (alive && pid !== process.pid ? [pid] : []))
   return pids.filter((pid) => environmentOf(pid)[SESSION_VARIABLE]?.startsWith(mark))
@@ -98,8 +100,8 @@ function markedProcesses(mark: string): number[] {
 const PREFIX = 'work-'
 
 /**
- * A new, empty file for what one command leaves when it ends, `0600`. No two commands ever share one:
- * a command whose `delta-sessions` was killed may still be running, and writes into its own.
+ * Creates an empty file, `0600`, to which one command writes its state when it ends. No two commands ever share one,
+ * because a command whose `delta-sessions` was killed may still run and write.
  */
 export function makeWorkFile(paths: SessionPaths): string {
   const path = join(paths.directory, `${PREFIX}${Math.random().toString(36).slice(2)}`)
@@ -107,7 +109,7 @@ export function makeWorkFile(paths: SessionPaths): string {
   return path
 }
 
-/** Removes the work files there are, with those named after them. Called with the session locked. */
+/** Removes all work files, and the files named after them. Called with the session locked. */
 export function removeWorkFiles(paths: SessionPaths): void {
   for (const name of workFiles(paths)) unlinkSync(join(paths.directory, name))
 }
@@ -122,7 +124,7 @@ export async function settleCrash(paths: SessionPaths, mark: string): Promise<vo
   removeWorkFiles(paths)
 }
 
-/** Also what a killed writer left beside a file. */
+/** Includes what a killed writer left beside a file. */
 function workFiles({ directory }: SessionPaths): string[] {
   return readdirSync(directory).filter((name) => name.startsWith(PREFIX) || /\.[0-9a-f]{8}\.tmp$/.test(name))
 }

@@ -6,31 +6,17 @@ import { CREDENTIAL_NAMES } from '@delta/executor/internal'
 import { damaged, isSessionError, systemCode } from './errors.js'
 import { readWhole, type SessionPaths } from './store.js'
 
-/** Environment variables by name. Values are bytes: nothing says that they are text. */
+/** Environment variables by name. Values are bytes, because they need not be UTF-8. */
 export type Variables = Map<string, Buffer>
 
-/** Belongs to the caller of each command, not to the session; see `rememberedVariables`. */
-const CALLER_NAMES = [
-  'AGENT_HOME',
-  'CWD',
-  'DELTA_ACTION_ID',
-  'DELTA_AGENT_HOME',
-  'DELTA_CALLS',
-  'DELTA_CWD',
-  'DELTA_DEPTH',
-  'DELTA_PARENT_RUN',
-  'DELTA_RUN_DIR',
-  'DELTA_RUN_ID',
-  'JOURNAL_PATH',
-  'RUN_DIR',
-  'SHLVL',
-]
+/** Variables of the caller of each command, not of the session: those of a run, and the depth of its shells. */
+const OF_CALLER = /^(?:DELTA_.*|AGENT_HOME|CWD|JOURNAL_PATH|RUN_DIR|SHLVL)$/
 
-/** What a shell sets by itself, and what marks our processes. */
+/** Variables that a shell sets by itself, and the one that marks our processes. */
 const NEVER_STORED = /^(?:_|SHLVL|__delta_.*|DELTA_SESSION)$/
 
-/** Shorter values are too common to take for a secret. */
-const SHORTEST_SECRET = 6
+/** Shorter values are too common to be taken for a secret. */
+const MIN_SECRET_BYTES = 6
 
 /** Whether a shell can have a variable of this name. */
 export function isName(name: string): boolean {
@@ -63,23 +49,20 @@ export function variablesOf(environment: NodeJS.ProcessEnv): Variables {
   )
 }
 
-/** What a command gets: what the session remembers, and from its caller what the session never stores. */
+/** The variables of a command: those the session remembers, and from its caller those the session never stores. */
 export function variablesFor(
   remembered: Variables,
   caller: Variables,
   secretNames: readonly string[],
 ): Variables {
-  const given = [...CALLER_NAMES, ...CREDENTIAL_NAMES, ...secretNames].flatMap((name) => {
-    const value = caller.get(name)
-    return value === undefined || remembered.has(name) ? [] : [[name, value] as const]
-  })
-  return new Map([...remembered, ...given])
+  const secret = new Set([...CREDENTIAL_NAMES, ...secretNames])
+  const given = [...caller].filter(([name]) => OF_CALLER.test(name) || secret.has(name))
+  return new Map([...given, ...remembered])
 }
 
 /**
- * Of a command's final environment, what the session stores. Left out are secrets, under whatever
- * name they stand (those that hold one are named in `withheld`), and variables of the caller that the
- * command did not change.
+ * The part of a command's final environment that the session stores. Left out are secrets, whatever their name
+ * (`withheld` has the names), and variables of the caller that the command did not change.
  */
 export function rememberedVariables(
   final: Variables,
@@ -90,7 +73,7 @@ export function rememberedVariables(
   const withheld: string[] = []
   for (const [name, value] of final) {
     if (NEVER_STORED.test(name) || secrets.names.has(name)) continue
-    if (CALLER_NAMES.includes(name) && caller.get(name)?.equals(value)) continue
+    if (OF_CALLER.test(name) && caller.get(name)?.equals(value)) continue
     if (secrets.isIn(value)) withheld.push(name)
     else variables.set(name, value)
   }
@@ -101,37 +84,37 @@ export function rememberedVariables(
 export interface Secrets {
   /** Variables that are never stored, whatever they hold. */
   names: ReadonlySet<string>
-  /** The values they have, as far as those are long enough to be told from anything else. */
+  /** Their values that are long enough to be searched for. */
   values: readonly string[]
-  /** Whether one of the values is in some bytes. */
+  /** Whether one of the values is part of the bytes. */
   isIn(bytes: Buffer | string): boolean
 }
 
-/** The secrets of a session: credentials, and the variables that were declared to hold some. */
+/** The secrets of a session: credentials, and the variables that were declared secret at its start. */
 export function secretsOf(caller: Variables, secretNames: readonly string[]): Secrets {
   const names = new Set([...CREDENTIAL_NAMES, ...secretNames])
   const values = [...names].flatMap((name) => {
     const value = caller.get(name)
-    return value && value.length >= SHORTEST_SECRET ? [value] : []
+    return value && value.length >= MIN_SECRET_BYTES ? [value] : []
   })
   const latin1 = values.map((value) => value.toString('latin1'))
   return {
     names,
     values: values.map(String),
     isIn: (bytes) => {
-      const text = bytes.toString('latin1') // a text of ours has one character a byte, see shell.ts
+      const text = bytes.toString('latin1') // strings here have one character a byte, see shell.ts
       return latin1.some((value) => text.includes(value))
     },
   }
 }
 
 /** The longest `NAME=value` Linux gives to a program, without the NUL at its end. */
-const LONGEST_ENTRY = 128 * 1024 - 1
+const MAX_ENTRY_BYTES = 128 * 1024 - 1
 
-/** Says which exported variables keep other programs from being started; empty when there are none. */
+/** Names the exported variables that keep other programs from starting; empty without such variables. */
 export function largeNotice(variables: Variables): string[] {
   if (process.platform !== 'linux') return []
-  const large = [...variables].filter(([name, value]) => name.length + 1 + value.length > LONGEST_ENTRY)
+  const large = [...variables].filter(([name, value]) => name.length + 1 + value.length > MAX_ENTRY_BYTES)
   if (large.length === 0) return []
   const names = large.map(([name, value]) => `${name} (${value.length} bytes)`).join(', ')
   return [
@@ -142,7 +125,7 @@ export function largeNotice(variables: Variables): string[] {
 /** The digests of a state's files, as `sha256sum -c` reads them. */
 const SUMS = 'SHA256SUMS'
 
-/** What a session remembers between two commands. */
+/** State of a session between two commands. */
 export interface SessionState {
   variables: Variables
   workDirectory: string
@@ -153,14 +136,14 @@ export interface SessionState {
 export interface StoredState extends SessionState {
   /** Number of the state: 1, 2, 3 … */
   number: number
-  /** Where the driver's file of this state is, or would be. */
+  /** Path of the driver's file in this state, which may not exist. */
   ownPath: string
 }
 
 /**
- * Reads the state the last finished command left.
+ * Reads the state that the last finished command left.
  *
- * @throws {SessionError} `ERR_SESSION_DAMAGED`: it is missing, or not what was stored.
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: the state is missing, or is not what was stored.
  */
 export function readState(paths: SessionPaths, ownName: string): StoredState {
   try {
@@ -187,8 +170,8 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
 }
 
 /**
- * A disk that lies about a sync can leave half a file, or zeros, after a power cut. A shell would read that as a state with less in it,
- * so each file is compared with its digest. States of earlier versions have none.
+ * Compares each file with its digest. After a power cut, a disk that does not sync when told to can leave half a file or zeros, and
+ * a shell would read that as a state with less in it. States of earlier versions have no digests.
  */
 function checkSums(directory: string): void {
   const sumsPath = join(directory, SUMS)
@@ -212,7 +195,7 @@ function digestOf(bytes: Buffer): string {
  */
 export function commitState(paths: SessionPaths, state: SessionState, number: number): void {
   const directory = join(paths.states, String(number))
-  rmSync(directory, { recursive: true, force: true }) // what a crash left half written
+  rmSync(directory, { recursive: true, force: true }) // a crash may have left it half written
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const { name, bytes } of filesOf(state)) createFile(join(directory, name), bytes)
   createFile(join(directory, SUMS), sumsOf(state))

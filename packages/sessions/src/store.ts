@@ -4,10 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { readHolder, readIfThere, replaceFile, takeLock } from '@delta/durable'
 import { damaged, SessionError, systemCode } from './errors.js'
 
-/** Where the parts of one session lie. */
+/** Paths of the parts of one session. */
 export type SessionPaths = ReturnType<typeof sessionPaths>
-
-const ID = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
  * The paths of a session, existing or not.
@@ -15,11 +13,11 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/
  * @throws {SessionError} `ERR_SESSION_ID`: the id could lead out of the sessions directory.
  */
 export function sessionPaths(sessionsDirectory: string, id: string) {
-  if (!ID.test(id)) {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) {
     const shown = JSON.stringify(id.slice(0, 80))
     throw new SessionError(
       'ERR_SESSION_ID',
-      `${shown} is not a session id. An id consists of letters, digits, "_" and "-"; "list" shows those there are.`,
+      `${shown} is not a session id. An id consists of letters, digits, "_" and "-"; "list" shows the sessions.`,
     )
   }
   const directory = join(resolve(sessionsDirectory), id)
@@ -30,7 +28,7 @@ export function sessionPaths(sessionsDirectory: string, id: string) {
     /** A link to the newest complete state; replacing it is what makes a new state count. */
     current: join(directory, 'current'),
     states: join(directory, 'states'),
-    /** Outputs too large for a result. */
+    /** Outputs that a result does not hold whole. */
     output: join(directory, 'output'),
     lock: join(directory, 'lock'),
   }
@@ -39,8 +37,8 @@ export function sessionPaths(sessionsDirectory: string, id: string) {
 /**
  * The paths of a session that exists.
  *
- * @throws {SessionError} `ERR_SESSION_ID`, or `ERR_SESSION_UNKNOWN`: there is none, it was ended,
- *   or something else (a link, say) stands in its place.
+ * @throws {SessionError} `ERR_SESSION_ID`; `ERR_SESSION_UNKNOWN`: there is no such session, it was ended,
+ *   or its path is not a directory but a link, say.
  */
 export function existingSession(sessionsDirectory: string, id: string): SessionPaths {
   const paths = sessionPaths(sessionsDirectory, id)
@@ -58,7 +56,7 @@ export interface SessionMetadata {
   session_id: string
   /** What was started: `bash`, `sh`, `python3`, or a path to one of them. */
   command: string
-  /** Where that was when the session started. */
+  /** Its absolute path when the session started. */
   program: string
   created_at: string
   last_executed_at: string | null
@@ -69,18 +67,18 @@ export interface SessionMetadata {
   run_id?: string | undefined
   /** Names of variables whose values are never stored. */
   secret_names: string[]
-  /** Commands that were left running, until `end`. */
+  /** Commands that still run, until `end`. */
   background_jobs: BackgroundJob[]
 }
 
 export interface BackgroundJob {
   pid: number
-  /** The process's start time, which tells it from a later one with the same number. */
+  /** Start time of the process, which distinguishes it from a later one with the same number. */
   start: string
   command: string
 }
 
-/** @throws {SessionError} `ERR_SESSION_DAMAGED`: not what we wrote. */
+/** @throws {SessionError} `ERR_SESSION_DAMAGED`: the file is missing, or is not what we wrote. */
 export function readMetadata(paths: SessionPaths): SessionMetadata {
   let value: unknown
   try {
@@ -119,9 +117,9 @@ function isJob(value: unknown): boolean {
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
-/** Adds one line of JSON to `history.log`: what was run (without the secrets in it), when, where, and how it ended. */
+/** Appends one line of JSON to `history.log`: the command (without the secrets in it), its time, its end and its directory. */
 export function recordCommand(paths: SessionPaths, entry: object): void {
-  const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would be waited for
+  const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe in its place is not waited for
   try {
     writeFileSync(descriptor, `${JSON.stringify(entry)}\n`)
   } finally {
@@ -141,15 +139,14 @@ export function readWhole(path: string): Buffer {
 }
 
 /**
- * Waits until nobody else works in a session, and keeps it until the returned function is called. A holder that died is passed
- * over at once; one that cannot be seen from here, when it has been silent for half a minute.
+ * Waits until no other process works in a session, and holds the lock until the returned function is called. A holder that died is
+ * passed over at once; a holder that cannot be seen from here, when its heartbeat has stopped for half a minute.
  *
  * @throws {SessionError} `ERR_SESSION_ABORTED`: `signal` came first. `ERR_SESSION_UNKNOWN`: the
- *   session was ended meanwhile. `ERR_SESSION_DAMAGED`: something else is in the place of the directory, or
- *   of a file in it.
+ *   session was ended meanwhile. `ERR_SESSION_DAMAGED`: the lock directory or a file in it is not what we wrote.
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
-  const ours = signal && AbortSignal.any([signal]) // many may wait at one signal; node takes the eleventh listener for a leak
+  const ours = signal && AbortSignal.any([signal]) // many calls may wait at one signal, and Node.js takes the eleventh listener for a leak
   let pauseMs = 1
   const onHeld = async () => {
     pauseMs = Math.min(pauseMs * 2, 25)
@@ -157,28 +154,29 @@ export async function lockSession(directory: string, signal?: AbortSignal): Prom
     return false
   }
   try {
-    signal?.throwIfAborted() // also where nobody has to be waited for
+    signal?.throwIfAborted() // also when the lock is free
     const { release } = await takeLock(directory, { onHeld, forgetPast: true, sync: false })
     return release
   } catch (error) {
-    if (!signal?.aborted) throw ended(error, directory)
+    if (!signal?.aborted) throw lockError(error, directory)
     const message = 'Stopped while waiting for the session. Nothing was run.'
     throw new SessionError('ERR_SESSION_ABORTED', message, { cause: error })
   }
 }
 
-/** Who holds the lock, for people. */
+/** The process that holds the lock, for messages. */
 export function holderOf(directory: string): string {
   const { record } = readHolder(directory) ?? {}
   return record ? `process ${record.pid} on ${record.host}` : 'another process'
 }
 
-/** Of something in the place of the directory, or of a file in it: a pipe, a directory, a link of an earlier version. */
-const ODD = new Set(['ENOTDIR', 'EISDIR', 'ESPIPE', 'ENODEV', 'ELOOP', 'EOVERFLOW'])
+/** System errors of a lock that is a file, or has a pipe, a directory or a link of an earlier version in it. */
+const WRONG_KIND = new Set(['ENOTDIR', 'EISDIR', 'ESPIPE', 'ENODEV', 'ELOOP', 'EOVERFLOW'])
 
-function ended(error: unknown, directory: string): unknown {
+function lockError(error: unknown, directory: string): unknown {
   const code = systemCode(error) ?? ''
-  if (code === 'ENOENT' ? existsSync(dirname(directory)) : ODD.has(code)) return damaged(directory, error)
+  if (code === 'ENOENT' ? existsSync(dirname(directory)) : WRONG_KIND.has(code))
+    return damaged(directory, error)
   if (code !== 'ENOENT') return error
   return new SessionError('ERR_SESSION_UNKNOWN', 'The session was ended meanwhile. Start a new one.', {
     cause: error,

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive, waitForExit } from '@delta/testkit'
-import { describe, expect, test } from 'vitest'
+import { canStart, containers, isAlive, startProcess, waitForExit, waitForFile } from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { endSession, execInSession, listSessions } from '../src/index.js'
 import { start, startCommandLine } from './helpers.js'
 
@@ -51,8 +51,8 @@ describe('commands of one session wait for each other', () => {
     const running = exec('seq 1 3 >witness')
     const ending = endSession(id, { sessionsDirectory })
     const late = ending.then(() => exec('echo late >>witness'))
-    expect((await running).exit_code).toBe(0)
-    expect(await ending).toEqual({ status: 'terminated', session_id: id })
+    expect((await running).exitCode).toBe(0)
+    expect(await ending).toEqual({ status: 'terminated', sessionId: id })
     await expect(late).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
     expect(readFileSync(join(workDirectory, 'witness'), 'utf8')).toBe('1\n2\n3\n')
     expect(listSessions(sessionsDirectory)).toEqual([])
@@ -69,9 +69,9 @@ describe('ending a session whose command does not end', () => {
     const running = exec(stubborn)
     const pid = Number(await readFile(join(workDirectory, 'started'), 'utf8'))
     const waiting = Array.from({ length: 3 }, () => exec(stubborn).catch((error: unknown) => error))
-    const ended = await endSession(id, { sessionsDirectory, patienceMs: 50 })
+    const ended = await endSession(id, { sessionsDirectory, timeoutMs: 50 })
     const notice = 'A command was still running after 0.05 s and was ended.'
-    expect(ended).toEqual({ status: 'terminated', session_id: id, notices: [notice] })
+    expect(ended).toEqual({ status: 'terminated', sessionId: id, notices: [notice] })
     expect(isAlive(pid)).toBe(false)
     expect(await running).toMatchObject({ signal: 'SIGKILL' })
     await Promise.all(waiting)
@@ -83,10 +83,10 @@ describe('ending a session whose command does not end', () => {
     await exec('mkfifo started go')
     const running = exec('echo >started; cat go')
     await readFile(join(workDirectory, 'started'))
-    const ending = endSession(id, { sessionsDirectory, patienceMs: 2 ** 40 })
+    const ending = endSession(id, { sessionsDirectory, timeoutMs: 2 ** 40 })
     await writeFile(join(workDirectory, 'go'), 'went on')
-    expect(await running).toMatchObject({ stdout: 'went on', exit_code: 0 })
-    expect(await ending).toEqual({ status: 'terminated', session_id: id })
+    expect(await running).toMatchObject({ stdout: 'went on', exitCode: 0 })
+    expect(await ending).toEqual({ status: 'terminated', sessionId: id })
   })
 
   test('cleanup says so, too, and waits for all sessions at once', async () => {
@@ -107,7 +107,7 @@ describe('ending a session whose command does not end', () => {
   test('one that somebody holds whom nobody can end here is an error that names them', async () => {
     const { id, sessionsDirectory, directory } = await start()
     holdElsewhere(directory)
-    const ending = endSession(id, { sessionsDirectory, patienceMs: 1 })
+    const ending = endSession(id, { sessionsDirectory, timeoutMs: 1 })
     await expect(ending).rejects.toMatchObject({
       code: 'ERR_SESSION_BUSY',
       message: expect.stringContaining(`${id} is still in use by process 4711 on elsewhere.example`),
@@ -170,7 +170,7 @@ describe('a killed command line', () => {
       clearTimeout(timer)
       const { stdout } = await execInSession(id, 'echo $A $b ${PWD##*/}', {
         sessionsDirectory,
-        environment: { PATH: process.env.PATH },
+        env: { PATH: process.env.PATH },
       })
       const state = stdout.trim()
       expect([`${last} ${last} d${last}`, `${next} ${next} d${next}`]).toContain(state)
@@ -196,7 +196,7 @@ describe('something else in the place of a lock', () => {
       code: 'ERR_SESSION_DAMAGED',
       message: expect.stringContaining(`${join(directory, 'lock')}: damaged`),
     })
-    expect(await endSession(id, { sessionsDirectory })).toEqual({ status: 'terminated', session_id: id })
+    expect(await endSession(id, { sessionsDirectory })).toEqual({ status: 'terminated', sessionId: id })
     expect(listSessions(sessionsDirectory)).toEqual([])
   })
 })
@@ -208,10 +208,42 @@ test('what a killed writer left beside a file is removed by the next command', a
   expect(readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([])
 })
 
-test.runIf(process.platform === 'linux')('ending a session leaves no file of it open', async () => {
-  const open = () => readdirSync('/proc/self/fd').length
-  const { id, sessionsDirectory } = await start()
-  const before = open()
-  await endSession(id, { sessionsDirectory })
-  expect(open()).toBe(before)
-})
+test.for(Object.entries(containers))(
+  'a command waits for the one that %s with the same host name runs',
+  async ([, container], context) => {
+    context.skip(!canStart(container), 'a user namespace is needed, and refused here')
+    const { id, workDirectory, sessionsDirectory, print } = await start()
+    const first = 'touch began; sleep 0.3; echo first >> order'
+    const elsewhere = startCommandLine(
+      ['exec', id, first, '--sessions-dir', sessionsDirectory],
+      workDirectory,
+      {
+        container,
+      },
+    )
+    await waitForFile(join(workDirectory, 'began'))
+    await print('echo second >> order')
+    expect(await elsewhere.result).toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(workDirectory, 'order'), 'utf8')).toBe('first\nsecond\n')
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'a process is not ended for the number and the time that a job of another container had',
+  async () => {
+    const { id, directory, sessionsDirectory } = await start()
+    const { pid, kill } = startProcess(['sleep', '60'], { detached: true })
+    onTestFinished(() => kill('SIGKILL'))
+    const ticks = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19]
+    const metadata = join(directory, 'metadata.json')
+    const text = readFileSync(metadata, 'utf8')
+    const background_jobs = ['', '@another-bootpid:[1]'].map((where) => ({
+      pid,
+      start: `${ticks}${where}`,
+      command: 'sleep',
+    }))
+    writeFileSync(metadata, JSON.stringify({ ...JSON.parse(text), background_jobs }))
+    await endSession(id, { sessionsDirectory })
+    expect(isAlive(pid)).toBe(true)
+  },
+)

@@ -27,53 +27,35 @@ import { start, temporaryDirectory } from './helpers.js'
 
 describe('output', () => {
   test('that is too large for a result is in a file, and the result says which', async () => {
-    const { exec } = await start()
+    const { exec, directory } = await start()
     const result = await exec('seq 1 200000; echo warning >&2')
     expect(Buffer.byteLength(result.stdout)).toBeLessThan(17_000)
     expect(result.stdout).toMatch(/^1\n2\n/)
     expect(result.stdout).toMatch(/\n200000\n$/)
-    const path = result.stdout_file ?? ''
+    const path = result.stdoutFile ?? ''
     expect(result.stdout).toMatch(/\n\[\d+ bytes left out\]\n/)
     expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(200_001)
-    expect(result).toMatchObject({ stderr: 'warning\n', exit_code: 0 })
-    expect(result.stderr_file).toBeUndefined()
-  })
-
-  test('that fits leaves no file', async () => {
-    const { exec, directory } = await start()
-    await exec('echo small')
-    expect(readdirSync(join(directory, 'output'))).toEqual([])
+    expect(result).toMatchObject({ stderr: 'warning\n', exitCode: 0 })
+    expect(result.stderrFile).toBeUndefined()
+    expect(readdirSync(join(directory, 'output'))).toEqual(['1.stdout'])
   })
 
   test('that is not UTF-8 is in a file byte for byte', async () => {
     const { exec } = await start()
     const result = await exec("printf '\\377\\000x'; echo err >&2")
     expect(result).toMatchObject({ stdout: '\ufffd\0x', stderr: 'err\n' })
-    expect(await readFile(result.stdout_file ?? '')).toEqual(Buffer.from([0xff, 0, 0x78]))
-    expect(result.stderr_file).toBeUndefined()
-  })
-
-  test('is cut where the caller says', async () => {
-    const { exec } = await start()
-    expect((await exec('printf %s aaaabbbbcccc', { maxOutputBytes: 8 })).stdout).toMatch(
-      /^aaaa\n\[4 bytes left out\]\ncccc$/,
-    )
-  })
-
-  test('is never cut within a character', async () => {
-    const { exec } = await start()
-    expect((await exec('printf %s éé€€éé', { maxOutputBytes: 6 })).stdout).toMatch(
-      /^é\n\[8 bytes left out\]\né$/,
-    )
+    expect(await readFile(result.stdoutFile ?? '')).toEqual(Buffer.from([0xff, 0, 0x78]))
+    expect(result.stderrFile).toBeUndefined()
   })
 })
 
-test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async () => {
-  const { print } = await start()
+test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open, nor does the end', async () => {
+  const { id, sessionsDirectory, print } = await start()
   const openFiles = () => readdirSync('/proc/self/fd').length
   await print('echo first')
   const before = openFiles()
   for (let count = 0; count < 3; count++) await print('seq 1 20000 | wc -l')
+  await endSession(id, { sessionsDirectory })
   expect(openFiles()).toBeLessThanOrEqual(before)
 })
 
@@ -99,8 +81,8 @@ describe('limits', () => {
       () => existsSync(join(workDirectory, 'begun')),
     )
     expect(result).toMatchObject({
-      exit_code: 124,
-      timed_out: true,
+      exitCode: 124,
+      timedOut: true,
       stdout: expect.stringMatching(/^\d+\n$/),
     })
     expect(result.notices).toEqual([
@@ -111,6 +93,11 @@ describe('limits', () => {
         `echo $KEPT \${LOST-unset}; ps -e -o pgid=,stat= | grep -cE '^ *${result.stdout.trim()} +[^Z ]' || true`,
       ),
     ).toBe('1 unset\n0\n')
+  })
+
+  test('a command with a NUL character is refused', async () => {
+    const { exec } = await start()
+    await expect(exec('echo \0')).rejects.toMatchObject({ code: 'ERR_SESSION_COMMAND' })
   })
 
   test('an abort ends the command, and the session goes on', async () => {
@@ -191,7 +178,9 @@ describe('what is stored', () => {
     for (const name of ['state.bash', 'env', 'work_dir.txt']) {
       const path = join(directory, 'current', name)
       const whole = readFileSync(path)
-      for (const half of [whole.subarray(0, whole.length / 2), Buffer.alloc(whole.length)]) {
+      const lengths = [0, 1, whole.length / 2, whole.length - 1]
+      const halves = lengths.map((length) => whole.subarray(0, length))
+      for (const half of [...halves, Buffer.alloc(whole.length)]) {
         writeFileSync(path, half)
         await expect(exec('true')).rejects.toMatchObject({
           code: 'ERR_SESSION_DAMAGED',
@@ -216,36 +205,35 @@ describe('what is stored', () => {
   })
 })
 
-test('a session whose metadata or state was removed says that it is damaged, and can be ended', async () => {
-  const { exec, id, directory, sessionsDirectory } = await start()
-  const damaged = { code: 'ERR_SESSION_DAMAGED', message: expect.stringContaining('start a new one') }
-  rmSync(join(directory, 'states'), { recursive: true })
-  await expect(exec('true')).rejects.toMatchObject(damaged)
-  writeFileSync(join(directory, 'metadata.json'), '{}')
-  await expect(exec('true')).rejects.toMatchObject(damaged)
-  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
-  expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
-})
-
-test.each([
-  ['metadata.json', (text: string) => text.replace('"background_jobs": []', '"background_jobs": [null]')],
+test.each<[string, string, (text: string) => string | undefined]>([
+  ['metadata.json', 'is empty', () => ''],
+  ['metadata.json', 'lacks its last bytes', (text) => text.slice(0, -3)],
+  ['metadata.json', 'is half', (text) => text.slice(0, text.length / 2)],
+  ['metadata.json', 'lacks its members', () => '{}'],
+  ['metadata.json', 'has a job without a pid', (text) => text.replace('_jobs": []', '_jobs": [null]')],
   [
     'metadata.json',
-    (text: string) =>
-      text.replace('"background_jobs": []', '"background_jobs": [{ "pid": 1, "start": "x" }]'),
+    'has init as a job',
+    (text) => text.replace('_jobs": []', '_jobs": [{ "pid": 1, "start": "x" }]'),
   ],
-  ['metadata.json', (text: string) => text.replace('"secret_names": []', '"secret_names": [5]')],
-  ['lock', () => 'a file'],
-])('a session whose %s was written by somebody else is damaged, and can be ended', async (name, edit) => {
+  ['metadata.json', 'has a secret without a name', (text) => text.replace('_names": []', '_names": [5]')],
+  ['states/1/env', 'is gone', () => undefined],
+  ['current', 'is gone', () => undefined],
+  ['lock', 'is a file', () => 'a file'],
+])('a session whose %s %s is damaged, says so, and can be ended', async (name, _, edit) => {
   const { exec, id, directory, sessionsDirectory } = await start()
   const path = join(directory, name)
-  const text = edit(name === 'lock' ? '' : readFileSync(path, 'utf8'))
+  const text = edit(name === 'metadata.json' ? readFileSync(path, 'utf8') : '')
   rmSync(path, { recursive: true, force: true })
-  writeFileSync(path, text)
+  if (text !== undefined) writeFileSync(path, text)
   await expect(exec('true')).rejects.toMatchObject({
     code: 'ERR_SESSION_DAMAGED',
-    message: `${path}: damaged, so the session cannot be used. End it and start a new one.`,
+    message: expect.stringContaining(
+      `${path}: damaged, so the session cannot be used. End it and start a new one.`,
+    ),
   })
+  const status = name === 'metadata.json' ? 'damaged' : 'active'
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ sessionId: id, status }])
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
   expect(readdirSync(sessionsDirectory)).toEqual([])
 })
@@ -268,7 +256,7 @@ test('a pipe in the place of a file of a session is not waited for: the session 
     code: 'ERR_SESSION_DAMAGED',
     message: `${join(directory, 'metadata.json')}: damaged, so the session cannot be used. End it and start a new one.`,
   })
-  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ sessionId: id, status: 'damaged' }])
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })
 
@@ -302,12 +290,12 @@ describe('secrets', () => {
     const { exec, directory } = await start('bash', { env, secretNames: ['MY_TOKEN'] })
     const command =
       'code=$(printf %s "$MY_TOKEN" | base64); for i in {1..3000}; do echo "$i $OPENAI_API_KEY"; echo "$code" >&2; done; unset code'
-    const { stdout_file, stderr_file } = await exec(command)
-    expect(readFileSync(stdout_file ?? '', 'utf8')).toMatch(
+    const { stdoutFile, stderrFile } = await exec(command)
+    expect(readFileSync(stdoutFile ?? '', 'utf8')).toMatch(
       /^1 \[REDACTED\]\n2 \[REDACTED\]\n[\s\S]*\n3000 \[REDACTED\]\n$/,
     )
-    expect(statSync(stdout_file ?? '').mode & 0o777).toBe(0o600)
-    expect(readFileSync(stderr_file ?? '', 'utf8')).toContain('[REDACTED]')
+    expect(statSync(stdoutFile ?? '').mode & 0o777).toBe(0o600)
+    expect(readFileSync(stderrFile ?? '', 'utf8')).toContain('[REDACTED]')
     expect(everything(directory).includes(key)).toBe(false)
     expect(everything(directory).includes(btoa(env.MY_TOKEN))).toBe(false)
   })
@@ -328,7 +316,7 @@ describe("a run's variables", () => {
     const show = (action: string) =>
       execInSession(id, 'echo $DELTA_ACTION_ID $RUN_DIR', {
         sessionsDirectory,
-        environment: { DELTA_ACTION_ID: action, RUN_DIR: '/run/2' },
+        env: { DELTA_ACTION_ID: action, RUN_DIR: '/run/2' },
       })
     expect((await show('second')).stdout).toBe('second /run/2\n')
     await exec('export RUN_DIR=/own')
@@ -343,7 +331,7 @@ describe('ids and programs', () => {
       const sessionsDirectory = temporaryDirectory()
       for (const act of [
         endSession(id, { sessionsDirectory }),
-        execInSession(id, 'true', { sessionsDirectory, environment: {} }),
+        execInSession(id, 'true', { sessionsDirectory, env: {} }),
       ]) {
         const error = await act.catch((caught) => caught)
         expect(error).toMatchObject({ code: 'ERR_SESSION_ID' })
@@ -366,17 +354,17 @@ describe('ids and programs', () => {
     '%s works in a directory whose name a shell would read in its own way',
     async (program) => {
       const sessionsDirectory = join(temporaryDirectory(), `it's "$HOME" \`id\` \\ é!`, '.sessions')
-      const environment = { PATH: process.env.PATH, BYTES: 'é' }
+      const env = { PATH: process.env.PATH, BYTES: 'é' }
       const workDirectory = join(sessionsDirectory, '..')
       mkdirSync(workDirectory)
-      const { session_id: id } = await startSession(program, {
+      const { sessionId: id } = await startSession(program, {
         sessionsDirectory,
-        workDirectory,
-        environment,
+        cwd: workDirectory,
+        env,
       })
-      await execInSession(id, 'KEPT=1; alias there="echo there"', { sessionsDirectory, environment })
-      const result = await execInSession(id, 'there\necho $KEPT', { sessionsDirectory, environment })
-      expect(result).toMatchObject({ stdout: 'there\n1\n', stderr: '', work_dir: workDirectory })
+      await execInSession(id, 'KEPT=1; alias there="echo there"', { sessionsDirectory, env })
+      const result = await execInSession(id, 'there\necho $KEPT', { sessionsDirectory, env })
+      expect(result).toMatchObject({ stdout: 'there\n1\n', stderr: '', workDir: workDirectory })
       await endSession(id, { sessionsDirectory })
     },
   )
@@ -386,47 +374,42 @@ describe('ids and programs', () => {
     const sessionsDirectory = join(workDirectory, '.sessions')
     mkdirSync(join(workDirectory, 'bin'))
     writeFileSync(join(workDirectory, 'bin', 'bash'), '#!/bin/sh\nexec /bin/bash "$@"\n', { mode: 0o700 })
-    const environment = { PATH: `bin:${process.env.PATH}` }
-    const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
+    const env = { PATH: `bin:${process.env.PATH}` }
+    const { sessionId: id } = await startSession('bash', {
+      sessionsDirectory,
+      cwd: workDirectory,
+      env,
+    })
     const { program } = JSON.parse(readFileSync(join(sessionsDirectory, id, 'metadata.json'), 'utf8'))
     expect(program).toBe(join(workDirectory, 'bin', 'bash'))
-    const result = await execInSession(id, 'cd /; echo here', { sessionsDirectory, environment })
-    expect(result).toMatchObject({ stdout: 'here\n', work_dir: '/' })
+    const result = await execInSession(id, 'cd /; echo here', { sessionsDirectory, env })
+    expect(result).toMatchObject({ stdout: 'here\n', workDir: '/' })
   })
 
   test('a secret name that is no name of a variable is refused', async () => {
     const workDirectory = temporaryDirectory()
     const sessionsDirectory = join(workDirectory, '.sessions')
-    const options = { sessionsDirectory, workDirectory, environment: {}, secretNames: ['KEY; id'] }
+    const options = { sessionsDirectory, cwd: workDirectory, env: {}, secretNames: ['KEY; id'] }
     await expect(startSession('bash', options)).rejects.toMatchObject({
       code: 'ERR_SESSION_COMMAND',
       message: '"KEY; id" is not the name of a variable.',
     })
   })
 
-  test.each(['ruby', '/no/such/bash'])('%s cannot be started', async (program) => {
-    const workDirectory = temporaryDirectory()
-    const started = startSession(program, {
-      sessionsDirectory: join(workDirectory, '.sessions'),
-      workDirectory,
-      environment: {},
-    })
-    await expect(started).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
-  })
-
   test.each([
-    ['exit 3', 'it ended with exit code 3'],
-    ['kill -9 $$', 'it was ended by SIGKILL'],
-    ['echo "no licence" >&2; exit 1', 'no licence'],
-  ])('a program that cannot run says why, or how it ended: %s', async (script, reason) => {
-    const workDirectory = temporaryDirectory()
-    const program = join(workDirectory, 'bash')
-    writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
-    const started = startSession(program, {
-      sessionsDirectory: join(workDirectory, '.sessions'),
-      workDirectory,
-      environment: {},
+    ['ruby', undefined, 'There are no sessions of "ruby". Start bash, sh or python3.'],
+    ['/no/such/bash', undefined, '"/no/such/bash" cannot be started: there is no such program in PATH'],
+    ['bash', 'exit 3', 'cannot be started: it ended with exit code 3'],
+    ['bash', 'kill -9 $$', 'cannot be started: it was ended by SIGKILL'],
+    ['bash', 'echo "no licence" >&2; exit 1', 'cannot be started: no licence'],
+  ])('a program that cannot run is refused, and the error says why: %s %s', async (name, script, reason) => {
+    const cwd = temporaryDirectory()
+    const program = script === undefined ? name : join(cwd, name)
+    if (script !== undefined) writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
+    const started = startSession(program, { sessionsDirectory: join(cwd, '.sessions'), cwd, env: {} })
+    await expect(started).rejects.toMatchObject({
+      code: 'ERR_SESSION_PROGRAM',
+      message: expect.stringContaining(reason),
     })
-    await expect(started).rejects.toThrow(`"${program}" cannot be started: ${reason}`)
   })
 })

@@ -10,10 +10,10 @@ const FILL = 'head -c 10000000 /dev/zero > "$FULL/fill" 2>/dev/null'
 /** A session on a disk of its own, with a place elsewhere to which commands can still write. */
 async function startOn(disk: string, more: NodeJS.ProcessEnv = {}) {
   const elsewhere = temporaryDirectory()
-  const environment = { PATH: process.env.PATH, HOME: elsewhere, FULL: disk, ...more }
+  const env = { PATH: process.env.PATH, HOME: elsewhere, FULL: disk, ...more }
   const sessionsDirectory = join(disk, '.sessions')
-  const options = { sessionsDirectory, environment }
-  const { session_id: id } = await startSession('bash', { ...options, workDirectory: elsewhere })
+  const options = { sessionsDirectory, env }
+  const { sessionId: id } = await startSession('bash', { ...options, cwd: elsewhere })
   const exec = (command: string) => execInSession(id, command, options)
   return { elsewhere, directory: join(sessionsDirectory, id), exec }
 }
@@ -27,7 +27,7 @@ test.each(rooms)(
     if (!disk.mounted) return
     const { elsewhere, exec } = await startOn(disk.path)
     const filled = await exec(`name=new; echo ran; ${FILL}; truncate -s -${room} "$FULL/fill"; exit 7`)
-    expect(filled).toMatchObject({ stdout: 'ran\n', exit_code: 7, work_dir: elsewhere })
+    expect(filled).toMatchObject({ stdout: 'ran\n', exitCode: 7, workDir: elsewhere })
     const isAsBefore = /^The session is as it was before this command: /m.test(
       filled.notices?.join('\n') ?? '',
     )
@@ -62,7 +62,7 @@ test('a session goes on once the disk has room again, and nothing half written s
   await exec(`name=new; ${FILL}`)
   await exec('true').catch(() => undefined)
   rmSync(join(disk.path, 'fill'))
-  expect(await exec('echo "$name"')).toMatchObject({ stdout: 'old\n', exit_code: 0 })
+  expect(await exec('echo "$name"')).toMatchObject({ stdout: 'old\n', exitCode: 0 })
   expect(readdirSync(directory)).toEqual(before)
 })
 
@@ -78,6 +78,6 @@ test('an output whose secrets cannot be taken out for want of room is removed', 
 test('a command that takes its session away is answered all the same', async () => {
   const { directory, exec } = await startOn(temporaryDirectory())
   const result = await exec(`echo done; rm -r ${directory}`)
-  expect(result).toMatchObject({ stdout: 'done\n', exit_code: 0 })
+  expect(result).toMatchObject({ stdout: 'done\n', exitCode: 0 })
   expect(result.notices?.[0]).toMatch(/^The session is as it was before this command: .*ENOENT/)
 })

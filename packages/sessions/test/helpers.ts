@@ -71,19 +71,19 @@ export async function start(
 ): Promise<TestSession> {
   const workDirectory = temporaryDirectory()
   const sessionsDirectory = join(workDirectory, '.sessions')
-  const environment = { PATH: process.env.PATH, HOME: workDirectory, LANG: 'C.UTF-8', ...more.env }
-  const { session_id: id } = await startSession(program, {
+  const env = { PATH: process.env.PATH, HOME: workDirectory, LANG: 'C.UTF-8', ...more.env }
+  const { sessionId: id } = await startSession(program, {
     sessionsDirectory,
-    workDirectory,
-    environment,
+    cwd: workDirectory,
+    env,
     ...(more.secretNames && { secretNames: more.secretNames }),
   })
   const { signal } = stop
   const exec = (command: string, options: Partial<ExecOptions> = {}) =>
-    execInSession(id, command, { sessionsDirectory, environment, signal, ...options })
+    execInSession(id, command, { sessionsDirectory, env, signal, ...options })
   const print = async (command: string) => {
     const result = await exec(command)
-    if (result.exit_code !== 0) throw new Error(`${command}: exit code ${result.exit_code}\n${result.stderr}`)
+    if (result.exitCode !== 0) throw new Error(`${command}: exit code ${result.exitCode}\n${result.stderr}`)
     return result.stdout
   }
   return { id, workDirectory, sessionsDirectory, directory: join(sessionsDirectory, id), exec, print }

@@ -9,6 +9,7 @@ const hasPython = areInstalled('python3')
 describe.skipIf(!hasPython)('a python session remembers', () => {
   test('variables, and that two names are one object', async () => {
     const { exec, print } = await start('python3')
+    expect((await exec("with open('out', 'w') as file: file.write('text')")).notKept).toBeUndefined()
     await exec('a = [1]; b = a; text = "ä\\n"; nested = {"x": (1, {2})}')
     await exec('b.append(2)')
     expect(await print('print(a, a is b, repr(text), nested)')).toBe("[1, 2] True 'ä\\n' {'x': (1, {2})}\n")
@@ -98,7 +99,7 @@ dog = Dog('rex'); point = Point(4); pair = Pair(1); red = Color.RED; square = Sq
 
   test('functions with a cache, properties with one, and generic classes', async () => {
     const { exec, print } = await start('python3')
-    const { not_kept: lost } = await exec(`
+    const { notKept: lost } = await exec(`
 import functools, typing
 @functools.lru_cache(maxsize=7)
 def fibonacci(n): return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
@@ -134,7 +135,7 @@ class Second(First): pass
   test('the working directory and os.environ', async () => {
     const { exec, print, workDirectory } = await start('python3')
     mkdirSync(join(workDirectory, 'sub'))
-    expect((await exec('import os; os.chdir("sub"); os.environ["NEW"] = "a\\nb"')).work_dir).toBe(
+    expect((await exec('import os; os.chdir("sub"); os.environ["NEW"] = "a\\nb"')).workDir).toBe(
       join(workDirectory, 'sub'),
     )
     expect(await print('print(os.getcwd() == os.path.realpath("."), repr(os.environ["NEW"]))')).toBe(
@@ -154,7 +155,7 @@ describe.skipIf(!hasPython)('whatever the code does, the session goes on', () =>
     const { exec, print } = await start('python3')
     await exec('def fail(): return 1 / 0')
     const result = await exec('kept = 1\nfail()')
-    expect(result.exit_code).toBe(1)
+    expect(result.exitCode).toBe(1)
     expect(result.stderr).toMatch(
       /^Traceback \(most recent call last\):\n {2}File "<session:2>", line 2, in <module>\n {4}fail\(\)\n {2}File "<session:1>", line 1, in fail\n {4}def fail\(\): return 1 \/ 0/,
     )
@@ -163,15 +164,15 @@ describe.skipIf(!hasPython)('whatever the code does, the session goes on', () =>
 
   test('a syntax error shows the line', async () => {
     const { exec } = await start('python3')
-    const { exit_code, stderr } = await exec('if True print(1)')
-    expect(exit_code).toBe(1)
+    const { exitCode, stderr } = await exec('if True print(1)')
+    expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^ {2}File "<session:1>", line 1\n {4}if True print\(1\)\n[\s\S]*SyntaxError/)
   })
 
   test('sys.exit is an exit code', async () => {
     const { exec, print } = await start('python3')
-    expect(await exec('import sys; kept = 1; sys.exit(3)')).toMatchObject({ exit_code: 3 })
-    expect(await exec('sys.exit("reason")')).toMatchObject({ exit_code: 1, stderr: 'reason\n' })
+    expect(await exec('import sys; kept = 1; sys.exit(3)')).toMatchObject({ exitCode: 3 })
+    expect(await exec('sys.exit("reason")')).toMatchObject({ exitCode: 1, stderr: 'reason\n' })
     expect(await print('kept')).toBe('1\n')
   })
 
@@ -180,16 +181,11 @@ describe.skipIf(!hasPython)('whatever the code does, the session goes on', () =>
     const result = await exec(
       'import threading\nlock = threading.Lock(); steps = (i for i in [1]); number = 7',
     )
-    expect(result.not_kept).toEqual([
+    expect(result.notKept).toEqual([
       { name: 'lock', reason: expect.stringContaining("cannot pickle '_thread.lock' object") },
       { name: 'steps', reason: expect.stringContaining("cannot pickle 'generator' object") },
     ])
     expect(await print('print(number, "lock" in globals())')).toBe('7 False\n')
-  })
-
-  test('a closed file is nothing worth naming', async () => {
-    const { exec } = await start('python3')
-    expect((await exec("with open('out', 'w') as file: file.write('text')")).not_kept).toBeUndefined()
   })
 
   test('what could be written but not read back is named, and does not take the rest with it', async () => {
@@ -201,7 +197,7 @@ failure = Failure(1, 'why'); Id = typing.NewType('Id', int); number = 7; made = 
 class Meta(type):
     def __init__(cls, *arguments): made.append(cls)
 class Noted(metaclass=Meta): pass`)
-    expect(result.not_kept).toEqual([
+    expect(result.notKept).toEqual([
       {
         name: 'failure',
         reason: expect.stringContaining("missing 1 required positional argument: 'reason'"),
@@ -220,7 +216,7 @@ class Noted(metaclass=Meta): pass`)
 key = os.environ['OPENAI_API_KEY']; headers = {'Authorization': f'Bearer {key}'}; number = 7
 def literal(): return '${key}'
 def harmless(): return 8`)
-    expect(result.not_kept).toEqual(
+    expect(result.notKept).toEqual(
       ['key', 'headers', 'literal'].map((name) => ({ name, reason: 'it holds a secret' })),
     )
     expect(await print('print(number, harmless(), "key" in globals())')).toBe('7 8 False\n')
@@ -243,7 +239,7 @@ def harmless(): return 8`)
     const { exec, print } = await start('python3')
     await exec('number = 1')
     expect(await exec('import os; number = 2; os.kill(os.getpid(), 9)')).toMatchObject({
-      exit_code: 137,
+      exitCode: 137,
       signal: 'SIGKILL',
       notices: ['The session is as it was before this command: it was killed by SIGKILL.'],
     })
@@ -255,7 +251,7 @@ describe.skipIf(!hasPython)('whatever a Python command does, the session goes on
   test('closing its streams, or leaving a directory that is gone', async () => {
     const { exec, print } = await start('python3')
     await exec('import sys; one = 1; sys.stdout.close()')
-    expect((await exec('two = 2; sys.stderr.close(); 1 / 0')).exit_code).toBe(1)
+    expect((await exec('two = 2; sys.stderr.close(); 1 / 0')).exitCode).toBe(1)
     await exec('import os; os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone"); three = 3')
     expect(await print('one, two, three')).toBe('(1, 2, 3)\n')
   })
@@ -264,7 +260,7 @@ describe.skipIf(!hasPython)('whatever a Python command does, the session goes on
     const { exec, print } = await start('python3')
     const nest =
       'import sys; sys.setrecursionlimit(100_000); deep = []\nfor _ in range(50_000): deep = [deep]'
-    expect((await exec(`${nest}\nkept = 1`)).not_kept).toEqual([
+    expect((await exec(`${nest}\nkept = 1`)).notKept).toEqual([
       { name: 'deep', reason: expect.stringContaining('RecursionError') },
     ])
     expect(await print('kept')).toBe('1\n')
@@ -277,7 +273,7 @@ file = open('out', 'w'); _ = file.write('all of it'); _ = atexit.register(print,
 threading.Thread(target=threading.Event().wait).start()`)
     expect(result).toMatchObject({
       stdout: 'bye\n',
-      not_kept: [{ name: 'file', reason: expect.any(String) }],
+      notKept: [{ name: 'file', reason: expect.any(String) }],
     })
     expect(await print("open('out').read()")).toBe("'all of it'\n")
   })
@@ -295,7 +291,7 @@ threading.Thread(target=threading.Event().wait).start()`)
 
   test.runIf(process.platform === 'linux')('a process that it left running is reported', async () => {
     const { exec } = await start('python3')
-    const { background_jobs: jobs } = await exec("import subprocess; _ = subprocess.Popen(['sleep', '600'])")
+    const { backgroundJobs: jobs } = await exec("import subprocess; _ = subprocess.Popen(['sleep', '600'])")
     expect(jobs).toEqual([{ pid: expect.any(Number), command: 'sleep 600' }])
   })
 })

@@ -1,4 +1,4 @@
-import { main } from '@delta/sessions/main'
+import { main } from '@delta/sessions/internal'
 import type { Terminal } from '../terminal/terminal.js'
 
 /** `delta sessions …`: the same as `delta-sessions …`, which parses its own arguments. */

@@ -14,7 +14,7 @@ import {
 } from './shell.js'
 
 /** The kernel takes 128 KB in one argument; longer commands go through a file. */
-const LONGEST_ARGUMENT = 100_000
+const MAX_ARGUMENT_BYTES = 100_000
 
 /**
  * Remembers the working directory, the environment, unexported variables with their attributes,
@@ -39,19 +39,18 @@ export const bash: Driver = {
 }
 
 function commandArguments(command: string, work: string): string[] {
-  if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
+  if (Buffer.byteLength(command) < MAX_ARGUMENT_BYTES) return ['-c', '--', command, 'bash']
   const path = `${work}.command`
   replaceFile(path, command, { sync: false })
   return ['-c', '. "$0"', path]
 }
 
 /**
- * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
- * however it does. The command itself is bash's own `-c` argument, so its line numbers and its
- * messages are those of any other bash. Every name of ours begins with `__delta_`.
+ * The script that bash reads (as BASH_ENV) before the command. It restores the state, and saves it when the shell exits,
+ * in whatever way. The command itself is bash's own `-c` argument, so its line numbers and messages are those of
+ * any other bash. All our names begin with `__delta_`.
  *
- * It saves by letting bash list everything, without a loop and without another process; to choose from
- * that is the business of `readBashReport`.
+ * To save, it lets bash list everything, without a loop or another process. `readBashReport` selects from that.
  */
 function bashProgram({ work, state, secretNames }: DriverCall): string {
   const source = (path: string) => `[[ ! -r ${quote(path)} ]] || . ${quote(path)}`
@@ -65,7 +64,7 @@ __delta_work=${quote(work)}
 shopt -s expand_aliases
 __delta_shopt_before=$BASHOPTS __delta_set_before=$SHELLOPTS __delta_exit=
 
-# Secrets are arguments meanwhile, because those appear in no listing.
+# Meanwhile secrets are arguments, which appear in no listing.
 __delta_save() {
   builtin unset -f __delta_save trap
   builtin unset -v ${secretNames.join(' ')}
@@ -90,8 +89,8 @@ __delta_save() {
   ${putBack.join('\n  ')}
 }
 
-# The shell's own exit handler is ours; a user's runs after it. The last thing this does may be to
-# set a trap, because a DEBUG trap would already see whatever followed.
+# The shell's own exit handler is ours; a user's runs after it. To set a trap must be the last thing
+# this does, because a DEBUG trap would see any command after it.
 trap() {
   [[ \${1-} != -- ]] || shift
   if [[ $BASH_SUBSHELL == 0 && \${1-} != -[lpP] ]]; then
@@ -109,8 +108,8 @@ trap() {
   builtin trap "$@"
 }
 
-# First undone is what the user may have set that would show, or get in the way of, what follows. In
-# POSIX mode no function can stand before unset and set; with their help none stands before builtin.
+# First it resets what the user may have set that would show, or disturb, what follows. In POSIX mode
+# no function can replace unset and set; with their help no function replaces builtin.
 builtin trap '{
   __delta_code=$? __delta_set=$SHELLOPTS __delta_shopt=$BASHOPTS __delta_posix=\${POSIXLY_CORRECT+set}
   POSIXLY_CORRECT=\${POSIXLY_CORRECT-}
@@ -123,26 +122,24 @@ builtin trap '{
 __delta_user=$__delta_exit __delta_exit=
 [[ -z $__delta_user ]] || { (\\exit "$__delta_code"); \\eval "$__delta_user"; }' EXIT
 
-# Only now: POSIXLY_CORRECT would forbid the function above.
+# Last, because POSIXLY_CORRECT would forbid the function above.
 ${source(`${work}.variables`)}
 ${source(state)} 2>/dev/null
 `
 }
 
-/** Kept in the environment alone, where each shell finds and corrects them. */
+/** Variables kept only in the environment, where each shell finds and corrects them. */
 const ENVIRONMENT_ONLY = /^(?:PWD|OLDPWD|SHLVL)$/
-/** Two options would lock the session: noexec, and onecmd, which ends the shell after one command. */
+/** Options that would lock the session: noexec, and onecmd, which ends the shell after one command. */
 const LOCKING = ['noexec', 'onecmd']
-
-const LONG = 64 * 1024
 
 /**
  * Makes a report of what `bashProgram` wrote. The state is a script of bash's own
  * listings, in an order in which each part can be read back.
  *
- * @param saved - What the program wrote, as latin1.
- * @returns undefined when it is not complete: the shell did not come to its end.
- * @throws {SyntaxError} It holds what bash does not print.
+ * @param saved - The work file, as latin1.
+ * @returns undefined when it is not complete: the shell was killed before its end.
+ * @throws {SyntaxError} A part is not a listing that bash prints.
  */
 function readBashReport(saved: string, secrets: Secrets): Report | undefined {
   const [shell = '', listing = '', functions = '', attributes = '', aliases = '', cwd = '', jobs = '', done] =
@@ -176,18 +173,20 @@ function isExported({ flags, value }: Listed): boolean {
   return flags.includes('x') && !/[aA]/.test(flags) && value !== undefined
 }
 
-/** A variable that is exported and nothing else is data, and is in the environment already. */
+/** False for a variable whose only attribute is that it is exported: the environment has it already. */
 function needsListing(entry: Listed): boolean {
   return !ENVIRONMENT_ONLY.test(entry.name) && !(isExported(entry) && entry.flags === 'x')
 }
 
-/** bash's own line, unless it is a long one in quotes that take it long to read. */
+const SLOW_LENGTH = 64 * 1024
+
+/** bash's own line; a long one in the quotes that bash reads fast. */
 function declaration({ text, flags, name, value }: Listed): string {
-  const isSlow = text.length > LONG && value !== undefined && !/[aA]/.test(flags)
+  const isSlow = text.length > SLOW_LENGTH && value !== undefined && !/[aA]/.test(flags)
   return isSlow ? `declare -${flags} ${name}=${quote(value)}` : text
 }
 
-/** The options that are not as they were when the shell began: on or off, and the name. */
+/** The options that changed since the shell began: on or off, and the name. */
 function changedOptions(entries: readonly Listed[], kind: 'shopt' | 'set'): [boolean, string][] {
   const options = (variable: string) => entries.find(({ name }) => name === variable)?.value?.split(':') ?? []
   const before = options(`__delta_${kind}_before`)

@@ -11,15 +11,23 @@ import { sh } from './sh.js'
 /**
  * The driver of a program, by its name.
  *
- * @throws {SessionError} `ERR_SESSION_PROGRAM`: nobody wrote one for it.
+ * @throws {SessionError} `ERR_SESSION_PROGRAM`: there is no driver for it.
  */
 export function driverOf(program: string): Driver {
   const driver = findDriver(program)
   if (driver !== undefined) return driver
-  throw new SessionError('ERR_SESSION_PROGRAM', noSessionsOf(program))
+  throw new SessionError('ERR_SESSION_PROGRAM', unsupportedMessage(program))
 }
 
-export function findDriver(program: string): Driver | undefined {
+export function isSupported(program: string): boolean {
+  return findDriver(program) !== undefined
+}
+
+export function unsupportedMessage(program: string): string {
+  return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
+}
+
+function findDriver(program: string): Driver | undefined {
   const name = basename(program)
   if (name === 'bash') return bash
   if (name === 'sh' || name === 'dash') return sh
@@ -27,14 +35,9 @@ export function findDriver(program: string): Driver | undefined {
   return undefined
 }
 
-export function noSessionsOf(program: string): string {
-  return `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`
-}
-
 /**
  * Python 3. Remembers variables, imports, functions and classes, the working directory and
- * `os.environ`; names what cannot be remembered. The value of a last expression is printed, as at
- * Python's own prompt.
+ * `os.environ`; names what it cannot remember. Prints the value of a last expression, as Python's own prompt does.
  */
 const python: Driver = {
   stateFile: 'state.pickle',
@@ -63,5 +66,5 @@ const python: Driver = {
   },
 }
 
-/** As the program writes it. The values of variables are latin1, one character a byte. */
-type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'lost'> & { variables: Record<string, string> }
+/** The work file of the Python program. The values of variables are latin1, one character a byte. */
+type PythonReport = Pick<Report, 'workDirectory' | 'jobs' | 'notKept'> & { variables: Record<string, string> }

@@ -1,7 +1,7 @@
 # The Python side of a session. Arguments: the work file, the state file, the command's number, names of secrets.
 #
 # The namespace is kept as one pickle, so that two names for one list stay two names for one list.
-# Functions and classes made in the session travel as their compiled code; modules as their name.
+# Functions and classes made in the session are stored as their compiled code; modules as their name.
 #
 # Handed to python3 as its -c argument; the build puts the text into the package.
 
@@ -19,7 +19,7 @@ sources = {}
 initial = set(namespace) | {'__builtins__'}
 
 
-# Returns False when there are variables that could not be read: what is stored must stay then.
+# Returns False when stored variables could not be read: then the stored file must stay.
 def restore():
     try:
         with open(state_path, 'rb') as file:
@@ -36,7 +36,7 @@ def restore():
     except BaseException as error:
         print(
             f'[session] The variables could not be restored: {error!r}. They stay stored, and what this command '
-            'assigns is not kept. If a module has changed, mend it; otherwise start a new session.', file=sys.stderr,
+            'assigns is not kept. If a module has changed, fix it; otherwise start a new session.', file=sys.stderr,
         )
         return False
     return True
@@ -75,7 +75,7 @@ def is_ours(value):
 
 
 def is_written(name, member):
-    # Of the methods of enums and named tuples, those the user wrote: the others are made anew.
+    # Whether the user wrote a method of an enum or named tuple: Python makes the others anew.
     function = getattr(member, '__func__', getattr(member, 'fget', member))
     return getattr(getattr(function, '__code__', None), 'co_filename', '').startswith('<session:')
 
@@ -144,7 +144,7 @@ def make_type_variable(name, constraints, options):
     return variable
 
 
-# A hook for subclasses has run when they were made; it is put in place once all of them are there again.
+# A hook for subclasses ran when they were made, so it is restored only after all of them.
 hooks = []
 
 
@@ -201,7 +201,7 @@ class Pickler(pickle.Pickler):
             return self.type_variable(value)
         return NotImplemented
 
-    # dataclasses compares its markers (MISSING and others) by identity, so they travel by name.
+    # dataclasses compares its markers (MISSING and others) by identity, so they are stored by name.
     def sentinel(self, value):
         module = sys.modules['dataclasses']
         for name, known in vars(module).items():
@@ -283,13 +283,13 @@ def save():
         'variables': {name: value for name, value in variables.items() if name not in hidden},
         'workDirectory': directory().decode(errors='replace'),
         'jobs': children(),
-        'lost': [{'name': name, 'reason': reason} for name, reason in lost.items()],
+        'notKept': [{'name': name, 'reason': reason} for name, reason in lost.items()],
     }
     with open(work, 'w') as file:
         json.dump(report, file)
 
 
-# What "with open(…) as file" leaves. Nobody misses it.
+# A closed file is what "with open(…) as file" leaves.
 def is_closed_file(value):
     return isinstance(value, io.IOBase) and value.closed
 
@@ -314,7 +314,7 @@ def children():
         return ''
 
 
-# What the process could not be started with: too large, or no text.
+# Sets the variables that the process could not be started with: too large, or not UTF-8.
 def set_late():
     try:
         with open(work + '.variables', 'rb') as file:
@@ -326,7 +326,7 @@ def set_late():
         os.environb[name] = value
 
 
-# The process ends at once, without waiting for threads, so what Python does at its end is done here.
+# The process ends at once, without waiting for threads, so this does what Python does at its end.
 def finish():
     atexit._run_exitfuncs()
     for value in gc.get_objects():

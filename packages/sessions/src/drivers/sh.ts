@@ -31,8 +31,8 @@ export const sh: Driver = {
 }
 
 /**
- * Restores, sets the handler that saves, and runs the command from its file. A command's own exit handler takes
- * its place, for POSIX lets no function stand before `trap`: such a command is not remembered, which its result says.
+ * Restores the state, sets the handler that saves, and runs the command from its file. A command's own exit handler replaces
+ * that handler, because in POSIX no function can replace `trap`: such a command is not remembered, and its result says so.
  */
 function shProgram({ work, state, secretNames }: DriverCall, path: string): string {
   const source = (file: string) => `[ ! -r ${quote(file)} ] || . ${quote(file)}`
@@ -59,15 +59,15 @@ trap '{ set +o; set +aCefuvx; __delta_save; } 2>/dev/null >|"$__delta_work"' EXI
 . ${quote(path)}`
 }
 
-/** Kept, they would end the session or ask for a terminal. */
+/** Options that would end the session or need a terminal. */
 const OPTION_NOT_KEPT = /^set -o (?:noexec|onecmd|interactive|stdin|monitor|privileged)$/
 
 /**
  * Makes a report of what `shProgram` wrote.
  *
- * @param saved - What it wrote, as latin1.
- * @returns undefined when it is not complete: the shell did not come to its end.
- * @throws {SyntaxError} It holds what no shell prints.
+ * @param saved - The work file, as latin1.
+ * @returns undefined when it is not complete: the shell was killed before its end.
+ * @throws {SyntaxError} A part is not a listing that a shell prints.
  */
 function readShReport(saved: string, secrets: Secrets): Report | undefined {
   const [shell = '', exports = '', listing = '', aliases = '', cwd = '', jobs = '', done] = saved.split('\0')

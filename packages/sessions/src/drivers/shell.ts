@@ -4,7 +4,7 @@ import { type DriverCall, launchEnvironment, type Report } from './driver.js'
 
 /** One entry of what a shell lists of itself (`declare -p`, `export -p`, `set`, `alias`). */
 export interface Listed {
-  /** The whole entry, without its final newline: what the shell can read back. */
+  /** The whole entry, without its final newline, as the shell can read it back. */
   text: string
   /** The letters of `declare -ix NAME`; empty for the other listings. */
   flags: string
@@ -16,10 +16,10 @@ export interface Listed {
 const HEAD = /(?:declare -([A-Za-z-]+) |export |alias (?:-- )?)?([^\s='"]+)(=?)/y
 
 /**
- * Reads a listing back into names and values. All texts are latin1, one character a byte, so that
- * values which are not valid text come through unharmed.
+ * Parses a listing into names and values. All strings are latin1, one character a byte, so that
+ * values which are not valid UTF-8 are unchanged.
  *
- * @throws {SyntaxError} It is not what shells print.
+ * @throws {SyntaxError} The listing is not one that a shell prints.
  */
 export function parseListing(listing: string): Listed[] {
   const entries: Listed[] = []
@@ -94,14 +94,14 @@ function decodeAnsi(text: string): string {
   )
 }
 
-/** Ours, and what no shell takes from its environment: never kept. */
+/** Never kept: our own variables, and those that no shell takes from its environment. */
 const NEVER_KEPT = /^(?:__delta_.*|_|BASHOPTS|EUID|PPID|SHELLOPTS|UID)$/
-/** What shells make themselves: kept only if the user exported it. */
+/** Variables that shells make themselves: kept only if the user exported them. */
 const MADE_ANEW =
   /^(?:BASH(?:PID|_.*)?|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OPTIND|OSTYPE|PIPESTATUS|RANDOM|SECONDS|SRANDOM)$/
 const DEFAULTS: Record<string, string> = { IFS: ' \t\n', PS1: '# ', PS2: '> ', PS4: '+ ' }
 
-/** Of the variables a shell lists, those a session keeps, and the names of those it keeps no secret in. */
+/** The variables in a listing that a session keeps, and the names of those it withholds because they hold a secret. */
 export function chooseVariables(
   entries: readonly Listed[],
   { secrets, isExported }: { secrets: Secrets; isExported: (entry: Listed) => boolean },
@@ -118,7 +118,7 @@ export function chooseVariables(
   }
 }
 
-/** What a shell left, as latin1. */
+/** What a shell wrote when it ended, as latin1. */
 interface ShellEnd {
   /** The environment. */
   exported: readonly Listed[]
@@ -133,7 +133,7 @@ interface ShellEnd {
 export function shellReport({ exported, withheld, cwd, jobs, script }: ShellEnd): Report {
   const directory = Buffer.from(cwd.replace(/\n$/, ''), 'latin1')
   const workDirectory = directory.toString('utf8')
-  // A process can only be started in a directory whose name is text; into any other the shell goes by itself.
+  // Node.js can start a process only in a directory whose name is UTF-8; the shell changes into any other by itself.
   const isText = Buffer.from(workDirectory).equals(directory)
   const lines = [isText ? '' : `cd ${quote(directory.toString('latin1'))}`, ...script].filter(Boolean)
   return {
@@ -145,12 +145,12 @@ export function shellReport({ exported, withheld, cwd, jobs, script }: ShellEnd)
     withheld,
     workDirectory,
     jobs: Buffer.from(jobs, 'latin1').toString('utf8'),
-    lost: [],
+    notKept: [],
     own: Buffer.from(`${lines.join('\n')}\n`, 'latin1'),
   }
 }
 
-/** IFS is the one variable without which a shell is not as it began. */
+/** A shell sets IFS by itself, so a session in which it was unset must unset it again. */
 export function unsetLines(entries: readonly Listed[]): string[] {
   return entries.some(({ name }) => name === 'IFS') ? [] : ['unset IFS']
 }
@@ -159,7 +159,7 @@ export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** The environment a shell is started with; what it must set for itself becomes a script, `<work>.variables`. */
+/** The environment a shell is started with. Variables that it must set for itself go to a script, `<work>.variables`. */
 export function shellEnvironment(call: DriverCall): Record<string, string> {
   const { env, late } = launchEnvironment(call)
   const lines = [...late]
@@ -171,8 +171,8 @@ export function shellEnvironment(call: DriverCall): Record<string, string> {
 }
 
 /**
- * Bytes, as latin1, as one word of a shell. In double quotes, which bash reads in time that grows with the length;
- * for some megabytes of apostrophes in any others it takes minutes.
+ * Quotes bytes, as latin1, as one word of a shell. bash reads double quotes in linear time; some megabytes of apostrophes in
+ * any other quotes take it minutes.
  */
 export function quote(bytes: string): string {
   return `"${bytes.replaceAll(/[\\"$`]/g, '\\$&')}"`
