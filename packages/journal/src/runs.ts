@@ -1,6 +1,6 @@
 export { asWriteError } from './errors.js'
 export { recordName } from './files.js'
-export { type CreateRunOptions, createRun } from './runs/create-run.js'
+export { type CreateRunOptions, createRun } from './create-run.js'
 export {
   type ActionRequest,
   type ActionResult,
@@ -24,7 +24,7 @@ export {
   type ToolCallRecord,
   type UnknownEvent,
   type UserMessage,
-} from './runs/events.js'
+} from './events.js'
 export {
   foldRun,
   type Owner,
@@ -34,10 +34,10 @@ export {
   type RunMetadata,
   type RunSummary,
   type Usage,
-} from './runs/fold.js'
-export { latestRunId, listRuns, type RunsOfPlace } from './runs/list-runs.js'
-export { migratedDirectory } from './runs/migrate.js'
-export { type OpenRunOptions, openRun } from './runs/open-run.js'
+} from './fold.js'
+export { latestRunId, listRuns, type RunsOfPlace } from './list-runs.js'
+export { migratedDirectory } from './migrate.js'
+export { type OpenRunOptions, openRun } from './open-run.js'
 export {
   checkRunsDirectory,
   isRunOf,
@@ -47,15 +47,15 @@ export {
   type RunsPlace,
   runDirectory,
   workDirectoryOf,
-} from './runs/paths.js'
-export { openRecordedRequests, type RecordedRequests, readRequest } from './runs/read-requests.js'
-export { neverBegan, readRun } from './runs/read-run.js'
-export { createRecordFile, overwriteRecord } from './runs/record-file.js'
+} from './paths.js'
+export { openRecordedRequests, type RecordedRequests, readRequest } from './read-requests.js'
+export { neverBegan, readRun } from './read-run.js'
+export { createRecordFile, overwriteRecord } from './record-file.js'
 export {
   type Invocation,
   type InvocationRecord,
   type RequestLog,
   recordInvocation,
-} from './runs/request-log.js'
-export type { Run } from './runs/run.js'
-export { repairRun, verifyRun } from './runs/verify-run.js'
+} from './request-log.js'
+export type { Run } from './run.js'
+export { repairRun, verifyRun } from './verify-run.js'

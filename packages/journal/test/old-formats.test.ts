@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { migrateRun } from '../src/runs/migrate.js'
+import { migrateRun } from '../src/migrate.js'
 import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
 import {
   createRun,

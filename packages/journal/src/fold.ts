@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { JournalError } from '../errors.js'
+import { JournalError } from './errors.js'
 import {
   type ContentPart,
   type EngineEnd,

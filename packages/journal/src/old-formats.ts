@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { isObject, type RawLine } from '../event.js'
+import { isObject, type RawLine } from './event.js'
 import { isToday } from './event-schemas.js'
 
 /**

@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readLockFile } from '@delta/durable'
-import { replaceFile } from '../files.js'
+import { replaceFile } from './files.js'
 import { makeRunDirectory } from './create-run.js'
 import { checkLayout, keepPrivate, refuseLink } from './layout.js'
 import {

@@ -11,7 +11,7 @@ import {
   readHolder,
   takeLock,
 } from '@delta/durable'
-import { asReadError, asWriteError, JournalError, type WayOut } from '../errors.js'
+import { asReadError, asWriteError, JournalError, type WayOut } from './errors.js'
 
 /** The right to write a run, held until `release` or until somebody takes it. */
 export interface Lease {

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile } from '@delta/durable'
-import { asWriteError, JournalError } from '../errors.js'
-import { replaceFile, syncName } from '../files.js'
+import { asWriteError, JournalError } from './errors.js'
+import { replaceFile, syncName } from './files.js'
 import { DELTA_DIRECTORY } from './paths.js'
 
 /** The version of the directory layout this package writes. */

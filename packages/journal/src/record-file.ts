@@ -1,8 +1,8 @@
 import { closeSync, constants, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFile } from '@delta/durable'
-import { asWriteError } from '../errors.js'
-import { recordName } from '../files.js'
+import { asWriteError } from './errors.js'
+import { recordName } from './files.js'
 
 /**
  * Creates a JSON file (0600) with a text in it, under a new name: see `recordName`. A clock that was set back repeats names of

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { AnyEvent, EventSchema, NewEventOf, Position } from '../event.js'
+import type { AnyEvent, EventSchema, NewEventOf, Position } from './event.js'
 import {
   eventSchemas,
   isKnownType,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type AnyEvent, type EventSchema, problemOf } from '../event.js'
+import { type AnyEvent, type EventSchema, problemOf } from './event.js'
 
 const text = z.string()
 const wholeNumber = z.int()

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { asWriteError, isJournalError, JournalError } from '../errors.js'
-import { isObject } from '../event.js'
-import { readFirstLine } from '../files.js'
-import { parseJson } from '../lines.js'
+import { asWriteError, isJournalError, JournalError } from './errors.js'
+import { isObject } from './event.js'
+import { readFirstLine } from './files.js'
+import { parseJson } from './lines.js'
 
 /** Where the parts of a run lie, as absolute paths. */
 export interface RunPaths {
