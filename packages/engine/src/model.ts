@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type CommandOutcome, credentialsOf, runCommand } from '@delta/executor'
-import { openRecordedRequests } from '@delta/journal/runs'
+import { openRecordedRequests } from '@delta/journal/internal'
 import {
   type ChatModel,
   type ChatResponse,

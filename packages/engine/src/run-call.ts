@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { createRecordFile, overwriteRecord } from '@delta/journal/runs'
+import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'

@@ -1,15 +1,268 @@
 import * as z from 'zod/mini'
-import type { AnyEvent, EventSchema, NewEventOf, Position } from './event.js'
-import {
-  eventSchemas,
-  isKnownType,
-  OLD_TYPES,
-  type part,
-  type status,
-  todaySchema,
-  type toolCall,
-} from './event-schemas.js'
-import { upcast } from './old-formats.js'
+import { type AnyEvent, type EventSchema, type NewEventOf, type Position, problemOf } from './event.js'
+
+const text = z.string()
+const wholeNumber = z.int()
+const optionalText = z.optional(z.string())
+const optionalIteration = z.optional(z.int())
+
+/** What any event may have. `inherited`: copied from the run of which this one is a fork. `replayed`: answered from a record. */
+function event<Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) {
+  return z.object({
+    seq: z.int(),
+    timestamp: z.string(),
+    inherited: z.optional(z.boolean()),
+    replayed: z.optional(z.boolean()),
+    type: z.literal(type),
+    ...fields,
+  })
+}
+
+/** As the provider counted, in its own words. */
+const usage = z.object({
+  prompt_tokens: z.optional(z.number()),
+  completion_tokens: z.optional(z.number()),
+  total_tokens: z.optional(z.number()),
+})
+
+/** Disjoint buckets, which add up to what is billed; `cache_write_1h` is a part of `cache_write`. */
+const tokens = z.looseObject({
+  input: z.number(),
+  cache_read: z.number(),
+  cache_write: z.number(),
+  cache_write_1h: z.optional(z.number()),
+  output: z.number(),
+  reasoning: z.number(),
+  adjusted: z.optional(z.array(text)),
+})
+
+/** US dollars for a million tokens of each bucket. */
+const price = z.looseObject({
+  input: z.number(),
+  cache_read: z.optional(z.number()),
+  cache_write: z.optional(z.number()),
+  cache_write_1h: z.optional(z.number()),
+  output: z.number(),
+})
+
+/** Of an answer that was paid for, whether it was used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
+const paid = {
+  usage: z.optional(z.nullable(usage)),
+  tokens: z.optional(z.nullable(tokens)),
+  /** The one that answered. */
+  model: z.optional(z.nullable(text)),
+  provider: z.optional(z.nullable(text)),
+  price: z.optional(z.nullable(price)),
+  waited_ms: z.optional(z.number()),
+}
+
+/** A piece of a message: text, or an image or file in `io/blobs/`. */
+const part = z.union([
+  z.object({
+    type: z.literal('text'),
+    text,
+    prompt_cache: z.optional(z.union([z.boolean(), text])),
+  }),
+  z.object({
+    type: z.enum(['image', 'file']),
+    /** The SHA-256 of its bytes, which is its name in `io/blobs/`. */
+    blob: text,
+    media_type: text,
+    bytes: wholeNumber,
+    width: z.optional(wholeNumber),
+    height: z.optional(wholeNumber),
+    name: optionalText,
+    prompt_cache: z.optional(z.union([z.boolean(), text])),
+  }),
+])
+
+const content = z.union([text, z.array(part)])
+
+/** What a run and its sub-agents have cost. */
+const totals = z.looseObject({})
+
+const sourceOfReplay = z.enum(['recorded', 'live'])
+
+/** What was put around a command, whose `argv` is the inner one. */
+const sandboxed = z.looseObject({ with: text, argv: z.array(text) })
+
+const toolCall = z.object({ id: text, action_id: text, name: text, arguments: text })
+
+const status = z.enum(['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED'])
+
+/** How each known event is written, by `type`. Fields beyond these are kept, never an error. */
+export const eventSchemas = {
+  ENGINE_START: event('ENGINE_START', {
+    run_id: text,
+    agent_name: optionalText,
+    agent_home: optionalText,
+    work_dir: optionalText,
+    workspace_id: z.optional(z.nullable(text)),
+    task: optionalText,
+    max_iterations: z.optional(z.nullable(z.number())),
+    config: z.optional(z.unknown()),
+    engine: z.optional(
+      z.object({
+        version: optionalText,
+        node: optionalText,
+        pid: z.optional(wholeNumber),
+        hostname: optionalText,
+        epoch: z.optional(wholeNumber),
+      }),
+    ),
+    resumed: z.optional(z.boolean()),
+    retry: z.optional(z.boolean()),
+    /** The run of which this one is a fork, and where it was cut. */
+    parent: z.optional(
+      z.looseObject({
+        run_id: text,
+        directory: text,
+        iteration: wholeNumber,
+        seq: wholeNumber,
+        sha256: text,
+        snapshot_id: z.optional(z.nullable(text)),
+        left_out: z.optional(z.array(text)),
+      }),
+    ),
+    /** Old path and new one: the first is replaced in what the model is sent of inherited events. */
+    paths: z.optional(z.array(z.tuple([text, text]))),
+    /** What is taken from the record, and what is not. */
+    replay: z.optional(z.object({ model: sourceOfReplay, tools: sourceOfReplay })),
+    imported: z.optional(z.object({ format: text, sha256: text })),
+    agent_package: z.optional(z.object({ name: text, version: text })),
+    sandbox: z.optional(z.looseObject({ with: text, version: optionalText, image_digest: optionalText })),
+    changed_files: z.optional(z.array(text)),
+    overrides: z.optional(z.array(text)),
+    parent_run: optionalText,
+    allowed: z.optional(
+      z.object({
+        import_roots: z.optional(z.array(text)),
+        trust_workspace_env: z.optional(z.boolean()), // of versions before 0.2
+        workspace_env_digest: optionalText,
+        runs_dir: optionalText,
+      }),
+    ),
+  }),
+  USER_MESSAGE: event('USER_MESSAGE', {
+    iteration: optionalIteration,
+    content,
+    /** Of a message that was said to a running run. */
+    inbox_id: optionalText,
+  }),
+  THOUGHT: event('THOUGHT', {
+    iteration: wholeNumber,
+    content: text,
+    tool_calls: z.array(toolCall),
+    llm_invocation_ref: optionalText,
+    request_bytes: z.optional(wholeNumber),
+    finish_reason: optionalText,
+    ...paid,
+    message: z.optional(z.unknown()),
+  }),
+  ACTION_REQUEST: event('ACTION_REQUEST', {
+    iteration: wholeNumber,
+    action_id: text,
+    attempt: wholeNumber,
+    tool_name: text,
+    tool_args: z.optional(z.unknown()),
+    resolved_command: z.optional(z.nullable(text)),
+    argv: z.optional(z.nullable(z.array(text))),
+    stdin_sha256: z.optional(z.nullable(text)),
+    sandbox: z.optional(sandboxed),
+    execution_ref: z.optional(z.nullable(text)),
+  }),
+  ACTION_RESULT: event('ACTION_RESULT', {
+    iteration: wholeNumber,
+    action_id: text,
+    tool_name: text,
+    status: z.enum(['SUCCESS', 'FAILED', 'ERROR', 'TIMEOUT', 'BLOCKED', 'INTERRUPTED']),
+    exit_code: z.optional(z.nullable(wholeNumber)),
+    signal: z.optional(z.nullable(text)),
+    observation_content: text,
+    /** What the model reads in place of the text alone. */
+    parts: z.optional(z.array(part)),
+    /** The runs that the call started. */
+    child_runs: z.optional(
+      z.array(
+        z.looseObject({
+          run_id: text,
+          directory: text,
+          status: z.optional(z.nullable(text)),
+          reason_code: z.optional(z.nullable(text)),
+          totals: z.optional(z.nullable(totals)),
+        }),
+      ),
+    ),
+    execution_ref: z.optional(z.nullable(text)),
+    duration_ms: z.optional(z.nullable(z.number())),
+  }),
+  HUMAN_INPUT_REQUEST: event('HUMAN_INPUT_REQUEST', {
+    iteration: optionalIteration,
+    request_id: optionalText,
+    action_id: optionalText,
+    prompt: text,
+    input_type: optionalText,
+    sensitive: z.optional(z.boolean()),
+    argv: z.optional(z.array(text)),
+    sandbox: z.optional(sandboxed),
+    effects: z.optional(z.unknown()),
+    reasons: z.optional(z.array(text)),
+  }),
+  HUMAN_INPUT_RECEIVED: event('HUMAN_INPUT_RECEIVED', {
+    iteration: optionalIteration,
+    request_id: optionalText,
+    action_id: optionalText,
+    response: text,
+    remember: optionalText,
+  }),
+  SYSTEM_MESSAGE: event('SYSTEM_MESSAGE', {
+    iteration: optionalIteration,
+    level: z.enum(['INFO', 'WARN', 'ERROR']),
+    content: text,
+  }),
+  HOOK_EXECUTION_AUDIT: event('HOOK_EXECUTION_AUDIT', {
+    iteration: optionalIteration,
+    action_id: optionalText,
+    hook_name: text,
+    status: text,
+    io_path_ref: z.optional(z.nullable(text)),
+    duration_ms: z.optional(z.number()),
+    error_message: optionalText,
+    observation_override: optionalText,
+  }),
+  ERROR: event('ERROR', {
+    iteration: optionalIteration,
+    error_message: text,
+    error_details: z.optional(z.unknown()),
+    recoverable: z.optional(z.boolean()),
+    ...paid,
+  }),
+  SNAPSHOT: event('SNAPSHOT', {
+    iteration: wholeNumber,
+    /** Null: the workspace was not captured; `reason` and `message` say why. */
+    snapshot_id: z.nullable(text),
+    files_id: z.optional(z.nullable(text)),
+    duration_ms: z.optional(z.number()),
+    waited_ms: z.optional(z.number()),
+    changed: z.optional(wholeNumber),
+    bytes: z.optional(wholeNumber),
+    /** The first hundred paths that are not in it. */
+    omitted: z.optional(z.array(z.unknown())),
+    omitted_count: z.optional(wholeNumber),
+    reason: optionalText,
+    message: optionalText,
+  }),
+  ENGINE_END: event('ENGINE_END', {
+    run_id: optionalText,
+    status,
+    final_iteration: z.optional(wholeNumber),
+    usage: z.optional(z.nullable(usage)),
+    totals: z.optional(totals),
+    reason: z.optional(z.nullable(text)),
+    reason_code: z.optional(z.nullable(text)),
+    warnings: z.optional(z.array(text)),
+  }),
+} as const
 
 type Schemas = typeof eventSchemas
 
@@ -57,17 +310,56 @@ export type StoredEvent = JournalEvent | UnknownEvent
 /** An event of a run, as `append` takes it. */
 export type NewEvent = NewEventOf<JournalEvent>
 
+type KnownType = keyof typeof eventSchemas
+
+function isKnownType(type: string): type is KnownType {
+  return Object.hasOwn(eventSchemas, type)
+}
+
+/** v1.1's names for ENGINE_START and ENGINE_END: known, and not to be passed on under these names. */
+const OLD_TYPES: readonly string[] = ['RUN_START', 'RUN_END']
+
+/** Lets through what an engine of this version writes, and events of types that it does not know. */
+export const todaySchema: EventSchema<never> = {
+  '~standard': {
+    version: 1,
+    vendor: 'delta',
+    validate: (value) => {
+      const message = problemIn(value as AnyEvent)
+      return message === undefined ? {} : { issues: [{ message }] }
+    },
+  },
+}
+
+export function isToday(value: unknown): boolean {
+  return problemOf(value, todaySchema) === undefined
+}
+
+function problemIn(event: AnyEvent): string | undefined {
+  const { type } = event
+  if (OLD_TYPES.includes(type)) return 'it is not valid'
+  const issue = isKnownType(type) ? eventSchemas[type].safeParse(event).error?.issues[0] : undefined
+  return issue && describe(issue)
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const field = `"${issue.path.join('.')}"`
+  if (issue.code === 'invalid_type') return `${field} is not a valid ${issue.expected}`
+  if (issue.code === 'invalid_union') return `${field} is not a valid ${kindsIn(issue).join(' or ')}`
+  if (issue.code === 'invalid_value') return `${field} is none of ${issue.values.join(', ')}`
+  return `${field} is not valid`
+}
+
+/** What a union may be: `string`, `array`. */
+function kindsIn({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
+  return errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
+}
+
 /** True for an event of a type this version knows; `event.type` then tells which. */
 export function isKnownEvent(event: StoredEvent): event is JournalEvent {
   const { type } = Object(event) as Partial<StoredEvent>
   return typeof type === 'string' && isKnownType(type)
 }
-
-/**
- * What the journal of a run holds: pass it to `openJournal`, `readJournal` and the others. Events of unknown types, and
- * further fields, are let through; lines of earlier formats are understood as events of today.
- */
-export const runEventSchema: EventSchema<StoredEvent> = { ...todaySchema, upcast }
 
 /**
  * The JSON Schema (draft 2020-12) of one line of a run's journal.

@@ -319,7 +319,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
-    ...(isLost && { problem: lostBeginning(directory) }),
+    ...(isLost && { problem: missingStartError(directory) }),
   }
 }
 
@@ -376,7 +376,7 @@ function modelIn(config: unknown): string | null {
 }
 
 /** An empty run whose journal holds what came later is none that never began. */
-function lostBeginning(directory: string): JournalError {
+function missingStartError(directory: string): JournalError {
   const path = journalPath(directory)
   return new JournalError(
     'ERR_JOURNAL_CORRUPT',

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, readFileSync } from 'node:fs'
-import { openAtOnce } from '@delta/durable'
+import { readIfThere } from '@delta/durable'
 import { asReadError, JournalError } from './errors.js'
 import {
   type AnyEvent,
@@ -16,7 +15,6 @@ import {
   corrupt,
   isTooLong,
   lineSplitter,
-  NOT_UTF8,
   numberCheck,
   parseJson,
   type Remainder,
@@ -66,14 +64,10 @@ export function inspectJournal<Event = AnyEvent>(
 
 const UNNUMBERED = { seq: 1, timestamp: '' }
 
+/** Nothing of a missing file. */
 function readWhole(path: string): Buffer {
   try {
-    const file = openAtOnce(path)
-    try {
-      return readFileSync(file)
-    } finally {
-      closeSync(file)
-    }
+    return readIfThere(path) ?? Buffer.alloc(0)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_FS_FILE_TOO_LARGE') throw asReadError(error, path)
     const message = `${path}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete it.`
@@ -84,7 +78,7 @@ function readWhole(path: string): Buffer {
 function parseLine({ bytes, offset }: Block, index: number): InspectedLine<never> {
   const line = { bytes, offset, line: index + 1 }
   if (isTooLong(bytes.length)) return { ...line, problem: TOO_LONG }
-  if (!isUtf8(bytes)) return { ...line, problem: NOT_UTF8 }
+  if (!isUtf8(bytes)) return { ...line, problem: 'it is not UTF-8' }
   const value = parseJson(bytes.toString('utf8'))
   return isRawLine(value)
     ? { ...line, raw: value }

@@ -44,11 +44,11 @@ export async function takeLease(
   directory: string,
   { above, force = false, ...waiting }: { above?: number; force?: boolean } & Waiting = {},
 ): Promise<Lease> {
-  const onHeld = (holder: Holder) => makeWay(directory, holder, { force, ...waiting })
+  const onHeld = (holder: Holder) => waitForOwner(directory, holder, { force, ...waiting })
   try {
     return leaseOf(dirname(directory), await takeLock(directory, { above, onHeld }))
   } catch (error) {
-    throw inWords(error, directory)
+    throw asLeaseError(error, directory)
   }
 }
 
@@ -57,11 +57,11 @@ export function readLease(directory: string): Holder | undefined {
   try {
     return readHolder(directory)
   } catch (error) {
-    throw inWords(error, directory)
+    throw asLeaseError(error, directory)
   }
 }
 
-function inWords(error: unknown, directory: string): unknown {
+function asLeaseError(error: unknown, directory: string): unknown {
   const { path = directory, dest, syscall } = Object(error) as NodeJS.ErrnoException & { dest?: string }
   if (syscall === undefined) return error
   const isRead = dest === undefined && /\/\d+$/.test(path)
@@ -105,7 +105,7 @@ function refusal(
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: it does, or waiting for it was ended.
  */
-async function makeWay(
+async function waitForOwner(
   directory: string,
   holder: Holder,
   { force, ...waiting }: { force: boolean } & Waiting,
@@ -166,7 +166,7 @@ function busy(run: string, holder: Holder): JournalError {
  * Whether a process whose lease was deleted has the run still: it stops before its next append, and until then its command
  * may be at work. Seen on Linux, where a process is known to be one by the journal it has open.
  */
-export function writesWithoutLease(pid: number | null, journal: string): boolean {
+export function isWritingWithoutLease(pid: number | null, journal: string): boolean {
   return pid !== null && pid !== process.pid && hasOpen(pid, journal)
 }
 
@@ -175,7 +175,7 @@ export function writesWithoutLease(pid: number | null, journal: string): boolean
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: it is not to be ended by force.
  */
-export async function makeWayWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
+export async function endOwnerWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
   if (force) return endProcess(pid, processStart(pid) ?? null)
   const message =
     `process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +

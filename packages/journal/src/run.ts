@@ -1,14 +1,15 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { asReadError, JournalError } from './errors.js'
+import type { JournalEvent, StoredEvent } from './events.js'
 import { replaceFile } from './files.js'
-import { type Journal, openJournal } from './journal.js'
-import { readJournal } from './read.js'
-import { type JournalEvent, runEventSchema, type StoredEvent } from './events.js'
 import { foldRun, type RunHistory, type RunSummary } from './fold.js'
+import { type Journal, openJournal } from './journal.js'
 import type { Lease } from './lease.js'
+import { runEventSchema } from './old-formats.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths, workDirectoryOf } from './paths.js'
-import { openRequestLog, type RequestLog } from './request-log.js'
+import { readJournal } from './read.js'
+import { openRequestLog, type RequestLog } from './requests.js'
 
 /** A run that this process may write. */
 export interface Run {

@@ -1,5 +1,3 @@
-export { asWriteError } from './errors.js'
-export { recordName } from './files.js'
 export { type CreateRunOptions, createRun } from './create-run.js'
 export {
   type ActionRequest,
@@ -16,7 +14,6 @@ export {
   journalJsonSchema,
   type NewEvent,
   type RunStatus,
-  runEventSchema,
   type SnapshotEvent,
   type StoredEvent,
   type SystemMessage,
@@ -25,37 +22,11 @@ export {
   type UnknownEvent,
   type UserMessage,
 } from './events.js'
-export {
-  foldRun,
-  type Owner,
-  type PendingCall,
-  type RunFold,
-  type RunHistory,
-  type RunMetadata,
-  type RunSummary,
-  type Usage,
-} from './fold.js'
-export { latestRunId, listRuns, type RunsOfPlace } from './list-runs.js'
-export { migratedDirectory } from './migrate.js'
+export type { Owner, PendingCall, RunHistory, RunMetadata, RunSummary, Usage } from './fold.js'
+export { runEventSchema } from './old-formats.js'
 export { type OpenRunOptions, openRun } from './open-run.js'
-export {
-  checkRunsDirectory,
-  isRunOf,
-  journalPath,
-  obstacleIn,
-  type RunPaths,
-  type RunsPlace,
-  runDirectory,
-  workDirectoryOf,
-} from './paths.js'
-export { openRecordedRequests, type RecordedRequests, readRequest } from './read-requests.js'
-export { neverBegan, readRun } from './read-run.js'
-export { createRecordFile, overwriteRecord } from './record-file.js'
-export {
-  type Invocation,
-  type InvocationRecord,
-  type RequestLog,
-  recordInvocation,
-} from './request-log.js'
+export type { RunPaths, RunsPlace } from './paths.js'
+export { listRuns, type RunsOfPlace, readRun } from './read-runs.js'
+export { type Invocation, type InvocationRecord, type RequestLog, readRequest } from './requests.js'
 export type { Run } from './run.js'
-export { repairRun, verifyRun } from './verify-run.js'
+export { repairRun } from './verify-run.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { problemOf } from '../src/event.js'
-import { eventSchemas } from '../src/event-schemas.js'
+import { eventSchemas } from '../src/events.js'
 import { journalFile, oneOfEach } from './helpers.js'
 import { isKnownEvent, journalJsonSchema, openJournal, runEventSchema } from './of-runs.js'
 

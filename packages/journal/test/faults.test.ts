@@ -22,7 +22,6 @@ import {
   openRun,
   readJournal,
   readRun,
-  recordInvocation,
   repairRun,
 } from './of-runs.js'
 
@@ -237,7 +236,7 @@ test('one damaged run does not hide the others', async () => {
 
 test('a run whose records were deleted is given back all the same, and says what was lost', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
-  recordInvocation(run, { iteration: 1, request: { messages: [{ role: 'user', content: 'hi' }] } })
+  run.requests.record({ iteration: 1, request: { messages: [{ role: 'user', content: 'hi' }] } })
   rmSync(run.paths.parts)
   expect(run.close).toThrow(`${run.paths.parts}: The journal was deleted or replaced`)
   const again = await openRun(run.directory)
@@ -250,7 +249,7 @@ test('a request that does not fit on the disk leaves no record and no open file'
   if (!disk.mounted) return skip()
   const run = await createRun(disk.path, { events: firstEvents })
   afterTest(run.close)
-  const record = () => recordInvocation(run, { iteration: 1, request: { messages: [] }, blocks: [LARGE] })
+  const record = () => run.requests.record({ iteration: 1, request: { messages: [] }, blocks: [LARGE] })
   expect(record).toThrow('ENOSPC')
   expect(readdirSync(run.paths.invocations)).toEqual([])
   const openRecords = openFiles().filter((path) => path.startsWith(run.paths.invocations))

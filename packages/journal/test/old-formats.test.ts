@@ -303,25 +303,25 @@ test('the directories that an old run did not have are made, so that it can go o
     expect(existsSync(path), path).toBe(true)
 })
 
-test('once it goes on, LATEST names the new run, and its metadata keeps the names of agent and workspace', async () => {
+test('once it goes on, LATEST names the new run, and agent and workspace are named by their directories', async () => {
   const { work, directory } = publicRun()
   writeFileSync(join(work, '.delta', 'LATEST'), 'old\n')
-  writeFileSync(join(directory, 'metadata.json'), '{"agent_name":"Lister","workspace_id":"W007"}')
   const run = await openRun(directory)
   afterTest(run.close)
   expect(await latestRunId(work)).toBe('old-continued')
-  const names = { run_id: 'old-continued', agent_name: 'Lister', workspace_id: 'W007' }
+  const names = { run_id: 'old-continued', agent_name: 'lister', workspace_id: basename(work) }
   expect(run.summary().metadata).toMatchObject(names)
   expect((await listRuns(work)).map(({ runId }) => runId)).toContain('old-continued')
 })
 
-test('of a run of v1.1, which had no such metadata, agent and workspace are named by their directories', async () => {
-  const { work, directory } = nestedRun()
-  writeFileSync(join(work, '.delta', 'LATEST'), 'another\n')
+test('an old run whose task only metadata.json names begins with it', async () => {
+  const { directory } = publicRun()
+  const lines = [envelope(1, 'RUN_START', { run_id: 'old' }), publicJournal[8]]
+  writeFileSync(join(directory, 'journal.jsonl'), toLines(lines as object[]))
+  writeFileSync(join(directory, 'metadata.json'), '{"initial_message":"list the files"}')
   const run = await openRun(directory)
   afterTest(run.close)
-  expect(readText(join(work, '.delta', 'LATEST'))).toBe(`${run.runId}\n`)
-  expect(run.summary().metadata).toMatchObject({ agent_name: 'lister', workspace_id: basename(work) })
+  expect((await run.events())[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'list the files' })
 })
 
 test('continued again, it goes on where it was written anew', async () => {

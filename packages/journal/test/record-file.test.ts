@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
-import { createRecordFile, createRun, overwriteRecord, recordInvocation } from './of-runs.js'
+import { createRecordFile, createRun, overwriteRecord } from './of-runs.js'
 
 test('a record is its owner’s only, and named by its time and label', () => {
   const path = createRecordFile(temporaryDirectory(), 'echo', 'room for what comes')
@@ -41,7 +41,7 @@ test('a record that cannot be made says why', () => {
 test('a record that is completed a second time holds the second response, however short it is', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   afterTest(run.close)
-  const record = recordInvocation(run, { iteration: 1, request: { messages: [] } })
+  const record = run.requests.record({ iteration: 1, request: { messages: [] } })
   record.complete({ error: 'x'.repeat(1000) })
   record.complete({ response: {} })
   const stored = JSON.parse(readText(join(run.directory, record.ref)))

@@ -22,7 +22,6 @@ import {
   readRequest,
   readRun,
   readTail,
-  recordInvocation,
   verifyJournal,
 } from './of-runs.js'
 
@@ -130,7 +129,7 @@ test('any request is given back byte for byte', async () => {
     }))
     const request = { model: 'm', messages, temperature: iteration % 2 }
     bodies.push(JSON.stringify(request))
-    recordInvocation(run, { iteration, request }).complete({ response: {}, duration_ms: 1 })
+    run.requests.record({ iteration, request }).complete({ response: {}, duration_ms: 1 })
   }
   for (const [index, body] of bodies.entries()) expect(await readRequest(run.directory, index + 1)).toBe(body)
   const records = readdirSync(run.paths.invocations).map((name) =>
@@ -263,7 +262,7 @@ test.skipIf(process.platform !== 'linux')(
     const run = await createRun(work, { events: firstEvents })
     for (const iteration of [1, 2]) {
       const request = { messages: [{ role: 'user', content: String(iteration) }] }
-      const { ref, complete } = recordInvocation(run, { iteration, request })
+      const { ref, complete } = run.requests.record({ iteration, request })
       complete({ response: {} })
       run.journal.append({ type: 'THOUGHT', iteration, content: '', tool_calls: [], llm_invocation_ref: ref })
     }
@@ -298,7 +297,7 @@ test('a run that belongs to another one does not become the latest, nor is it ta
 test('whatever a run writes, only its owner can read', async () => {
   const work = temporaryDirectory()
   const run = await createRun(work, { events: firstEvents })
-  recordInvocation(run, { iteration: 1, request: {} }).complete({ response: {} })
+  run.requests.record({ iteration: 1, request: {} }).complete({ response: {} })
   run.close()
   const below = readdirSync(work, { recursive: true, withFileTypes: true })
   const wrong = below.filter((entry) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { openJournal, readJournal, readTail, streamJournal } from '../src/index.js'
-import { createRun, openRun, recordInvocation, repairRun } from '../src/runs.js'
+import { createRun, openRun, repairRun } from '../src/runs.js'
 
 // `tsc` reads this file, too: what it refuses here, it would refuse to every program with strict settings.
 
@@ -15,9 +15,9 @@ test('an option may be undefined, and a list constant', async () => {
     { type: 'USER_MESSAGE', content: 'Hi' },
   ] as const
   const run = await createRun(path, { runId: maybe('r1'), events: () => events })
-  const record = recordInvocation(run, { iteration: 1, request: {}, blocks: undefined })
+  const record = run.requests.record({ iteration: 1, request: {}, blocks: undefined })
   expect(record.body.toString()).toBe('{}')
-  recordInvocation(run, { iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
+  run.requests.record({ iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
   run.close()
   const waiting = { onWait: undefined, signal: maybe(new AbortController().signal) }
   const again = await openRun(run.directory, { ...waiting, force: undefined, sync: undefined })
