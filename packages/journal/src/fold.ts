@@ -84,7 +84,7 @@ export interface RunMetadata {
   host: string | null
 }
 
-/** What the next engine needs of the events before it, and nobody else. */
+/** What the next engine needs of the events before it. */
 export interface RunHistory {
   /** Every id that a call of the run has. */
   actionIds: ReadonlySet<string>
@@ -135,40 +135,44 @@ export interface RunSummary {
 }
 
 /** What a journal says about its run, gathered event by event. */
-interface RunState {
-  firstStart?: EngineStart
-  lastStart?: EngineStart
-  /** Of the last start that has one. */
-  allowed?: EngineStart['allowed']
-  /** The highest number of an owner; 0 when none is recorded. */
-  lastEpoch: number
-  /** Set only while no ENGINE_START follows it. */
-  end?: EngineEnd
-  firstTimestamp?: string
-  lastTimestamp?: string
-  lastError?: string
-  lastThought?: Thought
-  /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
-  attempts: Map<string, number>
-  /** Of the last THOUGHT: the calls that have a result. */
-  answered: Set<string>
-  /** True when a USER_MESSAGE came after the last THOUGHT. */
-  messageSinceThought: boolean
-  /** True when the last THOUGHT was not used: the run was retried after it. */
-  retriedSinceThought: boolean
-  /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
-  failure?: ErrorEvent
-  humanRequest?: HumanInputRequest
-  lastIteration: number
-  iterationsSinceMessage: number
-  usage: Usage
-  /** True when there is more than starts. */
-  wentOn: boolean
-  actionIds: Set<string>
-  sensitiveCalls: Set<string>
-  userMessages: string[]
-  lastCount: RunHistory['lastCount']
+function emptyState() {
+  return {
+    firstStart: undefined as EngineStart | undefined,
+    lastStart: undefined as EngineStart | undefined,
+    /** Of the last start that has one. */
+    allowed: undefined as EngineStart['allowed'],
+    /** The highest number of an owner; 0 when none is recorded. */
+    lastEpoch: 0,
+    /** Set only while no ENGINE_START follows it. */
+    end: undefined as EngineEnd | undefined,
+    firstTimestamp: undefined as string | undefined,
+    lastTimestamp: undefined as string | undefined,
+    lastError: undefined as string | undefined,
+    lastThought: undefined as Thought | undefined,
+    /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
+    attempts: new Map<string, number>(),
+    /** Of the last THOUGHT: the calls that have a result. */
+    answered: new Set<string>(),
+    /** True when a USER_MESSAGE came after the last THOUGHT. */
+    messageSinceThought: false,
+    /** True when the last THOUGHT was not used: the run was retried after it. */
+    retriedSinceThought: false,
+    /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
+    failure: undefined as ErrorEvent | undefined,
+    humanRequest: undefined as HumanInputRequest | undefined,
+    lastIteration: 0,
+    iterationsSinceMessage: 0,
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    /** True when there is more than starts. */
+    wentOn: false,
+    actionIds: new Set<string>(),
+    sensitiveCalls: new Set<string>(),
+    userMessages: [] as string[],
+    lastCount: undefined as RunHistory['lastCount'],
+  }
 }
+
+type RunState = ReturnType<typeof emptyState>
 
 /** What the events of a run add up to: `add` takes them in order; the rest may be asked at any time. */
 export interface RunFold {
@@ -182,21 +186,7 @@ export interface RunFold {
 
 /** Folds the events of a run. Nothing else adds them up: an open run feeds one with what it finds and what it appends. */
 export function foldRun(): RunFold {
-  const state: RunState = {
-    lastEpoch: 0,
-    attempts: new Map(),
-    answered: new Set(),
-    messageSinceThought: false,
-    retriedSinceThought: false,
-    lastIteration: 0,
-    iterationsSinceMessage: 0,
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-    wentOn: false,
-    actionIds: new Set(),
-    sensitiveCalls: new Set(),
-    userMessages: [],
-    lastCount: undefined,
-  }
+  const state = emptyState()
 
   function add(event: StoredEvent): void {
     state.firstTimestamp ??= event.timestamp
@@ -222,13 +212,13 @@ function addKnown(event: JournalEvent, state: RunState): void {
       break
     case 'ENGINE_END':
       state.end = event
-      delete state.failure
+      state.failure = undefined
       break
     case 'USER_MESSAGE':
       state.userMessages.push(wordsOf(event.content))
       state.messageSinceThought = true
       state.iterationsSinceMessage = 0
-      delete state.failure
+      state.failure = undefined
       break
     case 'THOUGHT':
       addThought(event, state)
@@ -238,14 +228,14 @@ function addKnown(event: JournalEvent, state: RunState): void {
       break
     case 'ACTION_RESULT':
       state.answered.add(event.action_id)
-      if (state.humanRequest?.action_id === event.action_id) delete state.humanRequest
+      if (state.humanRequest?.action_id === event.action_id) state.humanRequest = undefined
       break
     case 'HUMAN_INPUT_REQUEST':
       state.humanRequest = event
       if (event.sensitive && event.action_id !== undefined) state.sensitiveCalls.add(event.action_id)
       break
     case 'HUMAN_INPUT_RECEIVED':
-      delete state.humanRequest
+      state.humanRequest = undefined
       break
     case 'ERROR':
       state.lastError = event.error_message
@@ -268,8 +258,8 @@ function addStart(event: EngineStart, state: RunState): void {
   if (event.allowed) state.allowed = event.allowed
   const epoch = event.engine?.epoch ?? 0
   if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
-  delete state.end
-  delete state.lastError
+  state.end = undefined
+  state.lastError = undefined
   if (event.retry) state.retriedSinceThought = true
 }
 
@@ -280,7 +270,7 @@ function addThought(event: Thought, state: RunState): void {
   state.answered.clear()
   state.messageSinceThought = false
   state.retriedSinceThought = false
-  delete state.failure
+  state.failure = undefined
   state.lastIteration = Math.max(state.lastIteration, event.iteration)
   for (const { action_id } of event.tool_calls) state.actionIds.add(action_id)
   for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
@@ -360,7 +350,7 @@ function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): Ru
   }
 }
 
-/** Without a first message a run was announced to nobody, and nothing was started in it. */
+/** A run without a first message was never announced, and nothing was started in it. */
 function deriveStatus(state: RunState, ownerAlive: boolean): RunMetadata['status'] {
   const { firstStart, userMessages, lastThought, end } = state
   if (firstStart === undefined || (userMessages.length === 0 && lastThought === undefined)) return 'EMPTY'
@@ -375,7 +365,7 @@ function modelIn(config: unknown): string | null {
   return [model, oldName, provider].find((name) => typeof name === 'string') ?? null
 }
 
-/** An empty run whose journal holds what came later is none that never began. */
+/** The run began: its journal holds later events. */
 function missingStartError(directory: string): JournalError {
   const path = journalPath(directory)
   return new JournalError(

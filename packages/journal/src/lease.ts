@@ -75,29 +75,26 @@ const MOVE_AWAY = 'No run creates one there: move it away, and try again.'
 function leaseOf(run: string, { number, record, takenFrom, lost, release }: Lock): Lease {
   function fence(): void {
     const how = lost()
-    if (how === 'deleted' && existsSync(run)) throw deleted(run, number) // without a run nobody takes it
-    if (how === 'taken') throw taken(run, number + 1)
+    if (how === 'taken') {
+      const why = `Another process has taken this run (lease ${number + 1}), and it goes on there.`
+      throw lostError(run, why, 'show')
+    }
+    if (how === 'deleted' && existsSync(run)) {
+      const why = `The lease of this run (lease/${number}) was deleted, so another process may be writing it.`
+      throw lostError(run, why, 'continue') // without a run nobody takes it
+    }
   }
   return { epoch: number, owner: { pid: record.pid, host: record.host }, takenFrom, fence, release }
 }
 
-function taken(run: string, epoch: number): JournalError {
-  const message = `Another process has taken this run (lease ${epoch}), and it goes on there. Nothing more was written here.`
-  return refusal('ERR_RUN_LOST', run, message, 'show')
+function lostError(run: string, why: string, wayOut: WayOut): JournalError {
+  const message = `${run}: ${why} Nothing more was written here.`
+  return new JournalError('ERR_RUN_LOST', message, { path: run, wayOut })
 }
 
-function deleted(run: string, epoch: number): JournalError {
-  const message = `The lease of this run (lease/${epoch}) was deleted, so another process may be writing it. Nothing more was written here.`
-  return refusal('ERR_RUN_LOST', run, message, 'continue')
-}
-
-function refusal(
-  code: 'ERR_RUN_LOST' | 'ERR_RUN_BUSY',
-  run: string,
-  message: string,
-  wayOut: WayOut,
-): JournalError {
-  return new JournalError(code, `${run}: ${message}`, { path: run, wayOut })
+function busyError(run: string, who: string, more = ''): JournalError {
+  const message = `${run}: ${who}. Nothing was changed.${more}`
+  return new JournalError('ERR_RUN_BUSY', message, { path: run, wayOut: 'take' })
 }
 
 /**
@@ -117,7 +114,8 @@ async function waitForOwner(
     await endProcess(record.pid, record.process_start)
     return true
   }
-  throw busy(dirname(directory), holder)
+  const who = `${whoHolds(holder)} is writing this run`
+  throw busyError(dirname(directory), who, state === 'alive' ? '' : UNSEEN)
 }
 
 const WATCH_INTERVAL_MS = 100
@@ -154,20 +152,26 @@ export function whoHolds({ number, record }: Holder): string {
   return record ? `process ${record.pid} on ${record.host}` : `the holder of lease ${number}`
 }
 
-function busy(run: string, holder: Holder): JournalError {
-  const unseen =
-    '\nIt cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
-    `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
-  const message = `${whoHolds(holder)} is writing this run. Nothing was changed.${holder.state === 'alive' ? '' : unseen}`
-  return refusal('ERR_RUN_BUSY', run, message, 'take')
-}
+const UNSEEN = `
+It cannot be seen from here (another machine, container or boot) and its last sign of life is less than
+${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
 
 /**
- * Whether a process whose lease was deleted has the run still: it stops before its next append, and until then its command
- * may be at work. Seen on Linux, where a process is known to be one by the journal it has open.
+ * Whether a process whose lease was deleted still has the run: it stops before its next append, and until then its command
+ * may be at work. Seen on Linux, and by the journal that the process has open: its pid alone may be another process's by now.
  */
 export function isWritingWithoutLease(pid: number | null, journal: string): boolean {
-  return pid !== null && pid !== process.pid && hasOpen(pid, journal)
+  if (pid === null || pid === process.pid) return false
+  const descriptors = `/proc/${pid}/fd`
+  try {
+    const wanted = statSync(journal)
+    return readdirSync(descriptors).some((name) => {
+      const open = statSync(join(descriptors, name), { throwIfNoEntry: false })
+      return open?.ino === wanted.ino && open.dev === wanted.dev
+    })
+  } catch {
+    return false // no such process, another user's, or no /proc
+  }
 }
 
 /**
@@ -177,22 +181,6 @@ export function isWritingWithoutLease(pid: number | null, journal: string): bool
  */
 export async function endOwnerWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
   if (force) return endProcess(pid, processStart(pid) ?? null)
-  const message =
-    `process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +
-    'It stops at its next step: try again then.'
-  throw refusal('ERR_RUN_BUSY', run, message, 'take')
-}
-
-/** A pid alone may be another process's by now. */
-function hasOpen(pid: number, path: string): boolean {
-  const descriptors = `/proc/${pid}/fd`
-  try {
-    const wanted = statSync(path)
-    return readdirSync(descriptors).some((name) => {
-      const open = statSync(join(descriptors, name), { throwIfNoEntry: false })
-      return open?.ino === wanted.ino && open.dev === wanted.dev
-    })
-  } catch {
-    return false // no such process, another user's, or no /proc
-  }
+  const who = `process ${pid} is writing this run, though its lease was deleted`
+  throw busyError(run, who, '\nIt stops before it writes again: try again then.')
 }

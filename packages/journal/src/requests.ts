@@ -153,37 +153,34 @@ interface PartEvent extends Position {
 
 type Parts = ReturnType<typeof openParts>
 
-/** Knows each line by a digest, so that what is kept stays small whatever was sent. */
-function openParts(path: string, options: RequestLogOptions) {
+/**
+ * Knows each line by a digest, so that what is kept stays small whatever was sent. The log is a record, not the truth: a
+ * damaged line is set aside with a notice, and costs the requests it was part of, never the run.
+ */
+function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
   const lines = new Map<string, number>()
-  const log = openPartsLog(path, options, ({ type, part, seq }) => {
-    lines.set(hash('sha256', type + JSON.stringify(part), 'base64'), seq)
-  })
+  const keyOf = (type: string, part: unknown) => hash('sha256', type + JSON.stringify(part), 'base64')
+  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(keyOf(type, part), seq)
+  const log = openOrRepair()
+
+  function openOrRepair(): Journal<PartEvent> {
+    try {
+      return openJournal<PartEvent>(path, { sync, onEvent })
+    } catch (error) {
+      if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
+      onNotice(repairJournal(path).text)
+      return openJournal<PartEvent>(path, { sync, onEvent })
+    }
+  }
 
   /** The number of the line that holds this part; written when no line does yet. */
   function lineOf(type: PartEvent['type'], part: unknown = null): number {
-    const key = hash('sha256', type + JSON.stringify(part), 'base64')
+    const key = keyOf(type, part)
     if (!lines.has(key)) log.append({ type, part })
     return lines.get(key) ?? log.lastSeq
   }
 
   return { lineOf, sync: log.sync, close: log.close }
-}
-
-/** A record, not the truth: a damaged line is set aside with a notice, and costs the requests it was part of, never the run. */
-function openPartsLog(
-  path: string,
-  { sync, onNotice }: RequestLogOptions,
-  onEvent: (event: PartEvent) => void,
-): Journal<PartEvent> {
-  const open = () => openJournal<PartEvent>(path, { sync, onEvent })
-  try {
-    return open()
-  } catch (error) {
-    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
-    onNotice(repairJournal(path).text)
-    return open()
-  }
 }
 
 /** Numbers in order as pairs of first and last: mostly one pair. */

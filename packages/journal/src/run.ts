@@ -28,7 +28,7 @@ export interface Run {
   readonly paths: RunPaths
   /** What the user should be told about opening it, one line each. */
   readonly notices: string[]
-  /** What was sent to the model; `recordInvocation` writes it. */
+  /** Records what is sent to the model. */
   readonly requests: RequestLog
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary

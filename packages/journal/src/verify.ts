@@ -114,7 +114,7 @@ function describe(path: string, events: number, findings: Finding[]): string {
 }
 
 /** A finding as a line of a report. */
-export function findingLine({ line, message }: Finding): string {
+function findingLine({ line, message }: Finding): string {
   return `  ${line === undefined ? '' : `line ${line}: `}${message}`
 }
 

@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { type LockRecord, processStart } from '@delta/durable'
+import type { LockRecord } from '@delta/durable'
 import { isAlive } from '@delta/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
 import { createRun, openRun, type Run, readJournal, readRun } from './of-runs.js'
 
@@ -47,19 +47,6 @@ async function holder(run: Run, preload?: string) {
 
 const open = (run: Run, options?: { force: boolean }) => openRun(run.directory, options)
 
-test('each owner has the next epoch, and releasing deletes nothing', async () => {
-  const run = await closedRun()
-  const second = await open(run)
-  second.close()
-  expect([run.epoch, second.epoch]).toEqual([1, 2])
-  expect(readdirSync(run.paths.lease).sort()).toEqual(['1', '2'])
-  expect(JSON.parse(readText(join(run.paths.lease, '2')))).toMatchObject({
-    pid: process.pid,
-    released: expect.any(String),
-  })
-  expect(second.notices).toEqual([])
-})
-
 test('of ten processes that open one run at once exactly one wins, the others change nothing', async () => {
   const run = await closedRun()
   const before = readText(run.paths.journal)
@@ -70,18 +57,6 @@ test('of ten processes that open one run at once exactly one wins, the others ch
   expect(answers.toSorted()).toEqual([...Array(9).fill('ERR_RUN_BUSY'), 'epoch 2'])
   expect(readText(run.paths.journal)).toBe(before)
   expect(readdirSync(run.paths.lease).sort()).toEqual(['1', '2'])
-})
-
-test('of ten processes that take over one dead lease exactly one wins, at once', async () => {
-  const run = await closedRun()
-  const dead = await holder(run)
-  dead.process.kill('SIGKILL')
-  await dead.ended
-  const children = Array.from({ length: 10 }, () => runChild('holder.mjs', [run.directory]))
-  for (const child of children) expect(await child.line()).toBe('ready')
-  for (const child of children) child.say('open')
-  const answers = await Promise.all(children.map((child) => child.line()))
-  expect(answers.toSorted()).toEqual([...Array(9).fill('ERR_RUN_BUSY'), 'epoch 3'])
 })
 
 test('a live owner blocks, the message says who and what to do, and its end unblocks', async () => {
@@ -118,14 +93,6 @@ test('a killed owner is taken over without force, and the user is told', async (
       ),
     ),
   ])
-})
-
-test('a reused pid is not the owner: the start time differs', async () => {
-  const run = await closedRun()
-  putLease(run, { pid: process.ppid, process_start: '1' })
-  const again = await open(run)
-  expect(again.epoch).toBe(3)
-  again.close()
 })
 
 test('a frozen owner is alive: it blocks, and force ends it for good', async () => {
@@ -361,25 +328,6 @@ test('a lease whose content a power cut took counts by its heartbeat alone, and 
     expect(again.epoch).toBe(3)
     again.close()
   }
-})
-
-test('the heart of an owner beats every five seconds, by the clock of the file system', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  afterTest(() => vi.useRealTimers())
-  const run = await createRun(temporaryDirectory(), { events: firstEvents })
-  const path = join(run.paths.lease, '1')
-  const [content, longAgo] = [readText(path), new Date(0)]
-  utimesSync(path, longAgo, longAgo)
-  vi.advanceTimersByTime(5_000)
-  expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(60_000)
-  expect(readText(path)).toBe(content)
-  run.close()
-})
-
-test('a process is told by its pid and its start, and a zombie is none', () => {
-  expect(processStart(process.pid)).toMatch(/^\d+$/)
-  expect(processStart(process.pid)).toBe(processStart(process.pid))
-  expect(processStart(2 ** 22 + 1)).toBeUndefined()
 })
 
 /** A file that looks as if its writer had been killed before renaming it. */

@@ -177,26 +177,6 @@ test('every way of reading understands an old journal', async () => {
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })
 
-test('a tail that reaches the beginning of an old journal is all of it, and says so', async () => {
-  const path = journalFile(toLines(publicJournal.slice(2)))
-  const { events } = await readJournal(path)
-  expect(await readTail(path, { iterations: 2 })).toEqual({ events, complete: true })
-  expect(await readTail(path, { iterations: 1 })).toMatchObject({ complete: false })
-})
-
-test('a result that tells neither a status nor an exit code was a success', async () => {
-  const result = { type: 'ACTION_RESULT', action_id: 'u1', tool_name: 'ls', observation_content: '' }
-  for (const [exit_code, status] of [
-    [undefined, 'SUCCESS'],
-    [null, 'SUCCESS'],
-    [0, 'SUCCESS'],
-    [2, 'FAILED'],
-  ] as const) {
-    const { events } = await readJournal(journalFile(toLines([{ ...result, exit_code }])))
-    expect(events[0]).toMatchObject({ status })
-  }
-})
-
 test('an old thought with a call that is none is damage, named by its line', async () => {
   const path = journalFile(toLines([...publicJournal, envelope(10, 'THOUGHT', { tool_calls: [null] })]))
   await expect(readJournal(path)).rejects.toMatchObject({ code: 'ERR_JOURNAL_CORRUPT', line: 10 })
@@ -294,15 +274,6 @@ test('the requests of an old run are given back as they were kept, where they li
   await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
 })
 
-test('the directories that an old run did not have are made, so that it can go on', async () => {
-  const { directory } = publicRun()
-  rmSync(join(directory, 'io'), { recursive: true })
-  const run = await openRun(directory)
-  afterTest(run.close)
-  for (const path of [run.paths.invocations, run.paths.toolExecutions, run.paths.hooks])
-    expect(existsSync(path), path).toBe(true)
-})
-
 test('once it goes on, LATEST names the new run, and agent and workspace are named by their directories', async () => {
   const { work, directory } = publicRun()
   writeFileSync(join(work, '.delta', 'LATEST'), 'old\n')
@@ -324,8 +295,9 @@ test('an old run whose task only metadata.json names begins with it', async () =
   expect((await run.events())[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'list the files' })
 })
 
-test('continued again, it goes on where it was written anew', async () => {
+test('continued again, it goes on where it was written anew, with the directories that the old run did not have', async () => {
   const { directory } = publicRun()
+  rmSync(join(directory, 'io'), { recursive: true })
   const first = await openRun(directory)
   first.journal.append({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: 'hello' })
   first.close()
@@ -333,6 +305,8 @@ test('continued again, it goes on where it was written anew', async () => {
   afterTest(second.close)
   expect([second.directory, second.journal.lastSeq]).toEqual([`${directory}-continued`, 10])
   expect(second.notices[0]).toContain('had been converted already')
+  for (const path of [second.paths.invocations, second.paths.toolExecutions, second.paths.hooks])
+    expect(existsSync(path), path).toBe(true)
 })
 
 test('a run of v1.1 keeps its id in the layout of today, its task becomes the first message, its records move along', async () => {

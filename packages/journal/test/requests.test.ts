@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
-import { createRun, openRun, type Run, readRequest } from './of-runs.js'
+import { createRecordFile, createRun, openRun, overwriteRecord, type Run, readRequest } from './of-runs.js'
 
 async function newRun(options: { sync?: boolean } = {}) {
   return await createRun(temporaryDirectory(), { events: firstEvents, ...options })
@@ -59,18 +59,6 @@ test('what is sent again is not written again: 300 growing requests leave 300 me
   expect(last.request).toBeUndefined()
 })
 
-test('the body of a conversation that grows is the request, byte for byte', async () => {
-  const run = await newRun({ sync: false })
-  for (let iteration = 1; iteration <= 12; iteration++) {
-    const messages = turns(iteration).map((message) => ({ ...message, said: 'ü'.repeat(iteration * 700) }))
-    const request = { model: 'm', messages, tools: [{ about: 'x'.repeat(3000) }] }
-    const { body } = run.requests.record({ iteration, request })
-    expect(body.toString()).toBe(JSON.stringify(request))
-    expect(await readRequest(run.directory, iteration)).toBe(JSON.stringify(request))
-  }
-  run.close()
-})
-
 test('a hook may rewrite a request as it likes: in another order, shortened, or without messages at all', async () => {
   const run = await newRun()
   const requests = [
@@ -120,38 +108,17 @@ test('whatever a request holds, and however it follows from the one before, its 
   )
 })
 
-test('the first ten records of a run hold the request whole besides, for jq', async () => {
-  const run = await newRun()
-  for (let iteration = 1; iteration <= 12; iteration++) {
-    run.requests.record({ iteration, request: { model: 'm', messages: turns(iteration) } })
-  }
-  run.close()
-  expect(records(run.paths.invocations).map((record) => record.request?.messages.length)).toEqual([
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-    undefined,
-    undefined,
-  ])
-})
-
-test('later records name the command that prints the request', async () => {
+test('the first ten records of a run hold the request whole besides, for jq; later ones name the command that prints it', async () => {
   const workspace = join(temporaryDirectory(), "it's mine")
   mkdirSync(workspace)
   const run = await createRun(workspace, { events: firstEvents, runId: 'long' })
-  for (let iteration = 1; iteration <= 11; iteration++)
-    run.requests.record({ iteration, request: { model: 'm', messages: turns(iteration) } })
+  recordEleven(run)
   run.close()
-  const commands = records(run.paths.invocations).map((record) => record.request_command)
+  const all = records(run.paths.invocations)
+  expect(all.map(({ request }) => request?.messages.length)).toEqual([...Array(10).fill(3), undefined])
   const quoted = `'${workspace.replace("'", "'\\''")}'`
-  expect(commands).toEqual([...Array(10).fill(undefined), `delta show long --request 11 -w ${quoted}`])
+  const command = `delta show long --request 11 -w ${quoted}`
+  expect(all.map((record) => record.request_command)).toEqual([...Array(10).fill(undefined), command])
 })
 
 test('a record is on disk before its response, lists the blocks it came from, and is completed in place', async () => {
@@ -173,17 +140,6 @@ test('a record is on disk before its response, lists the blocks it came from, an
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(record.ref).toMatch(/^io\/invocations\/\d{8}T\d{9}_1\.json$/)
   run.close()
-})
-
-test('a record gets its response also after the next request was recorded', async () => {
-  const run = await newRun()
-  const records = [1, 2].map((iteration) =>
-    run.requests.record({ iteration, request: { messages: turns(iteration) } }),
-  )
-  for (const [index, { complete }] of records.entries()) complete({ response: { content: `${index}` } })
-  run.close()
-  const responses = records.map(({ ref }) => JSON.parse(readText(join(run.directory, ref))).response)
-  expect(responses).toEqual([{ content: '0' }, { content: '1' }])
 })
 
 test('of several requests of one iteration the last one is given back', async () => {
@@ -256,3 +212,39 @@ test('a request that its record holds whole needs no parts', async () => {
   rmSync(run.paths.parts)
   expect(await readRequest(run.directory, 1)).toBe(JSON.stringify(request))
 })
+
+test('a record is written over where it lies: none is left beside it', () => {
+  const directory = temporaryDirectory()
+  const path = createRecordFile(directory, 'echo', 'longer than what comes')
+  const { ino } = statSync(path)
+  overwriteRecord(path, 'für dich')
+  expect([statSync(path).ino, readText(path)]).toEqual([ino, 'für dich'])
+  expect(readdirSync(directory)).toEqual([basename(path)])
+})
+
+test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', () => {
+  const directory = temporaryDirectory()
+  const now = Date.now() + 60_000
+  const taken = [1, 2, 3].map((ms) => `${stamp(now + ms)}_echo.json`)
+  for (const name of taken) writeFileSync(join(directory, name), 'of an earlier process')
+  vi.useFakeTimers({ now: now + 1, toFake: ['Date'] })
+  afterTest(() => void vi.useRealTimers())
+  const path = createRecordFile(directory, 'echo', 'of this one')
+  expect(basename(path)).toBe(`${stamp(now + 4)}_echo.json`)
+  expect(taken.map((name) => readText(join(directory, name)))).toEqual(
+    taken.map(() => 'of an earlier process'),
+  )
+})
+
+test('a record that is completed a second time holds the second response, however short it is', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  afterTest(run.close)
+  const record = run.requests.record({ iteration: 1, request: { messages: [] } })
+  record.complete({ error: 'x'.repeat(1000) })
+  record.complete({ response: {} })
+  const stored = JSON.parse(readText(join(run.directory, record.ref)))
+  expect(stored).toMatchObject({ iteration: 1, response: {} })
+  expect(stored).not.toHaveProperty('error')
+})
+
+const stamp = (ms: number) => new Date(ms).toISOString().replace(/[-:.Z]/g, '')

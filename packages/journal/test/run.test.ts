@@ -1,6 +1,5 @@
 import {
   appendFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -22,6 +21,7 @@ import {
   readRequest,
   readRun,
   readTail,
+  repairRun,
   verifyJournal,
 } from './of-runs.js'
 
@@ -119,28 +119,6 @@ test('a last thought without calls is no answer any more once the run was retrie
   run.close()
 })
 
-test('any request is given back byte for byte', async () => {
-  const run = await createRun(temporaryDirectory(), { events: firstEvents })
-  const bodies: string[] = []
-  for (let iteration = 1; iteration <= 15; iteration++) {
-    const messages = Array.from({ length: iteration * 2 }, (_, index) => ({
-      role: 'user',
-      content: `message ${index}`,
-    }))
-    const request = { model: 'm', messages, temperature: iteration % 2 }
-    bodies.push(JSON.stringify(request))
-    run.requests.record({ iteration, request }).complete({ response: {}, duration_ms: 1 })
-  }
-  for (const [index, body] of bodies.entries()) expect(await readRequest(run.directory, index + 1)).toBe(body)
-  const records = readdirSync(run.paths.invocations).map((name) =>
-    readFileSync(join(run.paths.invocations, name), 'utf8'),
-  )
-  expect(records.filter((text) => 'request' in JSON.parse(text))).toHaveLength(10)
-  expect(readFileSync(run.paths.parts, 'utf8').trimEnd().split('\n')).toHaveLength(30 + 2)
-  run.close()
-  expect(existsSync(run.paths.metadata)).toBe(true)
-})
-
 test('a run knows its events, what was appended and what somebody changed in the file', async () => {
   const created = await createRun(temporaryDirectory(), { events: firstEvents })
   created.close()
@@ -161,20 +139,6 @@ test('a run knows its events, what was appended and what somebody changed in the
   run.close()
 })
 
-test('the tail holds the last iterations', async () => {
-  const run = await createRun(temporaryDirectory(), { events: firstEvents })
-  for (let iteration = 1; iteration <= 2000; iteration++) run.journal.append(thought(iteration))
-  run.close()
-  const { events, complete } = await readTail(run.paths.journal, { iterations: 3 })
-  expect(complete).toBe(false)
-  expect(events.map((event) => [event.type, event.seq])).toEqual([
-    ['THOUGHT', 2000],
-    ['THOUGHT', 2001],
-    ['THOUGHT', 2002],
-  ])
-  expect((await readTail(run.paths.journal, { iterations: 5000 })).complete).toBe(true)
-})
-
 test.each(['VERSION', 'LATEST', 'runs', 'context_artifacts', '../away'])(
   'no run can be called "%s"',
   async (runId) => {
@@ -185,23 +149,6 @@ test.each(['VERSION', 'LATEST', 'runs', 'context_artifacts', '../away'])(
     expect(readdirSync(work)).toEqual([])
   },
 )
-
-test('a run whose journal cannot be read is listed with the others, and its problem says why', async () => {
-  const directory = temporaryDirectory()
-  for (const runId of ['one', 'two'])
-    (await createRun(directory, { runId, sync: false, events: firstEvents })).close()
-  const path = join(directory, '.delta', 'two', 'journal.jsonl')
-  rmSync(path)
-  mkdirSync(path)
-  const runs = await listRuns(directory)
-  const problem = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nPut back the file that was there, or remove what is in its place.`
-  expect(runs.map(({ runId, problem }) => [runId, problem?.message])).toEqual([
-    ['two', problem],
-    ['one', undefined],
-  ])
-  const refused = readRun(join(directory, '.delta', 'two'))
-  await expect(refused).rejects.toMatchObject({ code: 'ERR_JOURNAL_READ', path, message: problem })
-})
 
 test('a run that is deleted while the runs are listed is left out', async () => {
   const work = temporaryDirectory()
@@ -315,4 +262,24 @@ test('a run whose journal was emptied is not begun anew under its id', async () 
   await expect(createRun(work, { runId: 'r1', events: firstEvents })).rejects.toMatchObject({
     code: 'ERR_RUN_EXISTS',
   })
+})
+
+// `tsc` reads this test, too: what it refuses here, it would refuse to every program with strict settings.
+const maybe = <Value>(value: Value): Value | undefined => value
+
+test('an option may be undefined, and a list constant', async () => {
+  const path = temporaryDirectory()
+  const events = [
+    { type: 'ENGINE_START', run_id: 'r1' },
+    { type: 'USER_MESSAGE', content: 'Hi' },
+  ] as const
+  const run = await createRun(path, { runId: maybe('r1'), events: () => events })
+  const record = run.requests.record({ iteration: 1, request: {}, blocks: undefined })
+  expect(record.body.toString()).toBe('{}')
+  run.requests.record({ iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
+  run.close()
+  const waiting = { onWait: undefined, signal: maybe(new AbortController().signal) }
+  const again = await openRun(run.directory, { ...waiting, force: undefined, sync: undefined })
+  again.close()
+  expect((await repairRun(run.directory, { ...waiting, force: undefined })).changed).toBe(false)
 })
