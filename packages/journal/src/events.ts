@@ -45,7 +45,7 @@ const price = z.looseObject({
   output: z.number(),
 })
 
-/** Of an answer that was paid for, whether it was used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
+/** Of a response that was paid for, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
 const paid = {
   usage: z.optional(z.nullable(usage)),
   tokens: z.optional(z.nullable(tokens)),
@@ -270,7 +270,7 @@ type Schemas = typeof eventSchemas
 export type ToolCallRecord = z.infer<typeof toolCall>
 /** A piece of a message: text, or an image or a file whose bytes lie in `io/blobs/<blob>`. */
 export type ContentPart = z.infer<typeof part>
-/** How a run stands. No event of today says `RUNNING`: whether a run goes on, its lease tells. */
+/** The status of a run. No event of today says `RUNNING`: the lease shows whether a run goes on. */
 export type RunStatus = z.infer<typeof status>
 
 /** An engine process took the run; each one that does appends its own. */
@@ -319,7 +319,7 @@ function isKnownType(type: string): type is KnownType {
 /** v1.1's names for ENGINE_START and ENGINE_END: known, and not to be passed on under these names. */
 const OLD_TYPES: readonly string[] = ['RUN_START', 'RUN_END']
 
-/** Lets through what an engine of this version writes, and events of types that it does not know. */
+/** Accepts the events that this version writes, and events of unknown types. */
 export const todaySchema: EventSchema<never> = {
   '~standard': {
     version: 1,
@@ -346,7 +346,7 @@ function describe(issue: z.core.$ZodIssue): string {
   const field = `"${issue.path.join('.')}"`
   if (issue.code === 'invalid_type') return `${field} is not a valid ${issue.expected}`
   if (issue.code === 'invalid_union') return `${field} is not a valid ${kindsIn(issue).join(' or ')}`
-  if (issue.code === 'invalid_value') return `${field} is none of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_value') return `${field} is not one of ${issue.values.join(', ')}`
   return `${field} is not valid`
 }
 

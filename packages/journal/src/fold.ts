@@ -38,7 +38,7 @@ export interface PendingCall {
   attempts: number
 }
 
-/** Who holds a run, unless it was released. */
+/** The process that holds a run, unless it was released. */
 export interface Owner {
   pid: number
   /** The machine it runs on. */
@@ -70,7 +70,7 @@ export interface RunMetadata {
   max_iterations: number | null
   /** Why, when the status is FAILED. */
   error: string | null
-  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and nobody writes it. */
+  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and no process writes it. */
   reason_code: string | null
   /** Absolute, as of the first start; so is `work_dir`. */
   agent_home: string | null
@@ -90,13 +90,13 @@ export interface RunHistory {
   actionIds: ReadonlySet<string>
   /** The calls that asked for a sensitive answer, also for one that was erased. */
   sensitiveCalls: ReadonlySet<string>
-  /** What the user said, the task first. */
+  /** The text of each USER_MESSAGE, the task first. */
   userMessages: readonly string[]
   /** The last request whose tokens the provider counted, and its bytes. */
   lastCount: { tokens: number; bytes: number } | undefined
 }
 
-/** Everything a run's journal and lease say about it. */
+/** What a run's journal and lease say about it. */
 export interface RunSummary {
   /** The name of its directory. */
   runId: string
@@ -122,11 +122,11 @@ export interface RunSummary {
   humanRequest?: HumanInputRequest
   /** The content of a last THOUGHT without calls, unless the user has spoken or the run was retried since. */
   answer?: string
-  /** True when the user said something after the model last did. */
+  /** True when the last USER_MESSAGE follows the last THOUGHT. */
   userSpokeLast: boolean
-  /** What a person allowed at the run's first start, or when they took it over: it holds for whoever continues the run. */
+  /** What a person allowed at the run's first start, or when they took it over. It holds for later starts, too. */
   allowed?: NonNullable<EngineStart['allowed']>
-  /** What the model said last. */
+  /** The last THOUGHT. */
   lastThought?: Thought
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
@@ -184,7 +184,7 @@ export interface RunFold {
   readonly lastEpoch: number
 }
 
-/** Folds the events of a run. Nothing else adds them up: an open run feeds one with what it finds and what it appends. */
+/** Folds the events of a run. An open run feeds its fold with the events that it finds and those that it appends. */
 export function foldRun(): RunFold {
   const state = emptyState()
 

@@ -22,7 +22,7 @@ import {
   TOO_LONG,
 } from './lines.js'
 
-/** One line of a journal: what it is, or why it is nothing. */
+/** One line of a journal: its event, or why it is not one. */
 export interface InspectedLine<Event = AnyEvent> extends Block {
   line: number
   /** As it was parsed, when it is an object with a `type`. */
@@ -33,7 +33,7 @@ export interface InspectedLine<Event = AnyEvent> extends Block {
   problem?: string
 }
 
-/** Everything there is to say about a journal's bytes. */
+/** All lines of a journal and its end. */
 export interface Inspection<Event = AnyEvent> {
   /** Blank lines are left out. The last one may lack its newline, see `unfinished`. */
   lines: InspectedLine<Event>[]
@@ -44,7 +44,7 @@ export interface Inspection<Event = AnyEvent> {
   old: boolean
 }
 
-/** Looks at every line of a journal, of any format that its schema can read, and stops at none. Takes all of it into memory. */
+/** Looks at every line of a journal, of any format that its schema can read, and never stops early. Takes all of it into memory. */
 export function inspectJournal<Event = AnyEvent>(
   path: string,
   schema: EventSchema<Event> | undefined,
@@ -150,8 +150,8 @@ export interface OldJournal<Event> {
 /**
  * Reads a journal whole, whatever format its lines have.
  *
- * The way to take when a line is not an event of today: either it is one of an
- * older format or edited by hand, or this names the line that is damaged.
+ * For a journal with a line that is not an event of today: the line is of an older
+ * format or edited by hand, or this names it as damaged.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`.
  */

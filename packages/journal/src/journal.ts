@@ -25,13 +25,13 @@ import { recordStamp, writing } from './files.js'
 import { isTooLong, parseJson, type Remainder, TOO_LONG } from './lines.js'
 import { scanJournal } from './read.js'
 
-/** What a journal holds, how safely it is written, and who hears of it. */
+/** The schema of a journal, how safely it is written, and callbacks. */
 export interface JournalOptions<Event> {
   /** What its events look like. Without one, an event is any object with a `type`. */
   schema?: EventSchema<Event> | undefined
   /**
    * Keeps others from writing: a lock of `@delta/durable`, taken for this journal. Appending throws once it is lost, and `close`
-   * releases it. Without one, the caller sees to it that there is one writer.
+   * releases it. Without one, the caller must make sure that there is one writer.
    */
   lock?: Lock | undefined
   /** False: `sync()` does nothing. For logs that may be lost with the power. */
@@ -105,7 +105,7 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
   let bytes = fstatSync(opened.descriptor).size
-  let dirty = bytes > 0 // whoever wrote it may have been killed before it synced
+  let dirty = bytes > 0 // its last writer may have been killed before it synced
 
   function usable(): number {
     if (descriptor !== undefined) return descriptor
@@ -144,7 +144,7 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
       if (sync) fdatasyncSync(file)
       dirty = false
     } catch (error) {
-      shut() // nobody can say what is on disk now, so nothing may follow
+      shut() // what is on disk is unknown now, so nothing may follow
       throw asWriteError(error, path)
     }
   }
@@ -188,7 +188,7 @@ function toLine(position: Position, event: object, path: string): string {
   }
 }
 
-/** What a reader will make of a line: JSON turns a date into a string, and leaves out what is undefined. */
+/** The event as a reader will find it: JSON turns a date into a string, and leaves out undefined fields. */
 function readBack<Event>(line: string, path: string, schema: EventSchema<Event> | undefined): Stored<Event> {
   const value = parseJson(line)
   const problem = isTooLong(Buffer.byteLength(line)) ? TOO_LONG : problemOf(value, schema)

@@ -32,7 +32,7 @@ function makeDirectory(path: string): string[] {
 }
 
 /**
- * Makes `.delta` 0700, whoever made it, and leaves a `.gitignore` there.
+ * Makes `.delta` 0700, also one that another program made, and leaves a `.gitignore` there.
  *
  * @throws {JournalError} `ERR_RUNS_DIRECTORY`: it is a link, which may have come with the workspace; nothing is written where
  *   that leads, nor are runs believed that lie there.
@@ -77,7 +77,7 @@ export function checkLayout(directory: string): void {
   )
 }
 
-/** Names the newest run. A convenience: nothing needs `LATEST` to read a run. */
+/** Names the newest run in `LATEST`, which is a convenience: no run needs it. */
 export function announceRun(directory: string, runId: string): void {
   markLayout(directory)
   replaceFile(join(directory, 'LATEST'), `${runId}\n`)

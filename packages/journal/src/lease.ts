@@ -17,7 +17,7 @@ import { asReadError, asWriteError, JournalError, type WayOut } from './errors.j
 export interface Lease {
   readonly epoch: number
   readonly owner: { pid: number; host: string }
-  /** Whom it was taken from, when that one had not released it. */
+  /** The holder before, when it had not released the lease. */
   readonly takenFrom: Holder | undefined
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run, or could: the lease was deleted. */
   fence(): void
@@ -26,7 +26,7 @@ export interface Lease {
 }
 
 export interface Waiting {
-  /** Hears, before a wait of up to half a minute, whom it is for and how long it takes. */
+  /** Called before a wait of up to half a minute, with a sentence for the user. */
   onWait?: ((message: string) => void) | undefined
   /** Ends such a wait. */
   signal?: AbortSignal | undefined
@@ -52,7 +52,7 @@ export async function takeLease(
   }
 }
 
-/** Who has taken a run last. */
+/** The last process that took a run. */
 export function readLease(directory: string): Holder | undefined {
   try {
     return readHolder(directory)
@@ -98,7 +98,7 @@ function busyError(run: string, who: string, more = ''): JournalError {
 }
 
 /**
- * True once a holder no longer stands in the way; false when somebody else is the holder by now.
+ * True once a holder no longer stands in the way; false when another process is the holder by now.
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: it does, or waiting for it was ended.
  */
@@ -121,8 +121,8 @@ async function waitForOwner(
 const WATCH_INTERVAL_MS = 100
 
 /**
- * Watches a heartbeat until it would have expired, or until somebody else has taken the lease: who that is must be looked at
- * anew. False when it beats, or `signal` ends the wait.
+ * Watches a heartbeat until it has expired, or until another process has taken the lease, which must be looked at again. False
+ * when the heart beats, or `signal` ends the wait.
  */
 async function staysSilent(directory: string, holder: Holder, waiting: Waiting): Promise<boolean> {
   const { number, heartbeatMs } = holder

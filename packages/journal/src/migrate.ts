@@ -11,16 +11,16 @@ import { parseJson } from './lines.js'
 import { modernise, runEventSchema } from './old-formats.js'
 import { journalPath, runPaths, workDirectoryOf } from './paths.js'
 
-/** A run of an old layout, and the one written anew beside it. */
+/** A run of an old layout that was converted. */
 export interface Migration {
   /** Where the run goes on. */
   directory: string
-  /** What the user should be told. */
+  /** A sentence for the user. */
   notice: string
 }
 
 /**
- * Writes a run of an old layout anew, in today's, beside the old one.
+ * Converts a run of an old layout: writes a copy of it in today's layout beside it.
  *
  * The old directory is not touched. The new one appears whole, by a rename: a crash
  * before that leaves a directory that is never listed. When the new one is there

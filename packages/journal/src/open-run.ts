@@ -15,7 +15,7 @@ import { blockedPathError, DELTA_DIRECTORY, type RunPaths, runPaths } from './pa
 import { emptyRunError, notFound } from './read-runs.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
-/** What to do when a run has another owner, and how safely it is written. */
+/** How a run is taken and written. */
 export interface OpenRunOptions extends Waiting {
   /** Take the run from a live owner too: one on this machine is ended first. */
   force?: boolean | undefined
@@ -26,9 +26,9 @@ export interface OpenRunOptions extends Waiting {
 }
 
 /**
- * Takes an existing run for writing: the lease first, then the journal, mended where a crash tore it.
+ * Takes an existing run for writing: the lease first, then the journal, whose torn end is set aside.
  *
- * A run of an old layout is written anew beside the old one first; `run.directory`
+ * A run of an old layout is first converted beside the old one; `run.directory`
  * and `run.notices` then tell where it goes on.
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: somebody else writes it, nothing was changed.
@@ -62,8 +62,8 @@ type Taking = Waiting & Holding & { force: boolean; above?: number }
 type Holding = { sync: boolean; workDirectory: string | undefined }
 
 /**
- * If lease files were deleted by hand, a live owner may hold no lease. Claim an epoch above every epoch in the journal, once
- * nobody is in the way.
+ * If lease files were deleted by hand, a live owner may hold no lease. Claims an epoch above every epoch in the journal, once
+ * no such owner is in the way.
  */
 async function take(directory: string, { sync, workDirectory, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)
@@ -115,8 +115,8 @@ function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
 /**
  * Gives the logs of a run new inodes.
  *
- * An owner that cannot be seen may still hold them open. Whatever it writes, should it
- * come back, then goes into files that no longer have a name.
+ * An owner that cannot be seen may still hold them open. If it comes back, it writes
+ * into files that no longer have a name.
  */
 function copyToNewInode({ journal, parts }: Pick<RunPaths, 'journal' | 'parts'>): void {
   for (const path of [journal, parts]) {
@@ -132,8 +132,8 @@ const BESIDE_THE_RUN = /^(LATEST|VERSION)\.[0-9a-f]{8}\.tmp$/
 const CANDIDATE = /^\.[0-9a-f]{16}\.tmp$/
 
 /**
- * Removes what writers of this run have left that were killed between writing a file and renaming it. Some of it may hold
- * what was to be erased with the run's end.
+ * Removes the files that killed writers of this run left between writing and renaming. Some may hold secrets that are
+ * erased at the run's end.
  *
  * The holder of the lease is alone in replacing the run's files. But an owner that cannot be seen from here may live, and
  * other processes may be after the lease, or begin runs beside this one: their files go when they are a day old.
@@ -161,7 +161,7 @@ function removeFrom(directory: string, names: RegExp, isLeft: (path: string) => 
   })
 }
 
-/** What cannot be looked at or removed is in nobody's way, and stays. */
+/** A file that cannot be looked at or removed stays: it is in nothing's way. */
 function quietly(action: () => void): void {
   try {
     action()

@@ -108,7 +108,7 @@ const NEVER_BEGAN =
 const JOURNAL_GONE = `The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.
 Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.`
 
-/** Which runs of a directory are meant. */
+/** Where runs are looked for. */
 export interface RunsOfPlace extends RunsPlace {
   /** True: also those of other workspaces. */
   ofAnyWorkspace?: boolean | undefined
@@ -145,7 +145,7 @@ export async function listRuns(
   return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 
-/** Who called a run stands in its first event. Where that cannot be read, its whole lines are asked. */
+/** The first event names the caller of a run. When it cannot be read, the whole journal is. */
 function mayBeCalledBy(caller: string, directory: string): boolean {
   try {
     const start = parseJson(readFirstLine(journalPath(directory)))
@@ -190,11 +190,11 @@ function isOfRun(directory: string): boolean {
 }
 
 /**
- * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run of
- * the workspace, the newest that began and that no other run of the workspace called. A crash can fall between a run's beginning and its
- * name in `LATEST`. Undefined when there is none.
+ * The id of the workspace's latest run: the one that `LATEST` (or v1.1's `runs/LATEST`) names. If that is not a run of the
+ * workspace (a crash can fall between a run's beginning and its name in `LATEST`), the newest that began and that no other run
+ * of the workspace called. Undefined when there is none.
  *
- * @param options.orEmpty - If none began, the newest that did not: for a caller that can say so of it.
+ * @param options.orEmpty - If no run began, the newest that did not: for a caller that can report it.
  * @throws {JournalError} `ERR_JOURNAL_READ`: the workspace is a file, or its `.delta` cannot be read.
  */
 export async function latestRunId(

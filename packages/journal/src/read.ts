@@ -12,7 +12,7 @@ export interface ReadOptions<Event> {
   schema?: EventSchema<Event> | undefined
 }
 
-/** What is known of a journal once its end has been read. */
+/** The end of a journal that has been read. */
 export interface JournalEnding {
   /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
   tornBytes: number
@@ -87,7 +87,7 @@ async function* readBatches<Event>(
   }
 }
 
-/** What is known of a journal that has been read to its end. */
+/** The state of a journal that has been read to its end. */
 export interface Scan {
   lastSeq: number
   warnings: string[]
@@ -97,8 +97,8 @@ export interface Scan {
 }
 
 /**
- * Reads an open journal, a piece at a time and blocking: what is read comes from the cache mostly, and a promise for each read
- * is dearer. A journal with a line that is not an event of today is read whole: only that names the line.
+ * Reads an open journal, a piece at a time and blocking: most reads come from the cache, and a promise for each costs more
+ * than the read. A journal with a line that is not an event of today is read whole: only that names the line.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. The system's error.
  */
@@ -126,7 +126,7 @@ export function* scanJournal<Event>(
 
 const CHUNK_BYTES = 1 << 20
 
-/** Who only wants the first event, as of a run's agent or caller, does not pay for a thousand. */
+/** A reader that needs only the first event does not pay for a thousand. */
 const FIRST_CHUNK_BYTES = 1 << 14
 
 /** Returns undefined at the first line that is not an event of today. */

@@ -33,7 +33,7 @@ function findingsOf(events: StoredEvent[]): Finding[] {
   return [...callFindings(events).map((message) => note(message)), ...missingBeginning(events)]
 }
 
-/** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
+/** By the rule of the status `EMPTY`: a run has a start, and a message or a thought. */
 function missingBeginning(events: StoredEvent[]): Finding[] {
   const types = new Set(events.map(({ type }) => type))
   if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []

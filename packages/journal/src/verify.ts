@@ -30,7 +30,7 @@ export interface JournalReport {
   /** How many lines are events. */
   events: number
   findings: Finding[]
-  /** How what is wrong is put right; undefined when nothing is. */
+  /** How the journal is put right; undefined when it is sound. */
   wayOut?: 'repair' | 'start'
   /** All of it, for people. */
   text: string
@@ -146,7 +146,7 @@ export interface RepairResult {
 }
 
 /**
- * Takes damaged lines and a torn end out of a journal that nobody writes; a missing file is an empty journal.
+ * Takes damaged lines and a torn end out of a journal without a writer; a missing file is an empty journal.
  *
  * Deletes nothing: the journal as it was stays, whole, under another name beside
  * it. The lines that remain keep every byte, and their numbers, so one gap more is
