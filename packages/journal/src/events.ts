@@ -276,7 +276,7 @@ export type RunStatus = z.infer<typeof status>
 /** An engine process took the run; each one that does appends its own. */
 export type EngineStart = z.infer<Schemas['ENGINE_START']>
 /** What the user said: the task first, further instructions later. */
-export type UserMessage = z.infer<Schemas['USER_MESSAGE']>
+export type UserMessageEvent = z.infer<Schemas['USER_MESSAGE']>
 /** What the model answered. Without calls it is the answer to the user. */
 export type Thought = z.infer<Schemas['THOUGHT']>
 /** A command may have been started, or was refused: then `argv` is null. */
@@ -288,7 +288,7 @@ export type HumanInputRequest = z.infer<Schemas['HUMAN_INPUT_REQUEST']>
 /** The person answered. In place of a sensitive answer stands a token. */
 export type HumanInputReceived = z.infer<Schemas['HUMAN_INPUT_RECEIVED']>
 /** What the engine says to the model; part of the agent's memory. */
-export type SystemMessage = z.infer<Schemas['SYSTEM_MESSAGE']>
+export type SystemMessageEvent = z.infer<Schemas['SYSTEM_MESSAGE']>
 /** A hook ran, or was `SKIPPED`. With `observation_override` the model reads that in place of the result, which stays. */
 export type HookExecutionAudit = z.infer<Schemas['HOOK_EXECUTION_AUDIT']>
 /** Something failed; `recoverable` when it is tried again. A run that ends `FAILED` has exactly one that is not. */

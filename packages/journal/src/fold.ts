@@ -15,7 +15,7 @@ import {
 import { journalPath } from './paths.js'
 
 /** Tokens as the provider counted them, added up over a run. */
-export interface Usage {
+export interface RunUsage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
@@ -77,7 +77,7 @@ export interface RunMetadata {
   work_dir: string | null
   /** The run whose tool this agent is. */
   parent_run: string | null
-  usage: Usage
+  usage: RunUsage
   /** Of the last engine, alive or not. */
   pid: number | null
   /** The machine of the last engine. */
@@ -115,7 +115,7 @@ export interface RunSummary {
   lastIteration: number
   /** How many iterations had a THOUGHT since the user last spoke. */
   iterationsSinceMessage: number
-  usage: Usage
+  usage: RunUsage
   /** Absent after the lease was released. */
   owner?: Owner
   /** The question still open. */

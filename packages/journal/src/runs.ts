@@ -16,13 +16,13 @@ export {
   type RunStatus,
   type SnapshotEvent,
   type StoredEvent,
-  type SystemMessage,
+  type SystemMessageEvent,
   type Thought,
   type ToolCallRecord,
   type UnknownEvent,
-  type UserMessage,
+  type UserMessageEvent,
 } from './events.js'
-export type { Owner, PendingCall, RunHistory, RunMetadata, RunSummary, Usage } from './fold.js'
+export type { Owner, PendingCall, RunHistory, RunMetadata, RunSummary, RunUsage } from './fold.js'
 export { runEventSchema } from './old-formats.js'
 export { type OpenRunOptions, openRun } from './open-run.js'
 export type { RunPaths, RunsPlace } from './paths.js'
