@@ -18,6 +18,7 @@ import {
   numberCheck,
   parseJson,
   type Remainder,
+  type Scan,
   splitLines,
   TOO_LONG,
 } from './lines.js'
@@ -136,14 +137,10 @@ function numbered(values: unknown[], raws: RawLine[]): unknown[] {
 }
 
 /** A journal that is not wholly in today's format, understood as one that is. */
-export interface OldJournal<Event> {
+export interface OldJournal<Event> extends Scan {
   events: Stored<Event>[]
   /** The line each event stands on. */
   lines: number[]
-  remainder: Remainder
-  unfinished: boolean
-  warnings: string[]
-  lastSeq: number
   old: boolean
 }
 

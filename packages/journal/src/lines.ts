@@ -16,6 +16,15 @@ export interface Remainder {
   hole: boolean
 }
 
+/** The state of a journal that has been read to its end. */
+export interface Scan {
+  lastSeq: number
+  warnings: string[]
+  remainder: Remainder
+  /** True when the last line is an event that lacks only its newline. */
+  unfinished: boolean
+}
+
 const NEWLINE = 0x0a
 
 /**

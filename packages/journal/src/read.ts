@@ -4,7 +4,15 @@ import { asReadError } from './errors.js'
 import { type AnyEvent, type EventSchema, isRawLine, problemOf, type Stored } from './event.js'
 import { openToRead, readAt } from './files.js'
 import { readOldJournal } from './inspect.js'
-import { isTooLong, lineSplitter, numberCheck, parseJson, type Remainder, splitLines } from './lines.js'
+import {
+  isTooLong,
+  lineSplitter,
+  numberCheck,
+  parseJson,
+  type Remainder,
+  type Scan,
+  splitLines,
+} from './lines.js'
 
 /** How the lines of a journal are read. */
 export interface ReadOptions<Event> {
@@ -85,15 +93,6 @@ async function* readBatches<Event>(
   } finally {
     closeSync(file)
   }
-}
-
-/** The state of a journal that has been read to its end. */
-export interface Scan {
-  lastSeq: number
-  warnings: string[]
-  remainder: Remainder
-  /** True when the last line is an event that lacks only its newline. */
-  unfinished: boolean
 }
 
 /**

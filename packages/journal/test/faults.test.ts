@@ -49,7 +49,7 @@ test('on a full disk an append fails as a whole, says what to do, and the journa
   expect((await readJournal(path)).events).toHaveLength(appended + 1)
 })
 
-test('on a full disk a run is given back all the same: the next to open it, in this process too, is told of no owner', async ({
+test('on a full disk a run is released all the same: the next to open it, in this process too, finds no owner', async ({
   skip,
 }) => {
   await using disk = await smallDisk('size=512k')
@@ -117,7 +117,7 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
   )
 })
 
-test('a journal on a disk that cannot be written: a whole one needs no repair, a damaged one is told to be as it was', async ({
+test('a journal on a disk that cannot be written: a whole one needs no repair, of a damaged one the error says that it is as it was', async ({
   skip,
 }) => {
   await using disk = await smallDisk()

@@ -77,7 +77,7 @@ test('a live owner blocks, the message says who and what to do, and its end unbl
   again.close()
 })
 
-test('a killed owner is taken over without force, and the user is told', async () => {
+test('a killed owner is taken over without force, and a notice says so', async () => {
   const run = await closedRun()
   const child = await holder(run)
   child.process.kill('SIGKILL')
@@ -156,7 +156,7 @@ test('an owner that cannot be seen is taken over once its heartbeat has expired,
   }
 })
 
-test('after a reboot the owner of before is waited out, not refused: nobody needs force', async () => {
+test('after a reboot the owner of before is waited out, not refused: no force is needed', async () => {
   const run = await closedRun()
   putLease(run, { boot_id: 'the-boot-before', host: hostname() }, 29_700)
   const again = await open(run)
@@ -172,7 +172,7 @@ test('a heart that beats while it is watched blocks at once', async () => {
   await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
 })
 
-test('who waits for a heartbeat while somebody takes the run is told who has it by now, or comes next', async () => {
+test('an opener that waits for a heartbeat while another takes the run is refused with the new owner, or comes next', async () => {
   const run = await closedRun()
   const refused = await waitingFor(run)
   const taken = await open(run, { force: true })
@@ -198,7 +198,7 @@ async function waitingFor(run: Run): Promise<() => Promise<Run | Error>> {
   return async () => opened as Promise<Run | Error>
 }
 
-test('a frozen writer whose run was taken is told so by its next append, and writes nothing', async () => {
+test('the next append of a frozen writer whose run was taken fails, and writes nothing', async () => {
   const run = await closedRun()
   const child = await holder(run)
   child.process.kill('SIGSTOP')
@@ -251,7 +251,7 @@ test('an owner whose lease is deleted stops before its next append, and touches 
   expect(existsSync(run.paths.lease)).toBe(false)
 })
 
-test('who loses a lease is told that it was deleted, also when somebody was refused the run since', async () => {
+test('the error of a writer whose lease was deleted says so, also when another was refused the run since', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   afterTest(run.close)
   rmSync(run.paths.lease, { recursive: true })
@@ -301,7 +301,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('without leases, a process that has the number of a dead owner shuts nobody out', async () => {
+test('without leases, a process that has the pid of a dead owner is not taken for it', async () => {
   const run = await closedRun()
   addStart(run, process.ppid)
   rmSync(run.paths.lease, { recursive: true })

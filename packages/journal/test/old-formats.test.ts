@@ -177,7 +177,7 @@ test('every way of reading understands an old journal', async () => {
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })
 
-test('an old thought with a call that is none is damage, named by its line', async () => {
+test('an old thought with a call that is not an object is damage, named by its line', async () => {
   const path = journalFile(toLines([...publicJournal, envelope(10, 'THOUGHT', { tool_calls: [null] })]))
   await expect(readJournal(path)).rejects.toMatchObject({ code: 'ERR_JOURNAL_CORRUPT', line: 10 })
   expect(verifyJournal(path).findings).toContainEqual(expect.objectContaining({ kind: 'damage', line: 10 }))
@@ -239,7 +239,7 @@ test('runs of both old layouts are listed, found by id, and read where they lie'
   expect(events[3]).toMatchObject({ execution_ref: 'runtime_io/tool_executions/call_0' })
 })
 
-test('a run of the public implementation is written anew beside the old one when it is continued, and the user is told', async () => {
+test('a run of the public implementation is converted beside the old one when it is continued, and a notice says so', async () => {
   const { directory } = publicRun()
   const before = readText(join(directory, 'journal.jsonl'))
   const run = await openRun(directory)

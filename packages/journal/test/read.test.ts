@@ -39,7 +39,7 @@ test('a hole of NULs ends the journal, whatever follows it', async () => {
   }
 })
 
-test('a complete line that is no event is refused with its file and number', async () => {
+test('a complete line that is not an event is refused with its file and number', async () => {
   const path = journalFile(
     `${toLines([message(1)])}{"seq":2,"type":"USER_MESSAGE","timestamp":"t"}\n${toLines([message(3)])}`,
   )

@@ -21,7 +21,7 @@ const records = (directory: string) =>
     .sort()
     .map((name) => JSON.parse(readText(join(directory, name))))
 
-test('any request is given back byte for byte, also after the run was taken up again', async () => {
+test('any request is given back byte for byte, also after the run was opened again', async () => {
   const first = await newRun()
   const bodies = new Map<number, string>()
   for (let iteration = 1; iteration <= 6; iteration++) {
@@ -193,7 +193,7 @@ test('a torn or damaged parts log costs the requests it held, never the run', as
   await expect(readRequest(run.directory, 11)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
 })
 
-test('a run that was closed records no request any more: it is no longer this process that writes', async () => {
+test('a closed run records no further request: another process may be its writer', async () => {
   const run = await newRun()
   const { complete } = run.requests.record({ iteration: 1, request: { messages: [] } })
   run.close()

@@ -51,7 +51,7 @@ test('a run is created, written, closed and read back from its journal alone', a
   expect(statSync(run.directory).mode & 0o777).toBe(0o700)
 })
 
-test('a run is taken up again under the next epoch, and numbers go on', async () => {
+test('a run is opened again under the next epoch, and numbers go on', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   run.close()
   const again = await openRun(run.directory)
@@ -86,7 +86,7 @@ test('how a run ended is in its metadata; without an ENGINE_END it was killed, a
   }
 })
 
-test('a failure whose engine was killed before the ENGINE_END is told, until the user or the model speaks', async () => {
+test('a failure whose engine was killed before the ENGINE_END stays in the summary until the next message or thought', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   const fails = (recoverable: boolean) =>
     run.journal.append({ type: 'ERROR', error_message: 'No.', recoverable })
@@ -108,7 +108,7 @@ test('a failure whose engine was killed before the ENGINE_END is told, until the
   run.close()
 })
 
-test('a last thought without calls is no answer any more once the run was retried after it', async () => {
+test('a last thought without calls is not the answer once the run was retried after it', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   run.journal.append(thought(1))
   expect(run.summary().answer).toBe('thought 1')
@@ -186,7 +186,7 @@ test('the runs that another run called are listed alone, a damaged one of them t
   ])
 })
 
-test('a directory of .delta that holds nothing of a run is none, also where it is the only one', async () => {
+test('a directory of .delta that holds nothing of a run is not listed, also where it is the only one', async () => {
   const work = temporaryDirectory()
   mkdirSync(join(work, '.delta/context_artifacts'), { recursive: true })
   writeFileSync(join(work, '.delta/context_artifacts/notes.md'), 'computed')
@@ -203,7 +203,7 @@ test('a directory of .delta that holds nothing of a run is none, also where it i
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'no file of a run stays open behind whoever wrote or read it',
+  'no file of a run stays open after writing or reading it',
   async () => {
     const work = temporaryDirectory()
     const run = await createRun(work, { events: firstEvents })

@@ -40,7 +40,7 @@ async function runIn(work: string, runsDirectory: string | undefined, runId: str
   return run.directory
 }
 
-test('whoever writes a run leaves a .gitignore in .delta, and replaces none that is there', async () => {
+test('a writer of a run leaves a .gitignore in .delta, and does not replace one that is there', async () => {
   const work = temporaryDirectory()
   const ignore = join(work, '.delta/.gitignore')
   const directory = await runIn(work, undefined, 'one')

@@ -53,7 +53,7 @@ test('a tail that reaches the beginning is the whole journal, and says so', asyn
   expect(await readTail('/nonexistent', { iterations: 5 })).toEqual({ events: [], complete: true })
 })
 
-test('a torn end and a hole of NULs are no part of the tail', async () => {
+test('a torn end and a hole of NULs are not part of the tail', async () => {
   const events = longJournal(600)
   const text = toLines(events)
   for (const torn of ['{"seq":99', `${'\0'.repeat(3_000)}\n${toLines(longJournal(20))}`]) {
