@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
-import { workDirectoryOf } from '@delta/journal/runs'
+import { workDirectoryOf } from '@delta/journal/internal'
 
 /** A workspace, and where its runs are kept. */
 export interface Place {

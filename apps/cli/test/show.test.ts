@@ -228,7 +228,7 @@ test('show --request of an iteration that is not there names those that are', as
   const beyond = await delta(['show', 'done', '--request', '99', '-w', workspace.path])
   expect(beyond).toMatchObject({ exitCode: 2, stdout: '' })
   expect(beyond.stderr).toBe(
-    'Error: --request 99: There is no request of iteration 99. There are those of the iterations 1 to 2.\n',
+    'Error: --request 99: No request of iteration 99 is recorded. Recorded iterations: 1 to 2.\n',
   )
 })
 

@@ -1,13 +1,7 @@
 import { join } from 'node:path'
 import { type Agent, loadAgent } from '@delta/config-loader'
-import {
-  checkRunsDirectory,
-  type NewEvent,
-  openRun,
-  type Run,
-  type RunSummary,
-  type RunsPlace,
-} from '@delta/journal/runs'
+import { checkRunsDirectory } from '@delta/journal/internal'
+import { type NewEvent, openRun, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
 import { isYesOrNo, questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'

@@ -3,18 +3,20 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { streamJournal } from '@delta/journal'
 import {
-  isKnownEvent,
+  emptyRunError,
   isRunOf,
   journalPath,
   latestRunId,
+  runDirectory,
+  workDirectoryOf,
+} from '@delta/journal/internal'
+import {
+  isKnownEvent,
   listRuns,
-  neverBegan,
   type RunSummary,
   type RunsPlace,
   readRun,
-  runDirectory,
   runEventSchema,
-  workDirectoryOf,
 } from '@delta/journal/runs'
 import { questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
@@ -40,7 +42,7 @@ export async function findRun(
   if (summary === undefined) throw notFound(workDirectory, (await latest()) && runId, place)
   refuseOther(summary, workDirectory)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events
-  if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
+  if (summary.status === 'EMPTY' && !begins) throw emptyRunError(summary.directory)
   return summary
 }
 

@@ -10,7 +10,8 @@ import {
   runCommand,
 } from '@delta/executor'
 import { redactFile, secretValues } from '@delta/executor/internal'
-import { isKnownEvent, recordName } from '@delta/journal/runs'
+import { recordName } from '@delta/journal/internal'
+import { isKnownEvent } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
 import { lastIterationOf, type RunState, record, variablesOf } from './run-state.js'

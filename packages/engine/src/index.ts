@@ -1,5 +1,5 @@
-export type { RunStatus, Usage } from '@delta/journal/runs'
-export { openRecordedRequests as readRecordedRun } from '@delta/journal/runs'
+export { openRecordedRequests as readRecordedRun } from '@delta/journal/internal'
+export type { RunStatus, RunUsage } from '@delta/journal/runs'
 export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type CommandOutcome, commandEnvironment, runCommand } from '@delta/executor'
 import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
-import { openRecordedRequests } from '@delta/journal/runs'
+import { openRecordedRequests } from '@delta/journal/internal'
 import {
   type ChatModel,
   type ChatResponse,

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { RunSummary, Thought, Usage } from '@delta/journal/runs'
+import type { RunSummary, RunUsage, Thought } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
@@ -103,7 +103,7 @@ interface EndedRun {
   runDirectory: string
   /** Number of the last cycle, over all resumes. */
   iterations: number
-  usage: Usage
+  usage: RunUsage
 }
 
 /** Each member also knows the keys of the others, as absent: `result.answer` may be asked for without looking at `status`. */

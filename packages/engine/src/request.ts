@@ -4,14 +4,8 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal } from '@delta/journal'
-import {
-  foldRun,
-  journalPath,
-  type RunSummary,
-  type RunsPlace,
-  runEventSchema,
-  type StoredEvent,
-} from '@delta/journal/runs'
+import { foldRun, journalPath } from '@delta/journal/internal'
+import { type RunSummary, type RunsPlace, runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { ToolResult } from '@delta/executor'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
-import { createRecordFile, overwriteRecord } from '@delta/journal/runs'
+import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
-import { type InvocationRecord, recordInvocation, type Thought } from '@delta/journal/runs'
+import type { InvocationRecord, Thought } from '@delta/journal/runs'
 import {
   type AssistantMessage,
   type ChatRequest,
@@ -107,7 +107,7 @@ async function askModel(
   request: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
 ): Promise<Step<Exchange>> {
-  const invocation = recordInvocation(state.run, {
+  const invocation = state.run.requests.record({
     iteration,
     request,
     blocks: context.blocks,

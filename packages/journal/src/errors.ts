@@ -1,4 +1,4 @@
-/** One code per thing a caller might handle differently; the functions say which of them they throw, and when. */
+/** One code per case that a caller may handle differently. The functions name the codes they throw. */
 export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'
@@ -18,12 +18,12 @@ export type JournalErrorCode =
   | 'ERR_REQUEST_CORRUPT'
 
 /**
- * What can be done about an error, for a program to offer as a command or a button of its own.
+ * What a program can offer about an error, as a command or a button of its own.
  * - `take`: take the run from the process that writes it (`force`).
  * - `continue`: go on with the run.
  * - `repair`: set the damaged lines aside (`repairRun`).
  * - `show`: look at the run.
- * - `list`: look which runs there are.
+ * - `list`: list the runs.
  * - `start`: start a new run.
  */
 export type WayOut = 'take' | 'continue' | 'repair' | 'show' | 'list' | 'start'
@@ -36,7 +36,7 @@ export class JournalError extends Error {
   readonly path: string
   /** 1-based line at fault; undefined when no single line is. */
   readonly line: number | undefined
-  /** Undefined where `message` says all there is to do. */
+  /** Undefined when `message` says all that can be done. */
   readonly wayOut: WayOut | undefined
 
   constructor(
@@ -60,7 +60,7 @@ export function isJournalError(error: unknown): error is JournalError {
 /**
  * The system's error with the file's name and what to do about it; any other error stays as it is.
  *
- * @param remedies - What else is to be done about this file, by the system's code.
+ * @param remedies - What to do about this file instead, by the system's code.
  */
 export function asReadError(error: unknown, path: string, remedies: Record<string, string> = {}): unknown {
   const { code = '', message, syscall } = Object(error) as NodeJS.ErrnoException
@@ -93,14 +93,14 @@ export function asWriteError(error: unknown, path: string): JournalError {
   })
 }
 
-/** The error for what has not begun: there is nothing to be continued. */
+/** The error while starting: a run that has not begun cannot be continued. */
 export function asStartError(error: unknown): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
   const { cause, path } = error
   return writeError(cause, path, (_, remedy) => `The run was not started. ${remedy}, then start it again.`)
 }
 
-/** The error for a damaged journal, of which nobody can say that it is whole. */
+/** The error while repairing: a damaged journal must not be called whole. */
 export function asRepairError({ cause, path }: JournalError): JournalError {
   return writeError(cause, path, (_, remedy) => `The journal is as it was. ${remedy}, then repair it.`)
 }
@@ -147,5 +147,5 @@ const UNWRITABLE: Readonly<Record<string, readonly [what: string, remedy: string
   ESPIPE: ['a pipe of that name is in the way (ESPIPE).', PUT_BACK],
 }
 
-/** With these, something else was done to the files than writing them. */
+/** After these, the files may have been changed by something else. */
 const NOT_WHOLE: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR', 'ENXIO', 'ESPIPE', 'EIO'])

@@ -24,7 +24,7 @@ export type RawLine = Record<string, unknown> & { type: string }
 /**
  * What the events of a journal look like: any schema that implements Standard Schema (https://standardschema.dev), as those
  * of zod, valibot and arktype do. It sees an event with its `seq` and `timestamp`. The event itself is written and handed on,
- * not what the schema makes of it.
+ * not the schema's output.
  */
 export interface EventSchema<Event> {
   readonly '~standard': {
@@ -34,8 +34,8 @@ export interface EventSchema<Event> {
     readonly types?: { readonly input: Event; readonly output: unknown } | undefined
   }
   /**
-   * Understands the lines of earlier formats as events of today. Called with all lines of a journal in which one is no event;
-   * returns one value for each.
+   * Understands the lines of earlier formats as events of today. Called with all lines of a journal in which one is not an
+   * event; returns one value for each line.
    */
   readonly upcast?: (lines: RawLine[], path: string) => unknown[]
 }
@@ -50,7 +50,7 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** True for what JSON writes in braces. */
+/** True for a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -59,7 +59,7 @@ export function isRawLine(value: unknown): value is RawLine {
   return isObject(value) && typeof value.type === 'string'
 }
 
-/** Says in words what keeps a parsed line from being an event; undefined when it is one. */
+/** Why a parsed line is not an event, in words; undefined when it is one. */
 export function problemOf(value: unknown, schema: EventSchema<unknown> | undefined): string | undefined {
   if (value === undefined) return 'it is not JSON'
   if (!isObject(value)) return 'it is not a JSON object'

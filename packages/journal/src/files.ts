@@ -1,7 +1,9 @@
-import { closeSync, fdatasyncSync, fstatSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
-  appendWhole,
+  createFile,
   openAtOnce,
+  readIfThere,
   replaceFile as replaceDurably,
   syncName as syncNameDurably,
   type WriteOptions,
@@ -37,17 +39,14 @@ export function openToRead(path: string): number | undefined {
   }
 }
 
-/** The whole file; of what else is in its place nothing: some devices have no end. Nor of a file that is too large. */
-export function readTextAtOnce(path: string): string {
-  let file: number | undefined
+/** The text of a file. Empty when it is missing, too large, or not a file: a device may have no end. */
+export function readText(path: string): string {
   try {
-    file = openAtOnce(path)
-    return fstatSync(file).size > LARGEST_TEXT_BYTES ? '' : readFileSync(file, 'utf8')
+    return readIfThere(path, { mostBytes: LARGEST_TEXT_BYTES })?.toString('utf8') ?? ''
   } catch (error) {
-    if (['EISDIR', 'ESPIPE', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    if (['EISDIR', 'ESPIPE', 'ENODEV', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return ''
     throw error
-  } finally {
-    if (file !== undefined) closeSync(file)
   }
 }
 
@@ -76,7 +75,7 @@ export function readFirstLine(path: string): string {
 }
 
 /** Throws the system's error as `ERR_JOURNAL_WRITE`, with the file's name and what to do. */
-function inWords<Result>(path: string, write: () => Result): Result {
+export function writing<Result>(path: string, write: () => Result): Result {
   try {
     return write()
   } catch (error) {
@@ -84,34 +83,23 @@ function inWords<Result>(path: string, write: () => Result): Result {
   }
 }
 
-/**
- * Appends all bytes or none.
- *
- * @throws {JournalError} `ERR_JOURNAL_WRITE`, its `cause` the system's error.
- */
-export function writeWhole(descriptor: number, bytes: Uint8Array, path: string): void {
-  inWords(path, () => appendWhole(descriptor, bytes))
-}
-
 /** @throws {JournalError} `ERR_JOURNAL_WRITE`; the old content is still there. */
 export function replaceFile(path: string, data: string | Uint8Array, options: WriteOptions = {}): void {
-  inWords(path, () => replaceDurably(path, data, options))
+  writing(path, () => replaceDurably(path, data, options))
 }
 
 /** @throws {JournalError} `ERR_JOURNAL_WRITE`: there is no such directory, or the disk failed. */
 export function syncName(path: string): void {
-  inWords(path, () => syncNameDurably(path))
-}
-
-/**
- * @throws {JournalError} `ERR_JOURNAL_WRITE`. What was written since the last sync may or may
- * not be on disk, and a second try would not tell: the caller must write no more.
- */
-export function syncData(descriptor: number, path: string): void {
-  inWords(path, () => fdatasyncSync(descriptor))
+  writing(path, () => syncNameDurably(path))
 }
 
 let lastMs = 0
+
+/** The time, for a file's name: a millisecond later than the last one when it would repeat it. */
+export function recordStamp(time: Date): string {
+  lastMs = Math.max(time.getTime(), lastMs + 1)
+  return new Date(lastMs).toISOString().replace(/[-:.Z]/g, '')
+}
 
 /**
  * A name for a record file: `20261120T093000123_<label>`, without an extension.
@@ -132,8 +120,43 @@ export function recordName(
   return (options.labelFirst ? parts.reverse() : parts).join('_')
 }
 
-/** The time alone, a millisecond later than the last one when it would repeat it. */
-export function recordStamp(time: Date): string {
-  lastMs = Math.max(time.getTime(), lastMs + 1)
-  return new Date(lastMs).toISOString().replace(/[-:.Z]/g, '')
+/**
+ * Creates a JSON file (0600) with a text in it, under a new name: see `recordName`. A clock that was set back repeats names of
+ * an earlier process; then the next millisecond is free. Not synced.
+ *
+ * @returns Its path.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`.
+ */
+export function createRecordFile(directory: string, label: string, text: string): string {
+  for (;;) {
+    const path = join(directory, `${recordName(new Date(), label)}.json`)
+    try {
+      createFile(path, text, { sync: false })
+      return path
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
+      rmSync(path, { force: true }) // half a record would hide an earlier one of the same iteration
+      throw asWriteError(error, path)
+    }
+  }
+}
+
+const { O_CREAT, O_NONBLOCK, O_WRONLY } = constants
+
+/**
+ * Writes a text over what a record holds, in its place: the room it takes is there on a full disk, too. A crash in the middle
+ * leaves half of it, so the event that makes the record count comes afterwards.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`.
+ */
+export function overwriteRecord(path: string, text: string): void {
+  writing(path, () => {
+    const file = openSync(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0o600) // a pipe would be waited for
+    try {
+      writeFileSync(file, text)
+      ftruncateSync(file, Buffer.byteLength(text))
+    } finally {
+      closeSync(file)
+    }
+  })
 }

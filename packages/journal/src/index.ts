@@ -1,14 +1,20 @@
 export { isJournalError, JournalError, type JournalErrorCode, type WayOut } from './errors.js'
 export type { AnyEvent, EventSchema, NewEventOf, Position, RawLine, Stored } from './event.js'
-export { type Journal, type JournalOptions, openJournal } from './journal.js'
+export { type Journal, type JournalOptions, openJournal, type RepairedTail } from './journal.js'
 export {
   type JournalContents,
   type JournalEnding,
-  parseJournal,
+  type JournalTail,
   type ReadOptions,
   readJournal,
+  readTail,
   streamJournal,
+  type TailOptions,
 } from './read.js'
-export { type RepairedTail, type RepairResult, repairJournal } from './repair.js'
-export { type JournalTail, readTail, type TailOptions } from './tail.js'
-export { type Finding, type JournalReport, verifyJournal } from './verify.js'
+export {
+  type Finding,
+  type JournalReport,
+  type RepairResult,
+  repairJournal,
+  verifyJournal,
+} from './verify.js'

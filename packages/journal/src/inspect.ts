@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, readFileSync } from 'node:fs'
-import { openAtOnce } from '@delta/durable'
+import { readIfThere } from '@delta/durable'
 import { asReadError, JournalError } from './errors.js'
 import {
   type AnyEvent,
@@ -16,15 +15,15 @@ import {
   corrupt,
   isTooLong,
   lineSplitter,
-  NOT_UTF8,
   numberCheck,
   parseJson,
   type Remainder,
+  type Scan,
   splitLines,
   TOO_LONG,
 } from './lines.js'
 
-/** One line of a journal: what it is, or why it is nothing. */
+/** One line of a journal: its event, or why it is not one. */
 export interface InspectedLine<Event = AnyEvent> extends Block {
   line: number
   /** As it was parsed, when it is an object with a `type`. */
@@ -35,7 +34,7 @@ export interface InspectedLine<Event = AnyEvent> extends Block {
   problem?: string
 }
 
-/** Everything there is to say about a journal's bytes. */
+/** All lines of a journal and its end. */
 export interface Inspection<Event = AnyEvent> {
   /** Blank lines are left out. The last one may lack its newline, see `unfinished`. */
   lines: InspectedLine<Event>[]
@@ -46,7 +45,7 @@ export interface Inspection<Event = AnyEvent> {
   old: boolean
 }
 
-/** Looks at every line of a journal, of any format that its schema can read, and stops at none. Takes all of it into memory. */
+/** Looks at every line of a journal, of any format that its schema can read, and never stops early. Takes all of it into memory. */
 export function inspectJournal<Event = AnyEvent>(
   path: string,
   schema: EventSchema<Event> | undefined,
@@ -66,14 +65,10 @@ export function inspectJournal<Event = AnyEvent>(
 
 const UNNUMBERED = { seq: 1, timestamp: '' }
 
+/** Nothing of a missing file. */
 function readWhole(path: string): Buffer {
   try {
-    const file = openAtOnce(path)
-    try {
-      return readFileSync(file)
-    } finally {
-      closeSync(file)
-    }
+    return readIfThere(path) ?? Buffer.alloc(0)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_FS_FILE_TOO_LARGE') throw asReadError(error, path)
     const message = `${path}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete it.`
@@ -84,7 +79,7 @@ function readWhole(path: string): Buffer {
 function parseLine({ bytes, offset }: Block, index: number): InspectedLine<never> {
   const line = { bytes, offset, line: index + 1 }
   if (isTooLong(bytes.length)) return { ...line, problem: TOO_LONG }
-  if (!isUtf8(bytes)) return { ...line, problem: NOT_UTF8 }
+  if (!isUtf8(bytes)) return { ...line, problem: 'it is not UTF-8' }
   const value = parseJson(bytes.toString('utf8'))
   return isRawLine(value)
     ? { ...line, raw: value }
@@ -142,22 +137,18 @@ function numbered(values: unknown[], raws: RawLine[]): unknown[] {
 }
 
 /** A journal that is not wholly in today's format, understood as one that is. */
-export interface OldJournal<Event> {
+export interface OldJournal<Event> extends Scan {
   events: Stored<Event>[]
   /** The line each event stands on. */
   lines: number[]
-  remainder: Remainder
-  unfinished: boolean
-  warnings: string[]
-  lastSeq: number
   old: boolean
 }
 
 /**
  * Reads a journal whole, whatever format its lines have.
  *
- * The way to take when a line is not an event of today: either it is one of an
- * older format or edited by hand, or this names the line that is damaged.
+ * For a journal with a line that is not an event of today: the line is of an older
+ * format or edited by hand, or this names it as damaged.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`.
  */

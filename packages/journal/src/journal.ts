@@ -1,6 +1,17 @@
-import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { type Lock, syncPath } from '@delta/durable'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { appendWhole, type Lock, syncPath } from '@delta/durable'
 import { asWriteError, JournalError } from './errors.js'
 import {
   type AnyEvent,
@@ -10,18 +21,17 @@ import {
   problemOf,
   type Stored,
 } from './event.js'
-import { syncData, writeWhole } from './files.js'
-import { isTooLong, parseJson, TOO_LONG } from './lines.js'
+import { recordStamp, writing } from './files.js'
+import { isTooLong, parseJson, type Remainder, TOO_LONG } from './lines.js'
 import { scanJournal } from './read.js'
-import { type RepairedTail, repairTail } from './repair.js'
 
-/** What a journal holds, how safely it is written, and who hears of it. */
+/** The schema of a journal, how safely it is written, and callbacks. */
 export interface JournalOptions<Event> {
   /** What its events look like. Without one, an event is any object with a `type`. */
   schema?: EventSchema<Event> | undefined
   /**
    * Keeps others from writing: a lock of `@delta/durable`, taken for this journal. Appending throws once it is lost, and `close`
-   * releases it. Without one, the caller sees to it that there is one writer.
+   * releases it. Without one, the caller must make sure that there is one writer.
    */
   lock?: Lock | undefined
   /** False: `sync()` does nothing. For logs that may be lost with the power. */
@@ -32,6 +42,13 @@ export interface JournalOptions<Event> {
   syncFirst?: (() => void) | undefined
   /** Called with every event: those found on opening, in order, then each one appended. What it throws is thrown on. */
   onEvent?: ((event: Stored<Event>) => void) | undefined
+}
+
+/** What `openJournal` took off the end of a journal, and where the bytes are kept. */
+export interface RepairedTail {
+  tornBytes: number
+  /** Path of a file beside the journal. */
+  keptIn: string
 }
 
 /** An open journal. */
@@ -74,6 +91,10 @@ export interface Journal<Event = AnyEvent> {
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: damage no crash makes; the file is left
  *   as it was. `ERR_JOURNAL_WRITE`: it cannot be opened for writing.
+ * @example
+ * const orders = openJournal('orders.jsonl')
+ * orders.append({ type: 'ORDERED', cup: 'espresso' })
+ * orders.close()
  */
 export function openJournal<Event extends { type: string } = AnyEvent>(
   path: string,
@@ -84,8 +105,7 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
   let bytes = fstatSync(opened.descriptor).size
-  let dirty = bytes > 0 // whoever wrote it may have been killed before it synced
-  const presence = presenceCheck(path)
+  let dirty = bytes > 0 // its last writer may have been killed before it synced
 
   function usable(): number {
     if (descriptor !== undefined) return descriptor
@@ -107,7 +127,7 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
       text += `${line}\n`
     }
     const lines = Buffer.from(text)
-    writeWhole(file, lines, path)
+    writing(path, () => appendWhole(file, lines))
     bytes += lines.length
     lastSeq += stored.length
     dirty = true
@@ -119,12 +139,12 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
     const file = usable()
     if (!dirty) return
     try {
-      presence.check(file, bytes)
+      refuseIfGone(file, path, bytes)
       if (sync) syncFirst?.()
-      if (sync) syncData(file, path)
+      if (sync) fdatasyncSync(file)
       dirty = false
     } catch (error) {
-      shut() // nobody can say what is on disk now, so nothing may follow
+      shut() // what is on disk is unknown now, so nothing may follow
       throw asWriteError(error, path)
     }
   }
@@ -168,7 +188,7 @@ function toLine(position: Position, event: object, path: string): string {
   }
 }
 
-/** What a reader will make of a line: JSON turns a date into a string, and leaves out what is undefined. */
+/** The event as a reader will find it: JSON turns a date into a string, and leaves out undefined fields. */
 function readBack<Event>(line: string, path: string, schema: EventSchema<Event> | undefined): Stored<Event> {
   const value = parseJson(line)
   const problem = isTooLong(Buffer.byteLength(line)) ? TOO_LONG : problemOf(value, schema)
@@ -222,40 +242,67 @@ function openForAppend(path: string, sync: boolean): number {
   }
 }
 
-const PRESENCE_INTERVAL_MS = 20
-
 /**
- * Notices that an open file was deleted, replaced by an editor, or shortened: writing to it succeeds, and what was there is lost.
+ * Notices that an open file was deleted, replaced by an editor, or shortened: writing to it succeeds, and its events are lost.
  *
- * Looks at most every 20 ms: it would be the dearest part of an append in a burst.
+ * @param leastBytes - What this writer knows to be in the file; somebody else may have added to it.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`.
  */
-function presenceCheck(path: string) {
-  let checkedMs = Number.NEGATIVE_INFINITY
-
-  /**
-   * @param leastBytes - What this writer knows to be in the file; somebody else may have added to it.
-   * @throws {JournalError} `ERR_JOURNAL_WRITE`.
-   */
-  function check(descriptor: number, leastBytes: number): void {
-    const nowMs = Number(process.hrtime.bigint()) / 1e6 // node loads all of perf_hooks for performance.now()
-    if (nowMs - checkedMs < PRESENCE_INTERVAL_MS) return
-    checkedMs = nowMs
-    const { nlink, size } = fstatSync(descriptor)
-    if (nlink > 0 && size >= leastBytes) return
-    const what = nlink > 0 ? 'shortened' : 'deleted or replaced'
-    throw new JournalError(
-      'ERR_JOURNAL_WRITE',
-      `${path}: The journal was ${what} while it was being written.\n${whatIsLost(path, nlink)}`,
-      { path },
-    )
-  }
-
-  return { check }
+function refuseIfGone(descriptor: number, path: string, leastBytes: number): void {
+  const { nlink, size } = fstatSync(descriptor)
+  if (nlink > 0 && size >= leastBytes) return
+  const what = nlink > 0 ? 'shortened' : 'deleted or replaced'
+  const remedy = existsSync(path)
+    ? 'What is no longer in it is lost. Restore the file, or continue from what is there now.'
+    : 'What it held is lost with it. Put it back from a copy, then continue; without it there is nothing to continue.'
+  const message = `${path}: The journal was ${what} while it was being written.\n${remedy}`
+  throw new JournalError('ERR_JOURNAL_WRITE', message, { path })
 }
 
-function whatIsLost(path: string, nlink: number): string {
-  if (!existsSync(path))
-    return 'What it held is lost with it. Put it back from a copy, then continue; without it there is nothing to continue.'
-  const lost = nlink > 0 ? 'it held before' : 'was appended last'
-  return `What ${lost} is lost. Restore the file, or continue from what is there now.`
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Makes the end of a journal fit for appending.
+ *
+ * A last event without its newline is completed. A torn tail is first kept in
+ * `journal.torn-<time>` beside the journal and only then cut off, so a crash
+ * between the two loses nothing and the next open repairs again.
+ */
+function repairTail(
+  descriptor: number,
+  path: string,
+  { remainder, unfinished }: { remainder: Remainder; unfinished: boolean },
+): RepairedTail | undefined {
+  const { offset, size } = remainder
+  if (size === 0) return undefined
+  if (unfinished) {
+    appendWhole(descriptor, Buffer.from('\n'))
+    fdatasyncSync(descriptor)
+    return undefined
+  }
+  const keptIn = join(dirname(path), `journal.torn-${recordStamp(new Date())}`)
+  keepTail(descriptor, offset, keptIn)
+  ftruncateSync(descriptor, offset)
+  fdatasyncSync(descriptor)
+  return { tornBytes: size, keptIn }
+}
+
+function keepTail(from: number, offset: number, path: string): void {
+  const to = openSync(path, 'wx', 0o600)
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let at = offset; ; ) {
+      const bytesRead = readSync(from, chunk, 0, CHUNK_BYTES, at)
+      if (bytesRead === 0) break
+      at += bytesRead
+      appendWhole(to, chunk.subarray(0, bytesRead))
+    }
+    fsyncSync(to)
+  } catch (error) {
+    rmSync(path) // the bytes are still in the journal; half a copy of them would only confuse
+    throw error
+  } finally {
+    closeSync(to)
+  }
+  syncPath(dirname(path))
 }

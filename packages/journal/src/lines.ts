@@ -1,6 +1,4 @@
-import { isUtf8 } from 'node:buffer'
 import { JournalError } from './errors.js'
-import { type EventSchema, isRawLine, problemOf, type Stored } from './event.js'
 import { LARGEST_TEXT_BYTES } from './files.js'
 
 /** Whole lines (the last byte is a newline) and where in the file they begin. */
@@ -16,6 +14,15 @@ export interface Remainder {
   /** Bytes from `offset` to the end of the file; more than `bytes` holds once a hole was found. */
   size: number
   hole: boolean
+}
+
+/** The state of a journal that has been read to its end. */
+export interface Scan {
+  lastSeq: number
+  warnings: string[]
+  remainder: Remainder
+  /** True when the last line is an event that lacks only its newline. */
+  unfinished: boolean
 }
 
 const NEWLINE = 0x0a
@@ -86,55 +93,7 @@ export function splitLines(bytes: Buffer): Block[] {
   return lines
 }
 
-/**
- * Turns whole lines into events, in order, and remembers where it stands.
- *
- * A complete line that is no event was not left by a crash of ours, so it is
- * reported, never skipped. What editing by hand leaves (blank lines, missing or
- * repeated numbers) is one warning.
- */
-export function eventParser<Event>(
-  path: string,
-  { schema, fromStart = true }: { schema: EventSchema<Event> | undefined; fromStart?: boolean },
-) {
-  const numbers = numberCheck(path, fromStart ? 0 : undefined)
-  let line = 0
-
-  function parseBlock({ bytes }: Block): Stored<Event>[] {
-    if (!isUtf8(bytes)) throw corrupt(path, line + firstBadLine(bytes), NOT_UTF8)
-    const lines = bytes.toString('utf8').split('\n')
-    lines.pop() // behind the last newline there is nothing
-    const events: Stored<Event>[] = []
-    for (const text of lines) {
-      line += 1
-      const value = parseJson(text)
-      const problem = problemOf(value, schema)
-      if (problem === undefined) events.push(numbers.note(value as Stored<Event>, line))
-      else if (text.trim() !== '') throw corrupt(path, line, problem)
-    }
-    return events
-  }
-
-  /** A last line without its newline counts when it is a whole event. A crash tears JSON, so other JSON is damage there, too. */
-  function parseRemainder({ bytes, hole }: Remainder): Stored<Event> | undefined {
-    if (hole || isTooLong(bytes.length) || !isUtf8(bytes)) return undefined
-    const value = parseJson(bytes.toString('utf8'))
-    if (!isRawLine(value)) return undefined
-    const problem = problemOf(value, schema)
-    if (problem !== undefined) throw corrupt(path, line + 1, problem)
-    return numbers.note(value as unknown as Stored<Event>, line + 1)
-  }
-
-  /** Stops before a line that has no end in sight fills the memory. */
-  function refuseLongLine(pendingBytes: number): void {
-    if (isTooLong(pendingBytes)) throw corrupt(path, line + 1, TOO_LONG)
-  }
-
-  return { parseBlock, parseRemainder, refuseLongLine, numbers }
-}
-
 export const TOO_LONG = 'it is longer than 256 MiB'
-export const NOT_UTF8 = 'it is not UTF-8'
 
 export function isTooLong(bytes: number): boolean {
   return bytes > LARGEST_TEXT_BYTES
@@ -168,15 +127,11 @@ export function corrupt(path: string, line: number, problem: string): JournalErr
   )
 }
 
-/** Undefined for what is no JSON: JSON.parse's own message counts characters nobody can look up. */
+/** Undefined for text that is not JSON: JSON.parse's own message counts characters that a reader cannot look up. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-function firstBadLine(bytes: Buffer): number {
-  return splitLines(bytes).findIndex((line) => !isUtf8(line.bytes)) + 1
 }

@@ -1,9 +1,18 @@
+import { isUtf8 } from 'node:buffer'
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { asReadError, isJournalError } from './errors.js'
-import type { AnyEvent, EventSchema, Stored } from './event.js'
+import { asReadError } from './errors.js'
+import { type AnyEvent, type EventSchema, isRawLine, problemOf, type Stored } from './event.js'
 import { openToRead, readAt } from './files.js'
 import { readOldJournal } from './inspect.js'
-import { eventParser, lineSplitter, type Remainder, splitLines } from './lines.js'
+import {
+  isTooLong,
+  lineSplitter,
+  numberCheck,
+  parseJson,
+  type Remainder,
+  type Scan,
+  splitLines,
+} from './lines.js'
 
 /** How the lines of a journal are read. */
 export interface ReadOptions<Event> {
@@ -11,7 +20,7 @@ export interface ReadOptions<Event> {
   schema?: EventSchema<Event> | undefined
 }
 
-/** What is known of a journal once its end has been read. */
+/** The end of a journal that has been read. */
 export interface JournalEnding {
   /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
   tornBytes: number
@@ -27,6 +36,8 @@ export interface JournalContents<Event = AnyEvent> extends JournalEnding {
   events: Stored<Event>[]
 }
 
+type FromOffset<Event> = ReadOptions<Event> & { fromOffset?: number | undefined }
+
 /**
  * Reads a whole journal, or what was added behind `fromOffset`.
  *
@@ -36,17 +47,20 @@ export interface JournalContents<Event = AnyEvent> extends JournalEnding {
  *
  * @param path - Path of the journal. A missing file reads as an empty journal.
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. `ERR_JOURNAL_READ`.
+ * @example
+ * const { events, endOffset } = await readJournal('orders.jsonl')
+ * const later = await readJournal('orders.jsonl', { fromOffset: endOffset })
  */
 export async function readJournal<Event = AnyEvent>(
   path: string,
-  options: ReadOptions<Event> & { fromOffset?: number | undefined } = {},
+  options: FromOffset<Event> = {},
 ): Promise<JournalContents<Event>> {
   const events: Stored<Event>[] = []
   const reading = readBatches(path, options)
   for (;;) {
-    const step = await reading.next()
-    if (step.done) return { events, ...step.value }
-    for (const event of step.value) events.push(event)
+    const { done, value } = await reading.next()
+    if (done) return { events, ...value }
+    for (const event of value) events.push(event)
   }
 }
 
@@ -54,6 +68,8 @@ export async function readJournal<Event = AnyEvent>(
  * The events of a journal one by one, in bounded memory unless it has lines of an earlier format.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
+ * @example
+ * for await (const { seq, type } of streamJournal('orders.jsonl')) console.log(seq, type)
  */
 export async function* streamJournal<Event = AnyEvent>(
   path: string,
@@ -62,50 +78,16 @@ export async function* streamJournal<Event = AnyEvent>(
   for await (const batch of readBatches(path, options)) yield* batch
 }
 
-/**
- * What a piece of a journal holds, without reading any file: for readers that follow one while it grows.
- *
- * @param bytes - From the beginning of a line on.
- * @param options.path - Named in errors and warnings.
- * @param options.offset - Where in the file `bytes` begin; `endOffset` counts from the file's beginning.
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event of today's format. `readJournal` reads
- *   older ones too.
- */
-export function parseJournal<Event = AnyEvent>(
-  bytes: Uint8Array,
-  options: ReadOptions<Event> & { path: string; offset?: number | undefined },
-): JournalContents<Event> {
-  const { path, schema, offset = 0 } = options
-  const splitter = lineSplitter(offset)
-  const parser = eventParser<Event>(path, { schema, fromStart: offset === 0 })
-  const block = splitter.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  const events = block ? parser.parseBlock(block) : []
-  const remainder = splitter.end()
-  const last = parser.parseRemainder(remainder)
-  if (last) events.push(last)
-  const { warnings } = parser.numbers
-  return { events, ...endingOf({ remainder, unfinished: last !== undefined, warnings }) }
-}
-
-const CHUNK_BYTES = 1 << 20
-
-/** Who only wants the first event, as of a run's agent or caller, does not pay for a thousand. */
-const FIRST_CHUNK_BYTES = 1 << 14
-
 /** The events behind `fromOffset` in pieces; returns what the journal's end is like. */
 async function* readBatches<Event>(
   path: string,
-  options: ReadOptions<Event> & { fromOffset?: number | undefined },
+  options: FromOffset<Event>,
 ): AsyncGenerator<Stored<Event>[], JournalEnding> {
   const file = openToRead(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
   try {
-    const scanning = scanJournal(file, path, options)
-    for (;;) {
-      const step = scanning.next()
-      if (step.done) return endingOf(step.value)
-      yield step.value
-    }
+    const { remainder, unfinished, warnings } = yield* scanJournal(file, path, options)
+    return { tornBytes: unfinished ? 0 : remainder.size, endOffset: remainder.offset, warnings }
   } catch (error) {
     throw asReadError(error, path)
   } finally {
@@ -113,74 +95,183 @@ async function* readBatches<Event>(
   }
 }
 
-/** What is known of a journal that has been read to its end. */
-export interface Scan {
-  lastSeq: number
-  warnings: string[]
-  remainder: Remainder
-  /** True when the last line is an event that lacks only its newline. */
-  unfinished: boolean
-}
-
 /**
- * Reads an open journal, a piece at a time and blocking: what is read comes from the cache mostly, and a promise for each read
- * is dearer. What is not all in today's format is read whole.
+ * Reads an open journal, a piece at a time and blocking: most reads come from the cache, and a promise for each costs more
+ * than the read. A journal with a line that is not an event of today is read whole: only that names the line.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. The system's error.
  */
 export function* scanJournal<Event>(
   file: number,
   path: string,
-  options: ReadOptions<Event> & { fromOffset?: number | undefined },
+  { schema, fromOffset = 0 }: FromOffset<Event>,
 ): Generator<Stored<Event>[], Scan> {
-  const { schema, fromOffset = 0 } = options
   let seen = 0
-  try {
-    const scanning = scanToday(file, path, { schema, fromOffset })
-    for (;;) {
-      const step = scanning.next()
-      if (step.done) return step.value
-      seen += step.value.length
-      yield step.value
-    }
-  } catch (error) {
-    if (!isJournalError(error)) throw error
-    const { events, lines, ...scan } = readOldJournal(path, schema)
-    const before = splitLines(readFileSync(path).subarray(0, fromOffset)).length
-    const first = lines.findIndex((line) => line > before)
-    if (first !== -1) yield events.slice(first + seen)
-    return scan
+  const scanning = scanToday(file, path, { schema, fromOffset })
+  for (;;) {
+    const { done, value } = scanning.next()
+    if (!done) {
+      seen += value.length
+      yield value
+    } else if (value) return value
+    else break
   }
+  const { events, lines, ...scan } = readOldJournal(path, schema)
+  const before = splitLines(readFileSync(path).subarray(0, fromOffset)).length
+  const first = lines.findIndex((line) => line > before)
+  if (first !== -1) yield events.slice(first + seen)
+  return scan
 }
 
+const CHUNK_BYTES = 1 << 20
+
+/** A reader that needs only the first event does not pay for a thousand. */
+const FIRST_CHUNK_BYTES = 1 << 14
+
+/** Returns undefined at the first line that is not an event of today. */
 function* scanToday<Event>(
   file: number,
   path: string,
   { schema, fromOffset }: ReadOptions<Event> & { fromOffset: number },
-): Generator<Stored<Event>[], Scan> {
+): Generator<Stored<Event>[], Scan | undefined> {
   const splitter = lineSplitter(fromOffset)
-  const parser = eventParser(path, { schema, fromStart: fromOffset === 0 })
+  const parser = todayParser<Event>(path, { schema, fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
     const most = at === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES
     const chunk = readAt(file, at, Math.min(most, Math.max(0, fstatSync(file).size - at)))
     if (chunk.length === 0) break
     at += chunk.length
-    const block = splitter.push(chunk)
-    if (block) yield parser.parseBlock(block)
-    parser.refuseLongLine(splitter.pending())
+    const events = parser.parse(splitter.push(chunk)?.bytes ?? NO_BYTES)
+    if (events === undefined || isTooLong(splitter.pending())) return undefined
+    if (events.length > 0) yield events
   }
   const remainder = splitter.end()
-  const last = parser.parseRemainder(remainder)
-  if (last) yield [last]
-  const { warnings, lastSeq } = parser.numbers
-  return { lastSeq: lastSeq(), warnings, remainder, unfinished: last !== undefined }
+  const last = parser.parse(wholeLineIn(remainder))
+  if (last === undefined) return undefined
+  if (last.length > 0) yield last
+  return { ...parser.ending(), remainder, unfinished: last.length > 0 }
 }
 
-function endingOf({
-  remainder,
-  unfinished,
-  warnings,
-}: Pick<Scan, 'remainder' | 'unfinished' | 'warnings'>): JournalEnding {
-  const { offset, size } = remainder
-  return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
+const NO_BYTES = Buffer.alloc(0)
+
+/** A last line without its newline counts when it is a JSON object with a `type`: a crash would have torn the JSON. */
+function wholeLineIn({ bytes, hole }: Remainder): Buffer {
+  return !hole && isUtf8(bytes) && isRawLine(parseJson(bytes.toString('utf8'))) ? bytes : NO_BYTES
+}
+
+/** Turns whole lines into events, in order. What editing by hand leaves (blank lines, odd numbers) is at most one warning. */
+function todayParser<Event>(
+  path: string,
+  { schema, fromStart }: { schema: EventSchema<Event> | undefined; fromStart: boolean },
+) {
+  const numbers = numberCheck(path, fromStart ? 0 : undefined)
+  let line = 0
+
+  /** Undefined when a line is not an event of today. */
+  function parse(bytes: Buffer): Stored<Event>[] | undefined {
+    if (!isUtf8(bytes)) return undefined
+    const events: Stored<Event>[] = []
+    for (const text of bytes.toString('utf8').split('\n')) {
+      line += 1
+      const value = parseJson(text)
+      if (problemOf(value, schema) === undefined) events.push(numbers.note(value as Stored<Event>, line))
+      else if (text.trim() !== '') return undefined
+    }
+    line -= 1 // behind the last newline there is nothing
+    return events
+  }
+
+  function ending() {
+    return { lastSeq: numbers.lastSeq(), warnings: numbers.warnings }
+  }
+
+  return { parse, ending }
+}
+
+/** The end of a journal. */
+export interface JournalTail<Event = AnyEvent> {
+  /** In the order of the journal. */
+  events: Stored<Event>[]
+  /** True when `events` is the whole journal. */
+  complete: boolean
+}
+
+/** How much of the end: the last events, or those of the last different numbers in `iteration`, with what stands between them. */
+export type TailOptions = { events: number } | { iterations: number }
+
+const FIRST_WINDOW_BYTES = 1 << 16
+const WINDOW_GROWTH = 4
+
+/**
+ * Reads the end of a journal without reading the rest: what it costs does not depend on the journal's length. Damage before
+ * it is not seen.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event. `ERR_JOURNAL_READ`.
+ * @example
+ * const { events } = await readTail('orders.jsonl', { events: 10 })
+ */
+export async function readTail<Event = AnyEvent>(
+  path: string,
+  wanted: TailOptions & ReadOptions<Event>,
+): Promise<JournalTail<Event>> {
+  const file = openToRead(path)
+  if (file === undefined) return { events: [], complete: true }
+  try {
+    const tail = readBackwards(file, path, wanted)
+    if (tail) return tail
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
+  return endOf((await readJournal(path, wanted)).events, wanted) // an old format, or damage: from the beginning its line can be named
+}
+
+/** Undefined when it comes to a line that is not an event of today. */
+function readBackwards<Event>(
+  file: number,
+  path: string,
+  wanted: TailOptions & ReadOptions<Event>,
+): JournalTail<Event> | undefined {
+  const { size } = fstatSync(file)
+  for (let bytes = FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
+    const start = firstLineFrom(file, Math.max(0, size - bytes), size)
+    if (start === undefined) continue
+    const events: Stored<Event>[] = []
+    const scanning = scanToday(file, path, { schema: wanted.schema, fromOffset: start })
+    for (;;) {
+      const { done, value } = scanning.next()
+      if (done && value === undefined) return undefined
+      if (done) break
+      for (const event of value) events.push(event)
+    }
+    const tail = endOf(events, wanted)
+    if (!tail.complete || start === 0) return tail
+  }
+}
+
+/** Where the first line begins at or behind `from`; undefined when none does. */
+function firstLineFrom(file: number, from: number, size: number): number | undefined {
+  if (from === 0) return 0
+  const newline = readAt(file, from - 1, size - from + 1).indexOf('\n') // one byte more: a line may begin exactly at `from`
+  return newline === -1 ? undefined : from + newline
+}
+/** `complete` unless something stands before what is wanted. */
+function endOf<Event>(events: Stored<Event>[], wanted: TailOptions): JournalTail<Event> {
+  const first = 'events' in wanted ? events.length - wanted.events : firstOfLast(events, wanted.iterations)
+  return first > 0 ? { events: events.slice(first), complete: false } : { events, complete: true }
+}
+
+/** Index of the first event of the N-th last iteration; 0 when there is no other before it. */
+function firstOfLast(events: readonly object[], iterations: number): number {
+  const seen = new Set<unknown>()
+  let first = events.length
+  for (let index = events.length - 1; index >= 0; index--) {
+    const { iteration } = events[index] as { iteration?: unknown }
+    if (iteration === undefined) continue
+    if (!seen.has(iteration) && seen.size === iterations) return first
+    seen.add(iteration)
+    first = index
+  }
+  return 0
 }

@@ -1,6 +1,4 @@
-export { asWriteError } from './errors.js'
-export { recordName } from './files.js'
-export { type CreateRunOptions, createRun } from './runs/create-run.js'
+export { type CreateRunOptions, createRun } from './create-run.js'
 export {
   type ActionRequest,
   type ActionResult,
@@ -16,46 +14,19 @@ export {
   journalJsonSchema,
   type NewEvent,
   type RunStatus,
-  runEventSchema,
   type SnapshotEvent,
   type StoredEvent,
-  type SystemMessage,
+  type SystemMessageEvent,
   type Thought,
   type ToolCallRecord,
   type UnknownEvent,
-  type UserMessage,
-} from './runs/events.js'
-export {
-  foldRun,
-  type Owner,
-  type PendingCall,
-  type RunFold,
-  type RunHistory,
-  type RunMetadata,
-  type RunSummary,
-  type Usage,
-} from './runs/fold.js'
-export { latestRunId, listRuns, type RunsOfPlace } from './runs/list-runs.js'
-export { migratedDirectory } from './runs/migrate.js'
-export { type OpenRunOptions, openRun } from './runs/open-run.js'
-export {
-  checkRunsDirectory,
-  isRunOf,
-  journalPath,
-  obstacleIn,
-  type RunPaths,
-  type RunsPlace,
-  runDirectory,
-  workDirectoryOf,
-} from './runs/paths.js'
-export { openRecordedRequests, type RecordedRequests, readRequest } from './runs/read-requests.js'
-export { neverBegan, readRun } from './runs/read-run.js'
-export { createRecordFile, overwriteRecord } from './runs/record-file.js'
-export {
-  type Invocation,
-  type InvocationRecord,
-  type RequestLog,
-  recordInvocation,
-} from './runs/request-log.js'
-export type { Run } from './runs/run.js'
-export { repairRun, verifyRun } from './runs/verify-run.js'
+  type UserMessageEvent,
+} from './events.js'
+export type { Owner, PendingCall, RunHistory, RunMetadata, RunSummary, RunUsage } from './fold.js'
+export { runEventSchema } from './old-formats.js'
+export { type OpenRunOptions, openRun } from './open-run.js'
+export type { RunPaths, RunsPlace } from './paths.js'
+export { listRuns, type RunsOfPlace, readRun } from './read-runs.js'
+export { type Invocation, type InvocationRecord, type RequestLog, readRequest } from './requests.js'
+export type { Run } from './run.js'
+export { repairRun } from './verify-run.js'

@@ -1,14 +1,16 @@
-import type { JournalError } from './errors.js'
+import { constants, copyFileSync, linkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { syncPath } from '@delta/durable'
 import type { AnyEvent, Stored } from './event.js'
+import { recordStamp, replaceFile, syncName, writing } from './files.js'
 import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
-import { numberCheck } from './lines.js'
 import type { ReadOptions } from './read.js'
 
 /**
  * Something to know about a journal.
- * - `damage`: a complete line that is no event. Reading stops there; `repairJournal` sets it aside.
- * - `torn`: an end torn by a crash. Opening the journal mends it.
- * - `beginning`: it lacks events that it must begin with. Nothing can put them back. Only a `check` finds it.
+ * - `damage`: a complete line that is not an event. Reading stops there; `repairJournal` sets it aside.
+ * - `torn`: an end torn by a crash. Opening the journal sets it aside.
+ * - `beginning`: events that it must begin with are missing, and nothing can put them back. Only a `check` finds it.
  * - `note`: anything else; the journal works.
  */
 export interface Finding {
@@ -28,7 +30,7 @@ export interface JournalReport {
   /** How many lines are events. */
   events: number
   findings: Finding[]
-  /** How what is wrong is put right; undefined when nothing is. */
+  /** How the journal is put right; undefined when it is sound. */
   wayOut?: 'repair' | 'start'
   /** All of it, for people. */
   text: string
@@ -37,17 +39,20 @@ export interface JournalReport {
 /**
  * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
  *
- * @param options.check - Finds what else is to be said of its events.
+ * @param options.check - Gives further findings about its events.
  * @throws {JournalError} `ERR_JOURNAL_READ`
+ * @example
+ * const { ok, text } = verifyJournal('orders.jsonl')
+ * if (!ok) console.error(text)
  */
 export function verifyJournal<Event = AnyEvent>(
   path: string,
   options: ReadOptions<Event> & { check?: ((events: Stored<Event>[]) => Finding[]) | undefined } = {},
 ): JournalReport {
   const { schema, check = () => [] } = options
-  const inspection = inspectIfThere(path, schema)
-  const found = inspection?.lines.flatMap(({ event }) => event ?? []) ?? []
-  const findings = [...(inspection ? findAll(inspection, path) : []), ...check(found)]
+  const inspection = inspectJournal(path, schema)
+  const found = inspection.lines.flatMap(({ event }) => event ?? [])
+  const findings = [...findAll(inspection), ...check(found)]
   const has = (kind: Finding['kind']) => findings.some((finding) => finding.kind === kind)
   const events = found.length
   const wayOut = has('damage') ? 'repair' : has('beginning') ? 'start' : undefined
@@ -55,30 +60,15 @@ export function verifyJournal<Event = AnyEvent>(
   return { path, ok: wayOut === undefined, events, findings, ...(wayOut && { wayOut }), text }
 }
 
-function inspectIfThere<Event>(
-  path: string,
-  schema: ReadOptions<Event>['schema'],
-): Inspection<Event> | undefined {
-  try {
-    return inspectJournal(path, schema)
-  } catch (error) {
-    const { code } = Object((error as JournalError).cause) as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function findAll(inspection: Inspection<unknown>, path: string): Finding[] {
+function findAll(inspection: Inspection<unknown>): Finding[] {
   const { lines, old } = inspection
   return [
-    ...lines.flatMap((line) => damageOf(line)),
+    ...lines.flatMap(damageOf),
     ...tornEnd(inspection),
-    ...(old ? [note(WRITTEN_EARLIER)] : []),
-    ...numberFindings(lines, path),
+    ...(old ? [note('An older version wrote this journal; it is read as it is.')] : []),
+    ...numberFindings(lines),
   ]
 }
-
-const WRITTEN_EARLIER = 'An older version wrote this journal; it is read as it is.'
 
 function damageOf({ line, problem, bytes, offset }: InspectedLine<unknown>): Finding[] {
   if (problem === undefined) return []
@@ -96,19 +86,15 @@ function tornEnd({ remainder, unfinished, lines }: Inspection<unknown>): Finding
   return [{ kind: 'torn', message }]
 }
 
-function numberFindings(lines: InspectedLine<unknown>[], path: string): Finding[] {
-  const numbers = numberCheck(path, 0)
-  const notes: Finding[] = []
-  let expected = 1
-  for (const { event, line, raw } of lines) {
-    if (!event) continue
-    if (raw?.seq === undefined) notes.push(note('"seq" is missing.', line))
-    else if (event.seq !== expected)
-      notes.push(note(`"seq" is ${event.seq} where ${expected} was expected.`, line))
-    numbers.note(event, line)
-    expected = numbers.lastSeq() + 1
-  }
-  return notes
+function numberFindings(lines: InspectedLine<unknown>[]): Finding[] {
+  let highest = 0
+  return lines.flatMap(({ event, line, raw }) => {
+    if (!event) return []
+    const expected = highest + 1
+    highest = Math.max(highest, event.seq)
+    if (raw?.seq === undefined) return [note('"seq" is missing.', line)]
+    return event.seq === expected ? [] : [note(`"seq" is ${event.seq} where ${expected} was expected.`, line)]
+  })
 }
 
 export function note(message: string, line?: number): Finding {
@@ -128,7 +114,7 @@ function describe(path: string, events: number, findings: Finding[]): string {
 }
 
 /** A finding as a line of a report. */
-export function findingLine({ line, message }: Finding): string {
+function findingLine({ line, message }: Finding): string {
   return `  ${line === undefined ? '' : `line ${line}: `}${message}`
 }
 
@@ -141,4 +127,66 @@ const EXCERPT_CHARACTERS = 60
 function excerpt(bytes: Buffer): string {
   const text = bytes.toString('utf8', 0, 4 * EXCERPT_CHARACTERS + 4)
   return JSON.stringify(text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text)
+}
+
+/** What `repairJournal` did. */
+export interface RepairResult {
+  /** Of the journal. */
+  path: string
+  /** False when there was nothing to repair; the file is as it was. */
+  changed: boolean
+  /** Where the journal as it was lies now. */
+  keptIn?: string
+  /** What was set aside. */
+  removed: Finding[]
+  /** Why the run cannot be continued all the same; only of a run. */
+  problem?: string
+  /** All of it, for people. */
+  text: string
+}
+
+/**
+ * Takes damaged lines and a torn end out of a journal without a writer; a missing file is an empty journal.
+ *
+ * Deletes nothing: the journal as it was stays, whole, under another name beside
+ * it. The lines that remain keep every byte, and their numbers, so one gap more is
+ * reported. A crash at any instant leaves the old journal or the new one in place.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_READ`, `ERR_JOURNAL_WRITE`
+ * @example
+ * console.log(repairJournal('orders.jsonl').text)
+ */
+export function repairJournal(path: string, options: ReadOptions<unknown> = {}): RepairResult {
+  const removed = damageIn(path, options)
+  if (removed.length === 0) return nothingToRepair(path)
+  const keptIn = keepOriginal(path)
+  const whole = inspectJournal(path, options.schema).lines.filter((line) => line.event)
+  replaceFile(path, Buffer.concat(whole.flatMap(({ bytes }) => [bytes, Buffer.from('\n')])))
+  const text = [
+    `${path}: ${whole.length} events remain. Set aside:`,
+    ...removed.map(findingLine),
+    `The journal as it was is kept, whole, in ${keptIn}`,
+  ].join('\n')
+  return { path, changed: true, keptIn, removed, text }
+}
+
+export function damageIn(path: string, options: ReadOptions<unknown>): Finding[] {
+  return verifyJournal(path, options).findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
+}
+
+export function nothingToRepair(path: string): RepairResult {
+  return { path, changed: false, removed: [], text: `${path}: There is nothing to repair.` }
+}
+
+/** A second name for the same bytes; a copy where the file system has no hard links. */
+function keepOriginal(path: string): string {
+  const keptIn = join(dirname(path), `journal.before-repair-${recordStamp(new Date())}`)
+  try {
+    linkSync(path, keptIn)
+  } catch {
+    writing(keptIn, () => copyFileSync(path, keptIn, constants.COPYFILE_EXCL)) // its error says what is wrong with the disk
+  }
+  syncPath(keptIn)
+  syncName(keptIn)
+  return keptIn
 }

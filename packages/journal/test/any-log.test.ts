@@ -21,19 +21,6 @@ const order = z.discriminatedUnion('type', [
 type Order = z.infer<typeof order>
 const timestamp = '2026-11-20T09:30:00.000Z'
 
-test('any log can be kept, with types of its own', async () => {
-  const log = openJournal<Order>(join(temporaryDirectory(), 'coffee.jsonl'))
-  log.append({ type: 'ORDERED', cup: 'espresso' }, { type: 'PAID', cup: 'espresso', cents: 180 })
-  log.close()
-  appendFileSync(log.path, '{"seq":3')
-  const { events, tornBytes } = await readJournal<Order>(log.path)
-  expect(events).toMatchObject([
-    { seq: 1, type: 'ORDERED' },
-    { seq: 2, type: 'PAID', cents: 180 },
-  ])
-  expect(tornBytes).toBe(8)
-})
-
 test('a schema of zod checks what goes in and what comes out, and gives both their types', async () => {
   const path = join(temporaryDirectory(), 'coffee.jsonl')
   const log = openJournal(path, { schema: order })

@@ -1,10 +1,10 @@
 // Does with a run what an engine does: settle, think, act, to the last iteration. Tells an outside witness
 // everything that leaves it, after the sync that must come first.
 import { appendFileSync, existsSync, writeSync } from 'node:fs'
-import { createRun, openRun, recordInvocation, runDirectory } from '../dist/runs.js'
+import { createRun, openRun } from '../dist/runs.js'
 
 const [workDirectory, witness, iterations] = process.argv.slice(2)
-const directory = runDirectory(workDirectory, 'crash')
+const directory = `${workDirectory}/.delta/crash`
 const start = ({ epoch }, resumed) => ({
   type: 'ENGINE_START',
   run_id: 'crash',
@@ -25,7 +25,7 @@ for (let iteration = run.summary().lastIteration + 1; iteration <= Number(iterat
     role: 'user',
     content: `turn ${index}`,
   }))
-  const record = recordInvocation(run, { iteration, request: { model: 'm', messages } })
+  const record = run.requests.record({ iteration, request: { model: 'm', messages } })
   leave(`request ${iteration}`)
   record.complete({ response: { content: 'act' }, duration_ms: 1 })
   const id = `call-${iteration}`

@@ -75,7 +75,7 @@ test('a last event without its newline is completed durably, before anything fol
   expect(calls).toEqual(['writeSync journal.jsonl', 'fdatasyncSync journal.jsonl'])
 })
 
-test('the name of a new journal survives a power cut, too, also if whoever made it was killed at once', () => {
+test('the name of a new journal survives a power cut, too, also if its maker was killed at once', () => {
   expect(callsOf('open-journal.mjs')).toEqual(['fsyncSync work'])
   expect(callsOf('open-journal.mjs', '')).toEqual(['fsyncSync work'])
 })

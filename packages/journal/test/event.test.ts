@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { problemOf } from '../src/event.js'
-import { eventSchemas } from '../src/runs/event-schemas.js'
+import { eventSchemas } from '../src/events.js'
 import { journalFile, oneOfEach } from './helpers.js'
 import { isKnownEvent, journalJsonSchema, openJournal, runEventSchema } from './of-runs.js'
 
@@ -28,7 +28,7 @@ test('an event that is refused says which field is wrong', () => {
   expect(eventProblem([])).toBe('it is not a JSON object')
   const end = oneOfEach().at(-1)
   expect(eventProblem({ ...end, status: 'DONE' })).toBe(
-    'ENGINE_END: "status" is none of RUNNING, WAITING_FOR_INPUT, COMPLETED, FAILED, INTERRUPTED',
+    'ENGINE_END: "status" is not one of RUNNING, WAITING_FOR_INPUT, COMPLETED, FAILED, INTERRUPTED',
   )
 })
 

@@ -167,17 +167,6 @@ export function runChild(script: string, args: string[] = [], env: Record<string
   }
 }
 
-/** Repeats what will fail soon, and returns how it failed. */
-export function untilItFails(attempt: () => void): Error {
-  for (;;) {
-    try {
-      attempt()
-    } catch (error) {
-      return error as Error
-    }
-  }
-}
-
 export function readText(path: string): string {
   return readFileSync(path, 'utf8')
 }

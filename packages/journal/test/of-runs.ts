@@ -1,8 +1,9 @@
-/** What both entries of the package export, the readers and writers of journals for the events of runs. */
+/** What all entries of the package export, the readers and writers of journals for the events of runs. */
 import * as journal from '../src/index.js'
 import { type StoredEvent, runEventSchema as schema } from '../src/runs.js'
 
 export { isJournalError } from '../src/index.js'
+export * from '../src/internal.js'
 export * from '../src/runs.js'
 
 type Options<Key extends 'openJournal' | 'readJournal'> = Omit<

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { migrateRun } from '../src/runs/migrate.js'
+import { migrateRun } from '../src/migrate.js'
 import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
 import {
   createRun,
@@ -177,27 +177,7 @@ test('every way of reading understands an old journal', async () => {
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })
 
-test('a tail that reaches the beginning of an old journal is all of it, and says so', async () => {
-  const path = journalFile(toLines(publicJournal.slice(2)))
-  const { events } = await readJournal(path)
-  expect(await readTail(path, { iterations: 2 })).toEqual({ events, complete: true })
-  expect(await readTail(path, { iterations: 1 })).toMatchObject({ complete: false })
-})
-
-test('a result that tells neither a status nor an exit code was a success', async () => {
-  const result = { type: 'ACTION_RESULT', action_id: 'u1', tool_name: 'ls', observation_content: '' }
-  for (const [exit_code, status] of [
-    [undefined, 'SUCCESS'],
-    [null, 'SUCCESS'],
-    [0, 'SUCCESS'],
-    [2, 'FAILED'],
-  ] as const) {
-    const { events } = await readJournal(journalFile(toLines([{ ...result, exit_code }])))
-    expect(events[0]).toMatchObject({ status })
-  }
-})
-
-test('an old thought with a call that is none is damage, named by its line', async () => {
+test('an old thought with a call that is not an object is damage, named by its line', async () => {
   const path = journalFile(toLines([...publicJournal, envelope(10, 'THOUGHT', { tool_calls: [null] })]))
   await expect(readJournal(path)).rejects.toMatchObject({ code: 'ERR_JOURNAL_CORRUPT', line: 10 })
   expect(verifyJournal(path).findings).toContainEqual(expect.objectContaining({ kind: 'damage', line: 10 }))
@@ -259,7 +239,7 @@ test('runs of both old layouts are listed, found by id, and read where they lie'
   expect(events[3]).toMatchObject({ execution_ref: 'runtime_io/tool_executions/call_0' })
 })
 
-test('a run of the public implementation is written anew beside the old one when it is continued, and the user is told', async () => {
+test('a run of the public implementation is converted beside the old one when it is continued, and a notice says so', async () => {
   const { directory } = publicRun()
   const before = readText(join(directory, 'journal.jsonl'))
   const run = await openRun(directory)
@@ -294,38 +274,30 @@ test('the requests of an old run are given back as they were kept, where they li
   await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
 })
 
-test('the directories that an old run did not have are made, so that it can go on', async () => {
-  const { directory } = publicRun()
-  rmSync(join(directory, 'io'), { recursive: true })
-  const run = await openRun(directory)
-  afterTest(run.close)
-  for (const path of [run.paths.invocations, run.paths.toolExecutions, run.paths.hooks])
-    expect(existsSync(path), path).toBe(true)
-})
-
-test('once it goes on, LATEST names the new run, and its metadata keeps the names of agent and workspace', async () => {
+test('once it goes on, LATEST names the new run, and agent and workspace are named by their directories', async () => {
   const { work, directory } = publicRun()
   writeFileSync(join(work, '.delta', 'LATEST'), 'old\n')
-  writeFileSync(join(directory, 'metadata.json'), '{"agent_name":"Lister","workspace_id":"W007"}')
   const run = await openRun(directory)
   afterTest(run.close)
   expect(await latestRunId(work)).toBe('old-continued')
-  const names = { run_id: 'old-continued', agent_name: 'Lister', workspace_id: 'W007' }
+  const names = { run_id: 'old-continued', agent_name: 'lister', workspace_id: basename(work) }
   expect(run.summary().metadata).toMatchObject(names)
   expect((await listRuns(work)).map(({ runId }) => runId)).toContain('old-continued')
 })
 
-test('of a run of v1.1, which had no such metadata, agent and workspace are named by their directories', async () => {
-  const { work, directory } = nestedRun()
-  writeFileSync(join(work, '.delta', 'LATEST'), 'another\n')
+test('an old run whose task only metadata.json names begins with it', async () => {
+  const { directory } = publicRun()
+  const lines = [envelope(1, 'RUN_START', { run_id: 'old' }), publicJournal[8]]
+  writeFileSync(join(directory, 'journal.jsonl'), toLines(lines as object[]))
+  writeFileSync(join(directory, 'metadata.json'), '{"initial_message":"list the files"}')
   const run = await openRun(directory)
   afterTest(run.close)
-  expect(readText(join(work, '.delta', 'LATEST'))).toBe(`${run.runId}\n`)
-  expect(run.summary().metadata).toMatchObject({ agent_name: 'lister', workspace_id: basename(work) })
+  expect((await run.events())[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'list the files' })
 })
 
-test('continued again, it goes on where it was written anew', async () => {
+test('continued again, it goes on where it was written anew, with the directories that the old run did not have', async () => {
   const { directory } = publicRun()
+  rmSync(join(directory, 'io'), { recursive: true })
   const first = await openRun(directory)
   first.journal.append({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: 'hello' })
   first.close()
@@ -333,6 +305,8 @@ test('continued again, it goes on where it was written anew', async () => {
   afterTest(second.close)
   expect([second.directory, second.journal.lastSeq]).toEqual([`${directory}-continued`, 10])
   expect(second.notices[0]).toContain('had been converted already')
+  for (const path of [second.paths.invocations, second.paths.toolExecutions, second.paths.hooks])
+    expect(existsSync(path), path).toBe(true)
 })
 
 test('a run of v1.1 keeps its id in the layout of today, its task becomes the first message, its records move along', async () => {

@@ -161,7 +161,7 @@ test('a journal that was emptied or shortened under its writer is noticed, one t
   emptied.append(say('one'))
   expect(() => emptied.sync()).toThrow(
     `${path}: The journal was shortened while it was being written.\n` +
-      'What it held before is lost. Restore the file, or continue from what is there now.',
+      'What is no longer in it is lost. Restore the file, or continue from what is there now.',
   )
 
   const added = openJournal(journalFile(''))

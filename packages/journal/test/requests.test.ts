@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
-import { createRun, openRun, type Run, readRequest, recordInvocation } from './of-runs.js'
+import { createRecordFile, createRun, openRun, overwriteRecord, type Run, readRequest } from './of-runs.js'
 
 async function newRun(options: { sync?: boolean } = {}) {
   return await createRun(temporaryDirectory(), { events: firstEvents, ...options })
@@ -14,18 +14,18 @@ const turns = (count: number) => Array.from({ length: count }, (_, index) => tur
 /** The last of them is the first that its record does not hold whole. */
 function recordEleven(run: Run): void {
   for (let iteration = 1; iteration <= 11; iteration++)
-    recordInvocation(run, { iteration, request: { messages: turns(3) } })
+    run.requests.record({ iteration, request: { messages: turns(3) } })
 }
 const records = (directory: string) =>
   readdirSync(directory)
     .sort()
     .map((name) => JSON.parse(readText(join(directory, name))))
 
-test('any request is given back byte for byte, also after the run was taken up again', async () => {
+test('any request is given back byte for byte, also after the run was opened again', async () => {
   const first = await newRun()
   const bodies = new Map<number, string>()
   for (let iteration = 1; iteration <= 6; iteration++) {
-    const { body } = recordInvocation(first, {
+    const { body } = first.requests.record({
       iteration,
       request: { model: 'm', messages: turns(iteration), stream: true },
     })
@@ -34,7 +34,7 @@ test('any request is given back byte for byte, also after the run was taken up a
   first.close()
   const second = await openRun(first.directory)
   for (let iteration = 7; iteration <= 12; iteration++) {
-    const { body } = recordInvocation(second, {
+    const { body } = second.requests.record({
       iteration,
       request: { messages: turns(iteration), temperature: 0.5 },
     })
@@ -47,7 +47,7 @@ test('any request is given back byte for byte, also after the run was taken up a
 test('what is sent again is not written again: 300 growing requests leave 300 messages and one set of parameters', async () => {
   const run = await newRun({ sync: false }) // else each file stays open until an event is synced, and there are none
   for (let iteration = 1; iteration <= 300; iteration++) {
-    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } }).complete({
+    run.requests.record({ iteration, request: { model: 'm', messages: turns(iteration) } }).complete({
       response: {},
     })
   }
@@ -59,18 +59,6 @@ test('what is sent again is not written again: 300 growing requests leave 300 me
   expect(last.request).toBeUndefined()
 })
 
-test('the body of a conversation that grows is the request, byte for byte', async () => {
-  const run = await newRun({ sync: false })
-  for (let iteration = 1; iteration <= 12; iteration++) {
-    const messages = turns(iteration).map((message) => ({ ...message, said: 'ü'.repeat(iteration * 700) }))
-    const request = { model: 'm', messages, tools: [{ about: 'x'.repeat(3000) }] }
-    const { body } = recordInvocation(run, { iteration, request })
-    expect(body.toString()).toBe(JSON.stringify(request))
-    expect(await readRequest(run.directory, iteration)).toBe(JSON.stringify(request))
-  }
-  run.close()
-})
-
 test('a hook may rewrite a request as it likes: in another order, shortened, or without messages at all', async () => {
   const run = await newRun()
   const requests = [
@@ -80,7 +68,7 @@ test('a hook may rewrite a request as it likes: in another order, shortened, or 
     { model: 'm', messages: [] },
     { model: 'm' },
   ]
-  for (const [index, request] of requests.entries()) recordInvocation(run, { iteration: index + 1, request })
+  for (const [index, request] of requests.entries()) run.requests.record({ iteration: index + 1, request })
   run.close()
   for (const [index, request] of requests.entries()) {
     expect(await readRequest(run.directory, index + 1)).toBe(JSON.stringify(request))
@@ -108,7 +96,7 @@ test('whatever a request holds, and however it follows from the one before, its 
       for (const { keep, add, drop, before, model } of steps) {
         messages = [...messages.slice(drop, drop + keep), ...add]
         const request = { ...before, model, messages, tools: [] }
-        const { body } = recordInvocation(run, { iteration: bodies.length + 1, request })
+        const { body } = run.requests.record({ iteration: bodies.length + 1, request })
         expect(body.toString()).toBe(JSON.stringify(request))
         bodies.push(body.toString())
       }
@@ -120,44 +108,23 @@ test('whatever a request holds, and however it follows from the one before, its 
   )
 })
 
-test('the first ten records of a run hold the request whole besides, for jq', async () => {
-  const run = await newRun()
-  for (let iteration = 1; iteration <= 12; iteration++) {
-    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } })
-  }
-  run.close()
-  expect(records(run.paths.invocations).map((record) => record.request?.messages.length)).toEqual([
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-    undefined,
-    undefined,
-  ])
-})
-
-test('later records name the command that prints the request', async () => {
+test('the first ten records of a run hold the request whole besides, for jq; later ones name the command that prints it', async () => {
   const workspace = join(temporaryDirectory(), "it's mine")
   mkdirSync(workspace)
   const run = await createRun(workspace, { events: firstEvents, runId: 'long' })
-  for (let iteration = 1; iteration <= 11; iteration++)
-    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } })
+  recordEleven(run)
   run.close()
-  const commands = records(run.paths.invocations).map((record) => record.request_command)
+  const all = records(run.paths.invocations)
+  expect(all.map(({ request }) => request?.messages.length)).toEqual([...Array(10).fill(3), undefined])
   const quoted = `'${workspace.replace("'", "'\\''")}'`
-  expect(commands).toEqual([...Array(10).fill(undefined), `delta show long --request 11 -w ${quoted}`])
+  const command = `delta show long --request 11 -w ${quoted}`
+  expect(all.map((record) => record.request_command)).toEqual([...Array(10).fill(undefined), command])
 })
 
 test('a record is on disk before its response, lists the blocks it came from, and is completed in place', async () => {
   const run = await newRun()
   const blocks = [{ source_id: 'task', type: 'file', messages: 1, bytes: 7, tokens: 2, sha256: 'x' }]
-  const record = recordInvocation(run, { iteration: 1, request: { messages: turns(1) }, blocks })
+  const record = run.requests.record({ iteration: 1, request: { messages: turns(1) }, blocks })
   const path = join(run.directory, record.ref)
   expect(JSON.parse(readText(path))).toMatchObject({
     iteration: 1,
@@ -175,21 +142,10 @@ test('a record is on disk before its response, lists the blocks it came from, an
   run.close()
 })
 
-test('a record gets its response also after the next request was recorded', async () => {
-  const run = await newRun()
-  const records = [1, 2].map((iteration) =>
-    recordInvocation(run, { iteration, request: { messages: turns(iteration) } }),
-  )
-  for (const [index, { complete }] of records.entries()) complete({ response: { content: `${index}` } })
-  run.close()
-  const responses = records.map(({ ref }) => JSON.parse(readText(join(run.directory, ref))).response)
-  expect(responses).toEqual([{ content: '0' }, { content: '1' }])
-})
-
 test('of several requests of one iteration the last one is given back', async () => {
   const run = await newRun()
-  recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 1 } })
-  const { body } = recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 2 } })
+  run.requests.record({ iteration: 1, request: { messages: turns(1), try: 1 } })
+  const { body } = run.requests.record({ iteration: 1, request: { messages: turns(1), try: 2 } })
   run.close()
   expect(await readRequest(run.directory, 1)).toBe(body.toString())
 })
@@ -200,25 +156,25 @@ test('a request that was never sent, or whose parts were changed, is an error th
   run.close()
   await expect(readRequest(run.directory, 12)).rejects.toMatchObject({
     code: 'ERR_REQUEST_NOT_FOUND',
-    message: `${run.paths.invocations}: There is no request of iteration 12. There are those of the iterations 1 to 11.`,
+    message: `${run.paths.invocations}: No request of iteration 12 is recorded. Recorded iterations: 1 to 11.`,
   })
   writeFileSync(run.paths.parts, readText(run.paths.parts).replace('turn 1', 'turn 9'))
-  await expect(readRequest(run.directory, 11)).rejects.toThrow('what was recorded does not have its SHA-256.')
+  await expect(readRequest(run.directory, 11)).rejects.toThrow('the recorded parts do not have its SHA-256.')
 })
 
-test('a request whose record was deleted is said to be gone, and only what is left is offered', async () => {
+test('a request whose record was deleted is not found, and the recorded ones are named', async () => {
   const run = await newRun()
   for (const iteration of [1, 2]) {
-    recordInvocation(run, { iteration, request: { messages: turns(iteration) } })
+    run.requests.record({ iteration, request: { messages: turns(iteration) } })
     run.journal.append(thought(iteration))
   }
   run.close()
   const first = readdirSync(run.paths.invocations).find((name) => name.endsWith('_1.json')) ?? ''
   rmSync(join(run.paths.invocations, first))
-  const gone = `${run.paths.invocations}: The record of the request of iteration 1 is gone.`
-  await expect(readRequest(run.directory, 1)).rejects.toThrow(`${gone} There is that of iteration 2.`)
+  const gone = `${run.paths.invocations}: No request of iteration 1 is recorded. Recorded iterations:`
+  await expect(readRequest(run.directory, 1)).rejects.toThrow(`${gone} 2.`)
   rmSync(run.paths.invocations, { recursive: true })
-  await expect(readRequest(run.directory, 1)).rejects.toMatchObject({ message: gone })
+  await expect(readRequest(run.directory, 1)).rejects.toThrow(`${gone} none.`)
 })
 
 test('a torn or damaged parts log costs the requests it held, never the run', async () => {
@@ -231,18 +187,18 @@ test('a torn or damaged parts log costs the requests it held, never the run', as
 
   const again = await openRun(run.directory)
   afterTest(again.close)
-  recordInvocation(again, { iteration: 12, request: { messages: turns(4) } })
+  again.requests.record({ iteration: 12, request: { messages: turns(4) } })
   expect(again.notices).toEqual([expect.stringContaining('line 2: Damaged: it is not JSON')])
   expect(await readRequest(run.directory, 12)).toBe(JSON.stringify({ messages: turns(4) }))
   await expect(readRequest(run.directory, 11)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
 })
 
-test('a run that was closed records no request any more: it is no longer this process that writes', async () => {
+test('a closed run records no further request: another process may be its writer', async () => {
   const run = await newRun()
-  const { complete } = recordInvocation(run, { iteration: 1, request: { messages: [] } })
+  const { complete } = run.requests.record({ iteration: 1, request: { messages: [] } })
   run.close()
   const closed = expect.objectContaining({ code: 'ERR_JOURNAL_CLOSED' })
-  expect(() => recordInvocation(run, { iteration: 2, request: { messages: [] } })).toThrow(closed)
+  expect(() => run.requests.record({ iteration: 2, request: { messages: [] } })).toThrow(closed)
   expect(() => complete({})).toThrow(closed)
   await expect(run.updateMetadata()).rejects.toThrow(closed)
   expect(records(run.paths.invocations)).toHaveLength(1)
@@ -251,8 +207,44 @@ test('a run that was closed records no request any more: it is no longer this pr
 test('a request that its record holds whole needs no parts', async () => {
   const run = await newRun()
   const request = { model: 'm', messages: turns(3) }
-  recordInvocation(run, { iteration: 1, request }).complete({ response: {} })
+  run.requests.record({ iteration: 1, request }).complete({ response: {} })
   run.close()
   rmSync(run.paths.parts)
   expect(await readRequest(run.directory, 1)).toBe(JSON.stringify(request))
 })
+
+test('a record is written over where it lies: none is left beside it', () => {
+  const directory = temporaryDirectory()
+  const path = createRecordFile(directory, 'echo', 'longer than what comes')
+  const { ino } = statSync(path)
+  overwriteRecord(path, 'für dich')
+  expect([statSync(path).ino, readText(path)]).toEqual([ino, 'für dich'])
+  expect(readdirSync(directory)).toEqual([basename(path)])
+})
+
+test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', () => {
+  const directory = temporaryDirectory()
+  const now = Date.now() + 60_000
+  const taken = [1, 2, 3].map((ms) => `${stamp(now + ms)}_echo.json`)
+  for (const name of taken) writeFileSync(join(directory, name), 'of an earlier process')
+  vi.useFakeTimers({ now: now + 1, toFake: ['Date'] })
+  afterTest(() => void vi.useRealTimers())
+  const path = createRecordFile(directory, 'echo', 'of this one')
+  expect(basename(path)).toBe(`${stamp(now + 4)}_echo.json`)
+  expect(taken.map((name) => readText(join(directory, name)))).toEqual(
+    taken.map(() => 'of an earlier process'),
+  )
+})
+
+test('a record that is completed a second time holds the second response, however short it is', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  afterTest(run.close)
+  const record = run.requests.record({ iteration: 1, request: { messages: [] } })
+  record.complete({ error: 'x'.repeat(1000) })
+  record.complete({ response: {} })
+  const stored = JSON.parse(readText(join(run.directory, record.ref)))
+  expect(stored).toMatchObject({ iteration: 1, response: {} })
+  expect(stored).not.toHaveProperty('error')
+})
+
+const stamp = (ms: number) => new Date(ms).toISOString().replace(/[-:.Z]/g, '')

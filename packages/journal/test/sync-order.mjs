@@ -1,5 +1,5 @@
 // One turn of an engine, with a line on stdout wherever something leaves the process.
-import { createRun, recordInvocation } from '../dist/runs.js'
+import { createRun } from '../dist/runs.js'
 
 const [workDirectory, sync] = process.argv.slice(2)
 const run = await createRun(workDirectory, {
@@ -10,7 +10,7 @@ const run = await createRun(workDirectory, {
     { type: 'USER_MESSAGE', content: 'hi' },
   ],
 })
-const record = recordInvocation(run, {
+const record = run.requests.record({
   iteration: 1,
   request: { messages: [{ role: 'user', content: 'hi' }] },
 })

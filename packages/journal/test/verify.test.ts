@@ -89,7 +89,7 @@ test('where the journal cannot be kept under another name it is not repaired', (
   expect(readText(path)).toBe(damaged)
 })
 
-test('what breaks "every call has exactly one result" is noted, and is no damage', () => {
+test('a break of "every call has exactly one result" is a note, not damage', () => {
   const events = oneOfEach()
   const again = { ...events[4], seq: 13 }
   const stray = { ...events[4], seq: 14, action_id: 'nobody' }

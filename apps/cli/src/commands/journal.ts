@@ -1,4 +1,5 @@
-import { obstacleIn, repairRun, verifyRun } from '@delta/journal/runs'
+import { blockedPathError, verifyRun } from '@delta/journal/internal'
+import { repairRun } from '@delta/journal/runs'
 import { describeError, waysOut } from '../errors.js'
 import { print, printable, printJson, say } from '../present/text.js'
 import { findShownRun } from '../runs/shown-run.js'
@@ -16,7 +17,7 @@ export async function verify(
   if (flags.json) printJson(terminal, report)
   else print(terminal, `${printable([text, ...waysOut({ wayOut, path: report.path })].join('\n'))}\n`)
   if (!report.ok) return EXIT.failed
-  const problem = run.problem ?? obstacleIn(run.directory)
+  const problem = run.problem ?? blockedPathError(run.directory)
   if (problem === undefined) return EXIT.completed
   say(terminal, `But the run cannot go on: ${describeError(problem)}`)
   return EXIT.failed

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal/runs'
+import { emptyRunError, latestRunId } from '@delta/journal/internal'
+import { listRuns, type RunSummary } from '@delta/journal/runs'
 import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
 import { type Place, placeInWords } from '../place.js'
@@ -47,7 +48,7 @@ export async function execute(
     const problem = problemOf(run)
     if (problem !== undefined) say(terminal, `Run ${run.runId} is damaged: ${problem}`)
     else if (run.status === 'EMPTY' && !run.owner?.alive)
-      say(terminal, describeError(neverBegan(run.directory)))
+      say(terminal, describeError(emptyRunError(run.directory)))
   }
   return failed ? EXIT.usage : EXIT.completed
 }

@@ -1,9 +1,9 @@
 import { isConfigError } from '@delta/config-loader'
 import { agentChanges } from '@delta/engine'
 import { isJournalError, streamJournal } from '@delta/journal'
+import { emptyRunError } from '@delta/journal/internal'
 import {
   isKnownEvent,
-  neverBegan,
   type RunSummary,
   readRequest,
   readRun,
@@ -135,7 +135,7 @@ async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
 /** A run that is followed may still begin. */
 function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
   if (run.status !== 'EMPTY' || run.problem !== undefined || run.owner?.alive) return
-  if (!follow || !mayBegin(run)) throw neverBegan(run.directory)
+  if (!follow || !mayBegin(run)) throw emptyRunError(run.directory)
 }
 
 /** No process writes the run now, but one may take it up. */

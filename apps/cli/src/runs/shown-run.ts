@@ -4,14 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ContextBlock } from '@delta/context'
 import { isJournalError, readJournal } from '@delta/journal'
+import { journalPath, latestRunId, runDirectory } from '@delta/journal/internal'
 import {
   isKnownEvent,
-  journalPath,
-  latestRunId,
   listRuns,
   type RunSummary,
   readRun,
-  runDirectory,
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'

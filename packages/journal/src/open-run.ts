@@ -1,23 +1,21 @@
-import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { readLockFile } from '@delta/durable'
-import { replaceFile } from '../files.js'
-import { makeRunDirectory } from './create-run.js'
-import { checkLayout, keepPrivate, refuseLink } from './layout.js'
+import { replaceFile } from './files.js'
+import { checkLayout, keepPrivate, makeRunDirectory, refuseLink } from './layout.js'
 import {
+  endOwnerWithoutLease,
+  isWritingWithoutLease,
   type Lease,
-  makeWayWithoutLease,
   takeLease,
   type Waiting,
   whoHolds,
-  writesWithoutLease,
 } from './lease.js'
 import { migrateRun } from './migrate.js'
-import { DELTA_DIRECTORY, obstacleIn, type RunPaths, runPaths } from './paths.js'
-import { neverBegan, notFound } from './read-run.js'
+import { blockedPathError, DELTA_DIRECTORY, type RunPaths, runPaths } from './paths.js'
+import { emptyRunError, notFound } from './read-runs.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
-/** What to do when a run has another owner, and how safely it is written. */
+/** How a run is taken and written. */
 export interface OpenRunOptions extends Waiting {
   /** Take the run from a live owner too: one on this machine is ended first. */
   force?: boolean | undefined
@@ -28,9 +26,9 @@ export interface OpenRunOptions extends Waiting {
 }
 
 /**
- * Takes an existing run for writing: the lease first, then the journal, mended where a crash tore it.
+ * Takes an existing run for writing: the lease first, then the journal, whose torn end is set aside.
  *
- * A run of an old layout is written anew beside the old one first; `run.directory`
+ * A run of an old layout is first converted beside the old one; `run.directory`
  * and `run.notices` then tell where it goes on.
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: somebody else writes it, nothing was changed.
@@ -46,9 +44,9 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   checkLayout(dirname(named))
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
-  if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
-  const obstacle = obstacleIn(directory)
-  if (obstacle !== undefined) throw obstacle
+  if (!existsSync(runPaths(directory).journal)) throw emptyRunError(directory)
+  const blocked = blockedPathError(directory)
+  if (blocked !== undefined) throw blocked
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
   if (isInDelta(directory)) keepPrivate(dirname(directory), { sync })
@@ -64,20 +62,20 @@ type Taking = Waiting & Holding & { force: boolean; above?: number }
 type Holding = { sync: boolean; workDirectory: string | undefined }
 
 /**
- * If lease files were deleted by hand, a live owner may hold no lease. Claim an epoch above every epoch in the journal, once
- * nobody is in the way.
+ * If lease files were deleted by hand, a live owner may hold no lease. Claims an epoch above every epoch in the journal, once
+ * no such owner is in the way.
  */
 async function take(directory: string, { sync, workDirectory, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)
   const run = open(directory, lease, { sync, workDirectory })
   const { status, metadata } = run.summary()
-  const isWritten = status === 'RUNNING' && writesWithoutLease(metadata.pid, run.paths.journal)
+  const isWritten = status === 'RUNNING' && isWritingWithoutLease(metadata.pid, run.paths.journal)
   if (!isWritten && run.lastEpoch < lease.epoch) {
     removeLeftovers(directory, lease)
     return run
   }
   run.close()
-  if (isWritten && metadata.pid) await makeWayWithoutLease(directory, metadata.pid, how.force)
+  if (isWritten && metadata.pid) await endOwnerWithoutLease(directory, metadata.pid, how.force)
   const higher = await take(directory, { ...how, sync, workDirectory, above: run.lastEpoch })
   higher.notices.unshift(...run.notices)
   return higher
@@ -90,7 +88,7 @@ function open(directory: string, lease: Lease, holding: Holding): HeldRun {
     const { status, problem } = run.summary()
     if (status !== 'EMPTY') return run
     run.journal.close()
-    throw problem ?? neverBegan(directory)
+    throw problem ?? emptyRunError(directory)
   } catch (error) {
     lease.release()
     throw error
@@ -117,8 +115,8 @@ function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
 /**
  * Gives the logs of a run new inodes.
  *
- * An owner that cannot be seen may still hold them open. Whatever it writes, should it
- * come back, then goes into files that no longer have a name.
+ * An owner that cannot be seen may still hold them open. If it comes back, it writes
+ * into files that no longer have a name.
  */
 function copyToNewInode({ journal, parts }: Pick<RunPaths, 'journal' | 'parts'>): void {
   for (const path of [journal, parts]) {
@@ -134,54 +132,44 @@ const BESIDE_THE_RUN = /^(LATEST|VERSION)\.[0-9a-f]{8}\.tmp$/
 const CANDIDATE = /^\.[0-9a-f]{16}\.tmp$/
 
 /**
- * Removes what writers of this run have left that were killed between writing a file and renaming it. Some of it may hold
- * what was to be erased with the run's end.
+ * Removes the files that killed writers of this run left between writing and renaming. Some may hold secrets that are
+ * erased at the run's end.
  *
- * Whoever holds the lease is alone in replacing the run's files. But others may be after the lease, or begin runs beside this
- * one, and an owner that cannot be seen from here may live: of theirs goes what names a writer that is gone, or is a day old.
- * What cannot be looked at or removed is in nobody's way, and stays.
+ * The holder of the lease is alone in replacing the run's files. But an owner that cannot be seen from here may live, and
+ * other processes may be after the lease, or begin runs beside this one: their files go when they are a day old.
  */
 function removeLeftovers(directory: string, lease: Lease): void {
-  const paths = runPaths(directory)
-  const nowMs = modifiedAt(join(paths.lease, String(lease.epoch))) ?? 0
-  const isOld = (path: string) => nowMs - (modifiedAt(path) ?? nowMs) > SURELY_LEFT_MS
+  const { lease: leases, interaction, secrets, hooks, parts } = runPaths(directory)
+  const nowMs = modifiedAt(join(leases, String(lease.epoch))) // by the clock of the file system
+  const isOld = (path: string) => nowMs - modifiedAt(path) > SURELY_LEFT_MS
   const isGone = lease.takenFrom === undefined || !/^remote-/.test(lease.takenFrom.state)
 
-  const { lease: leases, interaction, secrets, hooks, parts } = paths
   for (const each of [directory, leases, dirname(parts), hooks, interaction, secrets])
     removeFrom(each, BESIDE_A_FILE, (path) => isGone || isOld(path))
-  removeFrom(leases, CANDIDATE, (path) => isOfTheDead(path) || isOld(path))
-  const announcesUs = (path: string) => readFileSync(path, 'utf8') === `${basename(directory)}\n`
-  removeFrom(dirname(directory), BESIDE_THE_RUN, (path) => (isGone && announcesUs(path)) || isOld(path))
+  removeFrom(leases, CANDIDATE, isOld)
+  removeFrom(dirname(directory), BESIDE_THE_RUN, isOld)
 }
 
-/** @param isLeft - May fail, as when its owner has removed the file. */
+/** Looks behind no link. */
 function removeFrom(directory: string, names: RegExp, isLeft: (path: string) => boolean): void {
-  for (const entry of entriesIn(directory)) {
-    if (!entry.isFile() || !names.test(entry.name)) continue
-    const path = join(directory, entry.name)
-    try {
-      if (isLeft(path)) unlinkSync(path)
-    } catch {
-      // it may be gone by now, or not be ours to remove
+  quietly(() => {
+    if (!lstatSync(directory).isDirectory()) return
+    for (const name of readdirSync(directory).filter((each) => names.test(each))) {
+      const path = join(directory, name)
+      quietly(() => lstatSync(path).isFile() && isLeft(path) && unlinkSync(path))
     }
-  }
+  })
 }
 
-/** Nothing of what is no directory, or a link to one elsewhere. */
-function entriesIn(directory: string): Dirent[] {
+/** A file that cannot be looked at or removed stays: it is in nothing's way. */
+function quietly(action: () => void): void {
   try {
-    if (!lstatSync(directory).isDirectory()) return []
-    return readdirSync(directory, { withFileTypes: true })
+    action()
   } catch {
-    return []
+    // there is no such directory, its owner has removed the file, or it is not ours to remove
   }
 }
 
-function modifiedAt(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs
-}
-
-function isOfTheDead(candidate: string): boolean {
-  return readLockFile(candidate).state === 'dead'
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { asWriteError, isJournalError, JournalError } from '../errors.js'
-import { isObject } from '../event.js'
-import { readFirstLine } from '../files.js'
-import { parseJson } from '../lines.js'
+import { asWriteError, isJournalError, JournalError } from './errors.js'
+import { isObject } from './event.js'
+import { readFirstLine } from './files.js'
+import { parseJson } from './lines.js'
 
 /** Where the parts of a run lie, as absolute paths. */
 export interface RunPaths {
@@ -179,28 +179,21 @@ function statusOf(path: string): Stats | undefined {
 }
 
 /**
- * What keeps a run from being written whose journal is whole: a file, or a link to no directory, where it has a directory.
+ * The error that `openRun` throws for a run whose journal is whole: a file, or a link that does not lead to a directory, has
+ * the name of one of its directories.
  *
- * @returns Undefined when nothing does; what is missing is made.
+ * @returns Undefined when nothing is in the way; missing directories are made.
  */
-export function obstacleIn(runDirectory: string): JournalError | undefined {
+export function blockedPathError(runDirectory: string): JournalError | undefined {
   const { lease, parts, invocations, toolExecutions, hooks, configuration } = runPaths(runDirectory)
-  const path = [lease, dirname(parts), invocations, toolExecutions, hooks, configuration].find(isInTheWay)
+  const path = [lease, dirname(parts), invocations, toolExecutions, hooks, configuration].find(isBlocked)
   return path === undefined ? undefined : asWriteError({ code: 'EEXIST' }, path)
 }
 
-function isInTheWay(path: string): boolean {
+function isBlocked(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined && !leadsToDirectory(path)
-  } catch {
-    return false // below a file, which is the obstacle, or not to be seen, which opening says
-  }
-}
-
-function leadsToDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false // a link to nothing, or in a circle
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined && !statSync(path).isDirectory()
+  } catch (error) {
+    return ['ENOENT', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '') // a link to nothing, or in a circle
   }
 }

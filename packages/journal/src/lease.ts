@@ -11,13 +11,13 @@ import {
   readHolder,
   takeLock,
 } from '@delta/durable'
-import { asReadError, asWriteError, JournalError, type WayOut } from '../errors.js'
+import { asReadError, asWriteError, JournalError, type WayOut } from './errors.js'
 
 /** The right to write a run, held until `release` or until somebody takes it. */
 export interface Lease {
   readonly epoch: number
   readonly owner: { pid: number; host: string }
-  /** Whom it was taken from, when that one had not released it. */
+  /** The holder before, when it had not released the lease. */
   readonly takenFrom: Holder | undefined
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run, or could: the lease was deleted. */
   fence(): void
@@ -26,7 +26,7 @@ export interface Lease {
 }
 
 export interface Waiting {
-  /** Hears, before a wait of up to half a minute, whom it is for and how long it takes. */
+  /** Called before a wait of up to half a minute, with a sentence for the user. */
   onWait?: ((message: string) => void) | undefined
   /** Ends such a wait. */
   signal?: AbortSignal | undefined
@@ -44,24 +44,24 @@ export async function takeLease(
   directory: string,
   { above, force = false, ...waiting }: { above?: number; force?: boolean } & Waiting = {},
 ): Promise<Lease> {
-  const onHeld = (holder: Holder) => makeWay(directory, holder, { force, ...waiting })
+  const onHeld = (holder: Holder) => waitForOwner(directory, holder, { force, ...waiting })
   try {
     return leaseOf(dirname(directory), await takeLock(directory, { above, onHeld }))
   } catch (error) {
-    throw inWords(error, directory)
+    throw asLeaseError(error, directory)
   }
 }
 
-/** Who has taken a run last. */
+/** The last process that took a run. */
 export function readLease(directory: string): Holder | undefined {
   try {
     return readHolder(directory)
   } catch (error) {
-    throw inWords(error, directory)
+    throw asLeaseError(error, directory)
   }
 }
 
-function inWords(error: unknown, directory: string): unknown {
+function asLeaseError(error: unknown, directory: string): unknown {
   const { path = directory, dest, syscall } = Object(error) as NodeJS.ErrnoException & { dest?: string }
   if (syscall === undefined) return error
   const isRead = dest === undefined && /\/\d+$/.test(path)
@@ -75,37 +75,34 @@ const MOVE_AWAY = 'No run creates one there: move it away, and try again.'
 function leaseOf(run: string, { number, record, takenFrom, lost, release }: Lock): Lease {
   function fence(): void {
     const how = lost()
-    if (how === 'deleted' && existsSync(run)) throw deleted(run, number) // without a run nobody takes it
-    if (how === 'taken') throw taken(run, number + 1)
+    if (how === 'taken') {
+      const why = `Another process has taken this run (lease ${number + 1}), and it goes on there.`
+      throw lostError(run, why, 'show')
+    }
+    if (how === 'deleted' && existsSync(run)) {
+      const why = `The lease of this run (lease/${number}) was deleted, so another process may be writing it.`
+      throw lostError(run, why, 'continue') // without a run nobody takes it
+    }
   }
   return { epoch: number, owner: { pid: record.pid, host: record.host }, takenFrom, fence, release }
 }
 
-function taken(run: string, epoch: number): JournalError {
-  const message = `Another process has taken this run (lease ${epoch}), and it goes on there. Nothing more was written here.`
-  return refusal('ERR_RUN_LOST', run, message, 'show')
+function lostError(run: string, why: string, wayOut: WayOut): JournalError {
+  const message = `${run}: ${why} Nothing more was written here.`
+  return new JournalError('ERR_RUN_LOST', message, { path: run, wayOut })
 }
 
-function deleted(run: string, epoch: number): JournalError {
-  const message = `The lease of this run (lease/${epoch}) was deleted, so another process may be writing it. Nothing more was written here.`
-  return refusal('ERR_RUN_LOST', run, message, 'continue')
-}
-
-function refusal(
-  code: 'ERR_RUN_LOST' | 'ERR_RUN_BUSY',
-  run: string,
-  message: string,
-  wayOut: WayOut,
-): JournalError {
-  return new JournalError(code, `${run}: ${message}`, { path: run, wayOut })
+function busyError(run: string, who: string, more = ''): JournalError {
+  const message = `${run}: ${who}. Nothing was changed.${more}`
+  return new JournalError('ERR_RUN_BUSY', message, { path: run, wayOut: 'take' })
 }
 
 /**
- * True once a holder no longer stands in the way; false when somebody else is the holder by now.
+ * True once a holder no longer stands in the way; false when another process is the holder by now.
  *
  * @throws {JournalError} `ERR_RUN_BUSY`: it does, or waiting for it was ended.
  */
-async function makeWay(
+async function waitForOwner(
   directory: string,
   holder: Holder,
   { force, ...waiting }: { force: boolean } & Waiting,
@@ -117,14 +114,15 @@ async function makeWay(
     await endProcess(record.pid, record.process_start)
     return true
   }
-  throw busy(dirname(directory), holder)
+  const who = `${whoHolds(holder)} is writing this run`
+  throw busyError(dirname(directory), who, state === 'alive' ? '' : UNSEEN)
 }
 
 const WATCH_INTERVAL_MS = 100
 
 /**
- * Watches a heartbeat until it would have expired, or until somebody else has taken the lease: who that is must be looked at
- * anew. False when it beats, or `signal` ends the wait.
+ * Watches a heartbeat until it has expired, or until another process has taken the lease, which must be looked at again. False
+ * when the heart beats, or `signal` ends the wait.
  */
 async function staysSilent(directory: string, holder: Holder, waiting: Waiting): Promise<boolean> {
   const { number, heartbeatMs } = holder
@@ -154,40 +152,19 @@ export function whoHolds({ number, record }: Holder): string {
   return record ? `process ${record.pid} on ${record.host}` : `the holder of lease ${number}`
 }
 
-function busy(run: string, holder: Holder): JournalError {
-  const unseen =
-    '\nIt cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
-    `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
-  const message = `${whoHolds(holder)} is writing this run. Nothing was changed.${holder.state === 'alive' ? '' : unseen}`
-  return refusal('ERR_RUN_BUSY', run, message, 'take')
-}
+const UNSEEN = `
+It cannot be seen from here (another machine, container or boot) and its last sign of life is less than
+${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
 
 /**
- * Whether a process whose lease was deleted has the run still: it stops before its next append, and until then its command
- * may be at work. Seen on Linux, where a process is known to be one by the journal it has open.
+ * Whether a process whose lease was deleted still has the run: it stops before its next append, and until then its command
+ * may be at work. Seen on Linux, and by the journal that the process has open: its pid alone may be another process's by now.
  */
-export function writesWithoutLease(pid: number | null, journal: string): boolean {
-  return pid !== null && pid !== process.pid && hasOpen(pid, journal)
-}
-
-/**
- * Returns once such a process no longer stands in the way.
- *
- * @throws {JournalError} `ERR_RUN_BUSY`: it is not to be ended by force.
- */
-export async function makeWayWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
-  if (force) return endProcess(pid, processStart(pid) ?? null)
-  const message =
-    `process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +
-    'It stops at its next step: try again then.'
-  throw refusal('ERR_RUN_BUSY', run, message, 'take')
-}
-
-/** A pid alone may be another process's by now. */
-function hasOpen(pid: number, path: string): boolean {
+export function isWritingWithoutLease(pid: number | null, journal: string): boolean {
+  if (pid === null || pid === process.pid) return false
   const descriptors = `/proc/${pid}/fd`
   try {
-    const wanted = statSync(path)
+    const wanted = statSync(journal)
     return readdirSync(descriptors).some((name) => {
       const open = statSync(join(descriptors, name), { throwIfNoEntry: false })
       return open?.ino === wanted.ino && open.dev === wanted.dev
@@ -195,4 +172,15 @@ function hasOpen(pid: number, path: string): boolean {
   } catch {
     return false // no such process, another user's, or no /proc
   }
+}
+
+/**
+ * Returns once such a process no longer stands in the way.
+ *
+ * @throws {JournalError} `ERR_RUN_BUSY`: it is not to be ended by force.
+ */
+export async function endOwnerWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
+  if (force) return endProcess(pid, processStart(pid) ?? null)
+  const who = `process ${pid} is writing this run, though its lease was deleted`
+  throw busyError(run, who, '\nIt stops before it writes again: try again then.')
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { asStartError, asWriteError, JournalError } from '../errors.js'
-import { recordStamp, syncName } from '../files.js'
+import { asStartError, JournalError } from './errors.js'
 import type { NewEvent } from './events.js'
-import { announceRun, checkLayout, makeRunsDirectory, markLayout } from './layout.js'
+import { recordStamp, syncName } from './files.js'
+import { announceRun, checkLayout, makeRunDirectory, makeRunsDirectory, markLayout } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
 import { checkRunsDirectory, type RunsPlace, runDirectory, runPaths } from './paths.js'
-import { readRun } from './read-run.js'
+import { readRun } from './read-runs.js'
 import { holdRun, type Run } from './run.js'
 
 /** What a new run is called and begins with. */
@@ -42,7 +42,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     checkLayout(runsDirectory)
     refusePrepared(directory)
     makeRunDirectory(directory)
-    if (sync) for (const made of [runsDirectory, directory]) syncName(made)
+    if (sync) for (const each of [runsDirectory, directory]) syncName(each) // also if its maker was killed at once
     lease = await takeLease(runPaths(directory).lease)
   } catch (error) {
     throw asStartError(error)
@@ -74,13 +74,6 @@ function newRunId(time: Date): string {
   return `${stamp}_${randomBytes(3).toString('hex')}`
 }
 
-/** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
-export function makeRunDirectory(directory: string): void {
-  for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
-    makeDirectory(join(directory, part))
-  }
-}
-
 /**
  * What a crash leaves is files and directories. Links and pipes were put there by somebody who knew the id: what is written
  * to `engine.log` would end up elsewhere.
@@ -96,17 +89,6 @@ function refusePrepared(directory: string): void {
     `${path}: It is a link or a pipe, and was there before the run. Remove ${directory}, or choose another id.`,
     { path },
   )
-}
-
-/** Not recursive: of a read-only file system node would then say that the directory above is missing. */
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    if (isThere && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-    throw asWriteError(error, path)
-  }
 }
 
 /** A power cut can leave half of the first write: a start without its message, which began nothing. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { JournalError } from '../errors.js'
+import { JournalError } from './errors.js'
 import {
   type ContentPart,
   type EngineEnd,
@@ -15,7 +15,7 @@ import {
 import { journalPath } from './paths.js'
 
 /** Tokens as the provider counted them, added up over a run. */
-export interface Usage {
+export interface RunUsage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
@@ -38,7 +38,7 @@ export interface PendingCall {
   attempts: number
 }
 
-/** Who holds a run, unless it was released. */
+/** The process that holds a run, unless it was released. */
 export interface Owner {
   pid: number
   /** The machine it runs on. */
@@ -70,33 +70,33 @@ export interface RunMetadata {
   max_iterations: number | null
   /** Why, when the status is FAILED. */
   error: string | null
-  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and nobody writes it. */
+  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and no process writes it. */
   reason_code: string | null
   /** Absolute, as of the first start; so is `work_dir`. */
   agent_home: string | null
   work_dir: string | null
   /** The run whose tool this agent is. */
   parent_run: string | null
-  usage: Usage
+  usage: RunUsage
   /** Of the last engine, alive or not. */
   pid: number | null
   /** The machine of the last engine. */
   host: string | null
 }
 
-/** What the next engine needs of the events before it, and nobody else. */
+/** What the next engine needs of the events before it. */
 export interface RunHistory {
   /** Every id that a call of the run has. */
   actionIds: ReadonlySet<string>
   /** The calls that asked for a sensitive answer, also for one that was erased. */
   sensitiveCalls: ReadonlySet<string>
-  /** What the user said, the task first. */
+  /** The text of each USER_MESSAGE, the task first. */
   userMessages: readonly string[]
   /** The last request whose tokens the provider counted, and its bytes. */
   lastCount: { tokens: number; bytes: number } | undefined
 }
 
-/** Everything a run's journal and lease say about it. */
+/** What a run's journal and lease say about it. */
 export interface RunSummary {
   /** The name of its directory. */
   runId: string
@@ -115,18 +115,18 @@ export interface RunSummary {
   lastIteration: number
   /** How many iterations had a THOUGHT since the user last spoke. */
   iterationsSinceMessage: number
-  usage: Usage
+  usage: RunUsage
   /** Absent after the lease was released. */
   owner?: Owner
   /** The question still open. */
   humanRequest?: HumanInputRequest
   /** The content of a last THOUGHT without calls, unless the user has spoken or the run was retried since. */
   answer?: string
-  /** True when the user said something after the model last did. */
+  /** True when the last USER_MESSAGE follows the last THOUGHT. */
   userSpokeLast: boolean
-  /** What a person allowed at the run's first start, or when they took it over: it holds for whoever continues the run. */
+  /** What a person allowed at the run's first start, or when they took it over. It holds for later starts, too. */
   allowed?: NonNullable<EngineStart['allowed']>
-  /** What the model said last. */
+  /** The last THOUGHT. */
   lastThought?: Thought
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
@@ -135,40 +135,44 @@ export interface RunSummary {
 }
 
 /** What a journal says about its run, gathered event by event. */
-interface RunState {
-  firstStart?: EngineStart
-  lastStart?: EngineStart
-  /** Of the last start that has one. */
-  allowed?: EngineStart['allowed']
-  /** The highest number of an owner; 0 when none is recorded. */
-  lastEpoch: number
-  /** Set only while no ENGINE_START follows it. */
-  end?: EngineEnd
-  firstTimestamp?: string
-  lastTimestamp?: string
-  lastError?: string
-  lastThought?: Thought
-  /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
-  attempts: Map<string, number>
-  /** Of the last THOUGHT: the calls that have a result. */
-  answered: Set<string>
-  /** True when a USER_MESSAGE came after the last THOUGHT. */
-  messageSinceThought: boolean
-  /** True when the last THOUGHT was not used: the run was retried after it. */
-  retriedSinceThought: boolean
-  /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
-  failure?: ErrorEvent
-  humanRequest?: HumanInputRequest
-  lastIteration: number
-  iterationsSinceMessage: number
-  usage: Usage
-  /** True when there is more than starts. */
-  wentOn: boolean
-  actionIds: Set<string>
-  sensitiveCalls: Set<string>
-  userMessages: string[]
-  lastCount: RunHistory['lastCount']
+function emptyState() {
+  return {
+    firstStart: undefined as EngineStart | undefined,
+    lastStart: undefined as EngineStart | undefined,
+    /** Of the last start that has one. */
+    allowed: undefined as EngineStart['allowed'],
+    /** The highest number of an owner; 0 when none is recorded. */
+    lastEpoch: 0,
+    /** Set only while no ENGINE_START follows it. */
+    end: undefined as EngineEnd | undefined,
+    firstTimestamp: undefined as string | undefined,
+    lastTimestamp: undefined as string | undefined,
+    lastError: undefined as string | undefined,
+    lastThought: undefined as Thought | undefined,
+    /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
+    attempts: new Map<string, number>(),
+    /** Of the last THOUGHT: the calls that have a result. */
+    answered: new Set<string>(),
+    /** True when a USER_MESSAGE came after the last THOUGHT. */
+    messageSinceThought: false,
+    /** True when the last THOUGHT was not used: the run was retried after it. */
+    retriedSinceThought: false,
+    /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
+    failure: undefined as ErrorEvent | undefined,
+    humanRequest: undefined as HumanInputRequest | undefined,
+    lastIteration: 0,
+    iterationsSinceMessage: 0,
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    /** True when there is more than starts. */
+    wentOn: false,
+    actionIds: new Set<string>(),
+    sensitiveCalls: new Set<string>(),
+    userMessages: [] as string[],
+    lastCount: undefined as RunHistory['lastCount'],
+  }
 }
+
+type RunState = ReturnType<typeof emptyState>
 
 /** What the events of a run add up to: `add` takes them in order; the rest may be asked at any time. */
 export interface RunFold {
@@ -180,23 +184,9 @@ export interface RunFold {
   readonly lastEpoch: number
 }
 
-/** Folds the events of a run. Nothing else adds them up: an open run feeds one with what it finds and what it appends. */
+/** Folds the events of a run. An open run feeds its fold with the events that it finds and those that it appends. */
 export function foldRun(): RunFold {
-  const state: RunState = {
-    lastEpoch: 0,
-    attempts: new Map(),
-    answered: new Set(),
-    messageSinceThought: false,
-    retriedSinceThought: false,
-    lastIteration: 0,
-    iterationsSinceMessage: 0,
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
-    wentOn: false,
-    actionIds: new Set(),
-    sensitiveCalls: new Set(),
-    userMessages: [],
-    lastCount: undefined,
-  }
+  const state = emptyState()
 
   function add(event: StoredEvent): void {
     state.firstTimestamp ??= event.timestamp
@@ -222,13 +212,13 @@ function addKnown(event: JournalEvent, state: RunState): void {
       break
     case 'ENGINE_END':
       state.end = event
-      delete state.failure
+      state.failure = undefined
       break
     case 'USER_MESSAGE':
       state.userMessages.push(wordsOf(event.content))
       state.messageSinceThought = true
       state.iterationsSinceMessage = 0
-      delete state.failure
+      state.failure = undefined
       break
     case 'THOUGHT':
       addThought(event, state)
@@ -238,14 +228,14 @@ function addKnown(event: JournalEvent, state: RunState): void {
       break
     case 'ACTION_RESULT':
       state.answered.add(event.action_id)
-      if (state.humanRequest?.action_id === event.action_id) delete state.humanRequest
+      if (state.humanRequest?.action_id === event.action_id) state.humanRequest = undefined
       break
     case 'HUMAN_INPUT_REQUEST':
       state.humanRequest = event
       if (event.sensitive && event.action_id !== undefined) state.sensitiveCalls.add(event.action_id)
       break
     case 'HUMAN_INPUT_RECEIVED':
-      delete state.humanRequest
+      state.humanRequest = undefined
       break
     case 'ERROR':
       state.lastError = event.error_message
@@ -268,8 +258,8 @@ function addStart(event: EngineStart, state: RunState): void {
   if (event.allowed) state.allowed = event.allowed
   const epoch = event.engine?.epoch ?? 0
   if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
-  delete state.end
-  delete state.lastError
+  state.end = undefined
+  state.lastError = undefined
   if (event.retry) state.retriedSinceThought = true
 }
 
@@ -280,7 +270,7 @@ function addThought(event: Thought, state: RunState): void {
   state.answered.clear()
   state.messageSinceThought = false
   state.retriedSinceThought = false
-  delete state.failure
+  state.failure = undefined
   state.lastIteration = Math.max(state.lastIteration, event.iteration)
   for (const { action_id } of event.tool_calls) state.actionIds.add(action_id)
   for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
@@ -319,7 +309,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
-    ...(isLost && { problem: lostBeginning(directory) }),
+    ...(isLost && { problem: missingStartError(directory) }),
   }
 }
 
@@ -360,7 +350,7 @@ function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): Ru
   }
 }
 
-/** Without a first message a run was announced to nobody, and nothing was started in it. */
+/** A run without a first message was never announced, and nothing was started in it. */
 function deriveStatus(state: RunState, ownerAlive: boolean): RunMetadata['status'] {
   const { firstStart, userMessages, lastThought, end } = state
   if (firstStart === undefined || (userMessages.length === 0 && lastThought === undefined)) return 'EMPTY'
@@ -375,8 +365,8 @@ function modelIn(config: unknown): string | null {
   return [model, oldName, provider].find((name) => typeof name === 'string') ?? null
 }
 
-/** An empty run whose journal holds what came later is none that never began. */
-function lostBeginning(directory: string): JournalError {
+/** The run began: its journal holds later events. */
+function missingStartError(directory: string): JournalError {
   const path = journalPath(directory)
   return new JournalError(
     'ERR_JOURNAL_CORRUPT',

@@ -1,12 +1,22 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { asRepairError, isJournalError } from '../errors.js'
-import { damageIn, nothingToRepair, type RepairResult, repairJournal } from '../repair.js'
-import { type Finding, type JournalReport, NO_BEGINNING, note, verifyJournal } from '../verify.js'
-import { isKnownEvent, runEventSchema, type StoredEvent } from './events.js'
+import { asRepairError, isJournalError } from './errors.js'
+import { isKnownEvent, type StoredEvent } from './events.js'
 import { takeLease, type Waiting } from './lease.js'
+import { runEventSchema } from './old-formats.js'
 import { journalPath, runPaths } from './paths.js'
-import { notFound } from './read-run.js'
+import { notFound } from './read-runs.js'
+import {
+  damageIn,
+  type Finding,
+  type JournalReport,
+  NO_BEGINNING,
+  note,
+  nothingToRepair,
+  type RepairResult,
+  repairJournal,
+  verifyJournal,
+} from './verify.js'
 
 const schema = runEventSchema
 
@@ -16,14 +26,14 @@ const schema = runEventSchema
  * @throws {JournalError} `ERR_JOURNAL_READ`
  */
 export function verifyRun(runDirectory: string): JournalReport {
-  return verifyJournal(journalPath(runDirectory), { schema, check: (events) => findingsOf(events) })
+  return verifyJournal(journalPath(runDirectory), { schema, check: findingsOf })
 }
 
 function findingsOf(events: StoredEvent[]): Finding[] {
   return [...callFindings(events).map((message) => note(message)), ...missingBeginning(events)]
 }
 
-/** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
+/** By the rule of the status `EMPTY`: a run has a start, and a message or a thought. */
 function missingBeginning(events: StoredEvent[]): Finding[] {
   const types = new Set(events.map(({ type }) => type))
   if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []
@@ -33,26 +43,23 @@ function missingBeginning(events: StoredEvent[]): Finding[] {
   return [{ kind: 'beginning', message: `It has ${what}: the run cannot be continued.` }]
 }
 
-interface Call {
-  action_id: string
-  name: string
-  thought: number
-  results: number
-}
-
 /** What breaks "every call gets exactly one result", in words; nothing for a sound journal. */
 function callFindings(events: StoredEvent[]): string[] {
-  const calls = new Map<string, Call>()
+  const calls = new Map<string, { asked: string; thought: number; results: number }>()
   const findings: string[] = []
   let lastThought = 0
-  for (const event of events) {
-    if (!isKnownEvent(event)) continue
+  for (const event of events.filter(isKnownEvent)) {
     if (event.type === 'THOUGHT') {
-      lastThought = event.seq
+      const thought = event.seq
+      lastThought = thought
       for (const { action_id, name } of event.tool_calls) {
         if (calls.has(action_id))
-          findings.push(`Event ${event.seq} uses the action id ${action_id} a second time.`)
-        calls.set(action_id, { action_id, name, thought: event.seq, results: 0 })
+          findings.push(`Event ${thought} uses the action id ${action_id} a second time.`)
+        calls.set(action_id, {
+          asked: `${name} (${action_id}, asked for by event ${thought})`,
+          thought,
+          results: 0,
+        })
       }
     }
     if (event.type === 'ACTION_RESULT') {
@@ -62,13 +69,12 @@ function callFindings(events: StoredEvent[]): string[] {
         findings.push(`Event ${event.seq} is the result of ${event.action_id}, which no THOUGHT asked for.`)
     }
   }
-  return [...findings, ...[...calls.values()].flatMap((call) => countFinding(call, lastThought))]
-}
-
-function countFinding({ action_id, name, thought, results }: Call, lastThought: number): string[] {
-  if (results > 1) return [`${name} (${action_id}, asked for by event ${thought}) has ${results} results.`]
-  if (results === 1 || thought === lastThought) return [] // calls of the last THOUGHT may still be running
-  return [`${name} (${action_id}, asked for by event ${thought}) has no result.`]
+  for (const { asked, thought, results } of calls.values()) {
+    if (results > 1) findings.push(`${asked} has ${results} results.`)
+    // calls of the last THOUGHT may still be running
+    if (results === 0 && thought !== lastThought) findings.push(`${asked} has no result.`)
+  }
+  return findings
 }
 
 /**
@@ -99,7 +105,7 @@ export async function repairRun(
   }
 }
 
-/** What repairing cannot mend: a journal without its beginning. */
+/** Repairing does not bring back a lost beginning. */
 function withProblem(result: RepairResult, directory: string): RepairResult {
   const { findings } = verifyRun(directory)
   const problem = findings.find(({ kind }) => kind === 'beginning')?.message

@@ -2,26 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, syncPath } from '@delta/durable'
-import type { RawLine } from '../event.js'
-import { readFirstLine, readTextAtOnce } from '../files.js'
-import { readOldJournal } from '../inspect.js'
-import { parseJson } from '../lines.js'
-import { isToday } from './event-schemas.js'
-import { isKnownEvent, runEventSchema, type StoredEvent } from './events.js'
+import type { RawLine } from './event.js'
+import { isKnownEvent, isToday, type StoredEvent } from './events.js'
+import { readFirstLine, readText } from './files.js'
+import { readOldJournal } from './inspect.js'
 import { announceRun } from './layout.js'
-import { modernise } from './old-formats.js'
-import { journalPath, runPaths } from './paths.js'
+import { parseJson } from './lines.js'
+import { modernise, runEventSchema } from './old-formats.js'
+import { journalPath, runPaths, workDirectoryOf } from './paths.js'
 
-/** A run of an old layout, and the one written anew beside it. */
+/** A run of an old layout that was converted. */
 export interface Migration {
   /** Where the run goes on. */
   directory: string
-  /** What the user should be told. */
+  /** A sentence for the user. */
   notice: string
 }
 
 /**
- * Writes a run of an old layout anew, in today's, beside the old one.
+ * Converts a run of an old layout: writes a copy of it in today's layout beside it.
  *
  * The old directory is not touched. The new one appears whole, by a rename: a crash
  * before that leaves a directory that is never listed. When the new one is there
@@ -72,7 +71,6 @@ function isOldJournal(path: string): boolean {
 function writeAnew(from: string, to: string, nested: boolean): void {
   const beside = join(dirname(to), `.${basename(to)}.${randomBytes(4).toString('hex')}.tmp`)
   try {
-    makePrivate(beside)
     if (nested) copyNested(from, beside)
     else copyTree(from, beside, { except: (name) => name === 'lease' || /^(journal|metadata)\./.test(name) })
     const lines = newEvents(from, basename(to)).map((event) => `${JSON.stringify(event)}\n`)
@@ -102,58 +100,29 @@ function copyNested(from: string, to: string): void {
 function newEvents(directory: string, runId: string): StoredEvent[] {
   const schema = { ...runEventSchema, upcast: (lines: RawLine[]) => modernise(lines, 'io') }
   const { events } = readOldJournal<StoredEvent>(journalPath(directory), schema)
-  const metadata = oldMetadata(directory)
-  const names = { ...namesOf(metadata, directory), run_id: runId, migrated_from: directory }
+  const workspace = basename(workDirectoryOf(directory) ?? dirname(dirname(directory)))
+  const names = { workspace_id: workspace, run_id: runId, migrated_from: directory }
   const renamed = events.map((event) => (event.type === 'ENGINE_START' ? { ...event, ...names } : event))
-  return withFirstMessage(renamed, taskIn(metadata)).map((event, index) => ({ ...event, seq: index + 1 }))
+  return withFirstMessage(renamed, directory).map((event, index) => ({ ...event, seq: index + 1 }))
 }
 
 /** Where an old journal has only its task, the task becomes what it is today: the first message. */
-function withFirstMessage(events: StoredEvent[], task: string | undefined): StoredEvent[] {
+function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent[] {
   const known = events.filter(isKnownEvent)
   const start = known.find((event) => event.type === 'ENGINE_START')
   const said = known.find((event) => event.type === 'USER_MESSAGE' || event.type === 'THOUGHT')
-  const content = start?.task ?? task
+  const content = start?.task ?? taskInMetadata(directory)
   if (!start || said?.type === 'USER_MESSAGE' || content === undefined) return events
   const at = events.indexOf(start) + 1
   const message: StoredEvent = { seq: 0, timestamp: start.timestamp, type: 'USER_MESSAGE', content }
   return [...events.slice(0, at), message, ...events.slice(at)]
 }
 
-/** What old metadata says about the run and its journal does not; v1.1 named a workspace nowhere but by its directory. */
-function namesOf({ agent_name: agent, workspace_id: workspace }: OldMetadata, directory: string): object {
-  return {
-    ...(typeof agent === 'string' && { agent_name: agent }),
-    workspace_id: typeof workspace === 'string' ? workspace : basename(workspaceOf(directory)),
-  }
-}
-
-function workspaceOf(directory: string): string {
-  const runs = dirname(directory)
-  return dirname(basename(runs) === 'runs' ? dirname(runs) : runs)
-}
-
-function taskIn({ initial_message: message, task }: OldMetadata): string | undefined {
+/** Undefined when the file is missing or torn. */
+function taskInMetadata(directory: string): string | undefined {
+  const metadata = parseJson(readText(join(dirname(journalPath(directory)), 'metadata.json')))
+  const { initial_message: message, task } = Object(metadata) as Record<string, unknown>
   return [message, task].find((value) => typeof value === 'string')
-}
-
-interface OldMetadata {
-  agent_name?: unknown
-  workspace_id?: unknown
-  initial_message?: unknown
-  task?: unknown
-}
-
-/** Empty when it is missing or torn. */
-function oldMetadata(directory: string): OldMetadata {
-  const path = join(dirname(journalPath(directory)), 'metadata.json')
-  const metadata = existsSync(path) ? parseJson(readTextAtOnce(path)) : undefined
-  return Object(metadata)
-}
-
-/** Creates a directory only its owner can enter. */
-function makePrivate(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
 }
 
 /**
@@ -165,7 +134,7 @@ function copyTree(
   to: string,
   { except = () => false }: { except?: (name: string) => boolean } = {},
 ): void {
-  makePrivate(to)
+  mkdirSync(to, { recursive: true, mode: 0o700 })
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
     if (except(entry.name)) continue

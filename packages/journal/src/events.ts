@@ -1,16 +1,21 @@
 import * as z from 'zod/mini'
-import { type AnyEvent, type EventSchema, problemOf } from '../event.js'
+import { type AnyEvent, type EventSchema, type NewEventOf, type Position, problemOf } from './event.js'
 
 const text = z.string()
 const wholeNumber = z.int()
 const optionalText = z.optional(z.string())
 const optionalIteration = z.optional(z.int())
+
 /** What any event may have. `inherited`: copied from the run of which this one is a fork. `replayed`: answered from a record. */
-const position = {
-  seq: z.int(),
-  timestamp: z.string(),
-  inherited: z.optional(z.boolean()),
-  replayed: z.optional(z.boolean()),
+function event<Type extends string, Fields extends z.core.$ZodLooseShape>(type: Type, fields: Fields) {
+  return z.object({
+    seq: z.int(),
+    timestamp: z.string(),
+    inherited: z.optional(z.boolean()),
+    replayed: z.optional(z.boolean()),
+    type: z.literal(type),
+    ...fields,
+  })
 }
 
 /** As the provider counted, in its own words. */
@@ -40,7 +45,7 @@ const price = z.looseObject({
   output: z.number(),
 })
 
-/** Of an answer that was paid for, whether it was used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
+/** Of a response that was paid for, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
 const paid = {
   usage: z.optional(z.nullable(usage)),
   tokens: z.optional(z.nullable(tokens)),
@@ -52,7 +57,7 @@ const paid = {
 }
 
 /** A piece of a message: text, or an image or file in `io/blobs/`. */
-export const part = z.union([
+const part = z.union([
   z.object({
     type: z.literal('text'),
     text,
@@ -81,15 +86,13 @@ const sourceOfReplay = z.enum(['recorded', 'live'])
 /** What was put around a command, whose `argv` is the inner one. */
 const sandboxed = z.looseObject({ with: text, argv: z.array(text) })
 
-export const toolCall = z.object({ id: text, action_id: text, name: text, arguments: text })
+const toolCall = z.object({ id: text, action_id: text, name: text, arguments: text })
 
-export const status = z.enum(['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED'])
+const status = z.enum(['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED'])
 
 /** How each known event is written, by `type`. Fields beyond these are kept, never an error. */
 export const eventSchemas = {
-  ENGINE_START: z.object({
-    ...position,
-    type: z.literal('ENGINE_START'),
+  ENGINE_START: event('ENGINE_START', {
     run_id: text,
     agent_name: optionalText,
     agent_home: optionalText,
@@ -140,17 +143,13 @@ export const eventSchemas = {
       }),
     ),
   }),
-  USER_MESSAGE: z.object({
-    ...position,
-    type: z.literal('USER_MESSAGE'),
+  USER_MESSAGE: event('USER_MESSAGE', {
     iteration: optionalIteration,
     content,
     /** Of a message that was said to a running run. */
     inbox_id: optionalText,
   }),
-  THOUGHT: z.object({
-    ...position,
-    type: z.literal('THOUGHT'),
+  THOUGHT: event('THOUGHT', {
     iteration: wholeNumber,
     content: text,
     tool_calls: z.array(toolCall),
@@ -160,9 +159,7 @@ export const eventSchemas = {
     ...paid,
     message: z.optional(z.unknown()),
   }),
-  ACTION_REQUEST: z.object({
-    ...position,
-    type: z.literal('ACTION_REQUEST'),
+  ACTION_REQUEST: event('ACTION_REQUEST', {
     iteration: wholeNumber,
     action_id: text,
     attempt: wholeNumber,
@@ -174,9 +171,7 @@ export const eventSchemas = {
     sandbox: z.optional(sandboxed),
     execution_ref: z.optional(z.nullable(text)),
   }),
-  ACTION_RESULT: z.object({
-    ...position,
-    type: z.literal('ACTION_RESULT'),
+  ACTION_RESULT: event('ACTION_RESULT', {
     iteration: wholeNumber,
     action_id: text,
     tool_name: text,
@@ -201,9 +196,7 @@ export const eventSchemas = {
     execution_ref: z.optional(z.nullable(text)),
     duration_ms: z.optional(z.nullable(z.number())),
   }),
-  HUMAN_INPUT_REQUEST: z.object({
-    ...position,
-    type: z.literal('HUMAN_INPUT_REQUEST'),
+  HUMAN_INPUT_REQUEST: event('HUMAN_INPUT_REQUEST', {
     iteration: optionalIteration,
     request_id: optionalText,
     action_id: optionalText,
@@ -215,25 +208,19 @@ export const eventSchemas = {
     effects: z.optional(z.unknown()),
     reasons: z.optional(z.array(text)),
   }),
-  HUMAN_INPUT_RECEIVED: z.object({
-    ...position,
-    type: z.literal('HUMAN_INPUT_RECEIVED'),
+  HUMAN_INPUT_RECEIVED: event('HUMAN_INPUT_RECEIVED', {
     iteration: optionalIteration,
     request_id: optionalText,
     action_id: optionalText,
     response: text,
     remember: optionalText,
   }),
-  SYSTEM_MESSAGE: z.object({
-    ...position,
-    type: z.literal('SYSTEM_MESSAGE'),
+  SYSTEM_MESSAGE: event('SYSTEM_MESSAGE', {
     iteration: optionalIteration,
     level: z.enum(['INFO', 'WARN', 'ERROR']),
     content: text,
   }),
-  HOOK_EXECUTION_AUDIT: z.object({
-    ...position,
-    type: z.literal('HOOK_EXECUTION_AUDIT'),
+  HOOK_EXECUTION_AUDIT: event('HOOK_EXECUTION_AUDIT', {
     iteration: optionalIteration,
     action_id: optionalText,
     hook_name: text,
@@ -243,18 +230,14 @@ export const eventSchemas = {
     error_message: optionalText,
     observation_override: optionalText,
   }),
-  ERROR: z.object({
-    ...position,
-    type: z.literal('ERROR'),
+  ERROR: event('ERROR', {
     iteration: optionalIteration,
     error_message: text,
     error_details: z.optional(z.unknown()),
     recoverable: z.optional(z.boolean()),
     ...paid,
   }),
-  SNAPSHOT: z.object({
-    ...position,
-    type: z.literal('SNAPSHOT'),
+  SNAPSHOT: event('SNAPSHOT', {
     iteration: wholeNumber,
     /** Null: the workspace was not captured; `reason` and `message` say why. */
     snapshot_id: z.nullable(text),
@@ -269,9 +252,7 @@ export const eventSchemas = {
     reason: optionalText,
     message: optionalText,
   }),
-  ENGINE_END: z.object({
-    ...position,
-    type: z.literal('ENGINE_END'),
+  ENGINE_END: event('ENGINE_END', {
     run_id: optionalText,
     status,
     final_iteration: z.optional(wholeNumber),
@@ -283,16 +264,62 @@ export const eventSchemas = {
   }),
 } as const
 
+type Schemas = typeof eventSchemas
+
+/** A tool call as a THOUGHT carries it; `arguments` is the raw string the model sent. */
+export type ToolCallRecord = z.infer<typeof toolCall>
+/** A piece of a message: text, or an image or a file whose bytes lie in `io/blobs/<blob>`. */
+export type ContentPart = z.infer<typeof part>
+/** The status of a run. No event of today says `RUNNING`: the lease shows whether a run goes on. */
+export type RunStatus = z.infer<typeof status>
+
+/** An engine process took the run; each one that does appends its own. */
+export type EngineStart = z.infer<Schemas['ENGINE_START']>
+/** What the user said: the task first, further instructions later. */
+export type UserMessageEvent = z.infer<Schemas['USER_MESSAGE']>
+/** What the model answered. Without calls it is the answer to the user. */
+export type Thought = z.infer<Schemas['THOUGHT']>
+/** A command may have been started, or was refused: then `argv` is null. */
+export type ActionRequest = z.infer<Schemas['ACTION_REQUEST']>
+/** What became of a call; there is exactly one for each call of a `Thought`. */
+export type ActionResult = z.infer<Schemas['ACTION_RESULT']>
+/** A person is asked: for an answer, or whether exactly this `argv` may run. */
+export type HumanInputRequest = z.infer<Schemas['HUMAN_INPUT_REQUEST']>
+/** The person answered. In place of a sensitive answer stands a token. */
+export type HumanInputReceived = z.infer<Schemas['HUMAN_INPUT_RECEIVED']>
+/** What the engine says to the model; part of the agent's memory. */
+export type SystemMessageEvent = z.infer<Schemas['SYSTEM_MESSAGE']>
+/** A hook ran, or was `SKIPPED`. With `observation_override` the model reads that in place of the result, which stays. */
+export type HookExecutionAudit = z.infer<Schemas['HOOK_EXECUTION_AUDIT']>
+/** Something failed; `recoverable` when it is tried again. A run that ends `FAILED` has exactly one that is not. */
+export type ErrorEvent = z.infer<Schemas['ERROR']>
+/** The workspace after an iteration was captured, or was not. */
+export type SnapshotEvent = z.infer<Schemas['SNAPSHOT']>
+/** An engine process let the run go, and how the run stands then. */
+export type EngineEnd = z.infer<Schemas['ENGINE_END']>
+
+/** Every event this version knows, told apart by `type`. */
+export type JournalEvent = z.infer<Schemas[keyof Schemas]>
+
+/** An event of a type this version does not know: kept and handed on as it stands. */
+export type UnknownEvent = AnyEvent & Position
+
+/** What a run's journal holds. */
+export type StoredEvent = JournalEvent | UnknownEvent
+
+/** An event of a run, as `append` takes it. */
+export type NewEvent = NewEventOf<JournalEvent>
+
 type KnownType = keyof typeof eventSchemas
 
-export function isKnownType(type: string): type is KnownType {
+function isKnownType(type: string): type is KnownType {
   return Object.hasOwn(eventSchemas, type)
 }
 
 /** v1.1's names for ENGINE_START and ENGINE_END: known, and not to be passed on under these names. */
-export const OLD_TYPES: readonly string[] = ['RUN_START', 'RUN_END']
+const OLD_TYPES: readonly string[] = ['RUN_START', 'RUN_END']
 
-/** Lets through what an engine of this version writes, and events of types that it does not know. */
+/** Accepts the events that this version writes, and events of unknown types. */
 export const todaySchema: EventSchema<never> = {
   '~standard': {
     version: 1,
@@ -319,11 +346,41 @@ function describe(issue: z.core.$ZodIssue): string {
   const field = `"${issue.path.join('.')}"`
   if (issue.code === 'invalid_type') return `${field} is not a valid ${issue.expected}`
   if (issue.code === 'invalid_union') return `${field} is not a valid ${kindsIn(issue).join(' or ')}`
-  if (issue.code === 'invalid_value') return `${field} is none of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_value') return `${field} is not one of ${issue.values.join(', ')}`
   return `${field} is not valid`
 }
 
 /** What a union may be: `string`, `array`. */
 function kindsIn({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
   return errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [first.expected] : []))
+}
+
+/** True for an event of a type this version knows; `event.type` then tells which. */
+export function isKnownEvent(event: StoredEvent): event is JournalEvent {
+  const { type } = Object(event) as Partial<StoredEvent>
+  return typeof type === 'string' && isKnownType(type)
+}
+
+/**
+ * The JSON Schema (draft 2020-12) of one line of a run's journal.
+ *
+ * Further fields are allowed everywhere, and so are events of other types, as
+ * long as they have `seq`, `timestamp` and `type`.
+ */
+export function journalJsonSchema(): Record<string, unknown> {
+  const known = Object.values(eventSchemas).map((schema) => z.toJSONSchema(schema, { io: 'input' }))
+  const other = {
+    type: 'object',
+    properties: {
+      seq: { type: 'integer', minimum: 1 },
+      timestamp: { type: 'string' },
+      type: { type: 'string', not: { enum: [...Object.keys(eventSchemas), ...OLD_TYPES] } },
+    },
+    required: ['seq', 'timestamp', 'type'],
+  }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'A line of journal.jsonl',
+    anyOf: [...known.map(({ $schema: _, ...schema }) => schema), other],
+  }
 }

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { createFile } from '@delta/durable'
-import { asWriteError, JournalError } from '../errors.js'
-import { replaceFile, syncName } from '../files.js'
+import { createFile, makeDirectories } from '@delta/durable'
+import { asWriteError, JournalError } from './errors.js'
+import { replaceFile, syncName, writing } from './files.js'
 import { DELTA_DIRECTORY } from './paths.js'
 
 /** The version of the directory layout this package writes. */
@@ -13,13 +13,26 @@ const LAYOUT_VERSION = '1.10'
  * it. In `.delta`, and in a directory that it has created, it leaves a `.gitignore`.
  */
 export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }): void {
-  const made = makeDirectory(directory, sync)
-  if (isDelta(directory)) keepPrivate(directory, { sync })
-  else if (made) ignoreInGit(directory, { sync })
+  const isDelta = basename(directory) === DELTA_DIRECTORY
+  if (isDelta && !existsSync(dirname(directory))) throw asWriteError({ code: 'ENOENT' }, directory) // there is no workspace
+  const created = makeDirectory(directory)
+  if (sync) for (const each of created) syncName(each)
+  if (isDelta) keepPrivate(directory, { sync })
+  else if (created.length > 0) ignoreInGit(directory, { sync })
+}
+
+/** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
+export function makeRunDirectory(directory: string): void {
+  for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks'])
+    makeDirectory(join(directory, part))
+}
+
+function makeDirectory(path: string): string[] {
+  return writing(path, () => makeDirectories(path, 0o700))
 }
 
 /**
- * Makes `.delta` 0700, whoever made it, and leaves a `.gitignore` there.
+ * Makes `.delta` 0700, also one that another program made, and leaves a `.gitignore` there.
  *
  * @throws {JournalError} `ERR_RUNS_DIRECTORY`: it is a link, which may have come with the workspace; nothing is written where
  *   that leads, nor are runs believed that lie there.
@@ -27,31 +40,9 @@ export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }
 export function keepPrivate(directory: string, { sync }: { sync: boolean }): void {
   refuseLink(directory)
   const { mode, uid } = statSync(directory)
-  try {
-    if (uid === process.geteuid?.() && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
-  } catch (error) {
-    throw asWriteError(error, directory)
-  }
+  if (uid === process.geteuid?.() && (mode & 0o777) !== 0o700)
+    writing(directory, () => chmodSync(directory, 0o700))
   ignoreInGit(directory, { sync })
-}
-
-/** @returns False if it was there. */
-function makeDirectory(directory: string, sync: boolean): boolean {
-  try {
-    // not recursive: of a read-only file system node would then say that the directory above is missing
-    mkdirSync(directory, { mode: 0o700 })
-    return true
-  } catch (error) {
-    if (isDirectory(directory)) return false
-    const lacksParent = (error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dirname(directory))
-    if (!lacksParent || isDelta(directory)) throw asWriteError(error, directory)
-    if (makeDirectory(dirname(directory), sync) && sync) syncName(dirname(directory))
-    return makeDirectory(directory, sync)
-  }
-}
-
-function isDelta(directory: string): boolean {
-  return basename(directory) === DELTA_DIRECTORY
 }
 
 /** @throws {JournalError} `ERR_RUNS_DIRECTORY` */
@@ -73,14 +64,6 @@ function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
   }
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false // why it cannot be made has been told by then
-  }
-}
-
 /** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
 export function checkLayout(directory: string): void {
   const path = join(directory, 'VERSION')
@@ -94,7 +77,7 @@ export function checkLayout(directory: string): void {
   )
 }
 
-/** Names the newest run. A convenience: nothing needs `LATEST` to read a run. */
+/** Names the newest run in `LATEST`, which is a convenience: no run needs it. */
 export function announceRun(directory: string, runId: string): void {
   markLayout(directory)
   replaceFile(join(directory, 'LATEST'), `${runId}\n`)

@@ -1,20 +1,21 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { asReadError, JournalError } from '../errors.js'
-import { replaceFile } from '../files.js'
-import { type Journal, openJournal } from '../journal.js'
-import { readJournal } from '../read.js'
-import { type JournalEvent, runEventSchema, type StoredEvent } from './events.js'
+import { asReadError, JournalError } from './errors.js'
+import type { JournalEvent, StoredEvent } from './events.js'
+import { replaceFile } from './files.js'
 import { foldRun, type RunHistory, type RunSummary } from './fold.js'
+import { type Journal, openJournal } from './journal.js'
 import type { Lease } from './lease.js'
+import { runEventSchema } from './old-formats.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths, workDirectoryOf } from './paths.js'
-import { openRequestLog, type RequestLog } from './request-log.js'
+import { readJournal } from './read.js'
+import { openRequestLog, type RequestLog } from './requests.js'
 
 /** A run that this process may write. */
 export interface Run {
   /** The name of its directory. */
   readonly runId: string
-  /** `<workspace>/.delta/<run_id>` or `<runs directory>/<run_id>`; of an old layout, where it was written anew. */
+  /** `<workspace>/.delta/<run_id>` or `<runs directory>/<run_id>`; of an old layout, where it was converted to. */
   readonly directory: string
   /** The workspace. */
   readonly workDirectory: string
@@ -25,17 +26,17 @@ export interface Run {
   /** Append here, within the lease: what `fence` throws, `append` throws. */
   readonly journal: Journal<JournalEvent>
   readonly paths: RunPaths
-  /** What the user should be told about opening it, one line each. */
+  /** Notices for the user about opening it, one line each. */
   readonly notices: string[]
-  /** What was sent to the model; `recordInvocation` writes it. */
+  /** Records what is sent to the model. */
   readonly requests: RequestLog
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary
-  /** What the next request and the next call must know of all events so far. */
+  /** What the next request and the next call need of all events so far. */
   readonly history: RunHistory
   /**
-   * All events so far, oldest first, in a list to which appending adds. Another list, read anew, once the file has another
-   * size than this process has left it with: somebody edited it.
+   * All events so far, oldest first, in a list to which appending adds. After somebody edited the file (its size is not the
+   * one that this process left), another list, read again.
    *
    * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
    */

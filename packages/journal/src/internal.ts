@@ -1,0 +1,16 @@
+// For the other packages of Delta: may change in any release.
+export { asWriteError } from './errors.js'
+export { createRecordFile, overwriteRecord, recordName } from './files.js'
+export { foldRun } from './fold.js'
+export { migratedDirectory } from './migrate.js'
+export {
+  blockedPathError,
+  checkRunsDirectory,
+  isRunOf,
+  journalPath,
+  runDirectory,
+  workDirectoryOf,
+} from './paths.js'
+export { emptyRunError, latestRunId } from './read-runs.js'
+export { openRecordedRequests, type RecordedRequests } from './requests.js'
+export { verifyRun } from './verify-run.js'

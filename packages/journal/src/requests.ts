@@ -1,0 +1,362 @@
+import { createHash, hash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { namesIn, syncPath } from '@delta/durable'
+import * as z from 'zod/mini'
+import { isJournalError, JournalError } from './errors.js'
+import type { Position } from './event.js'
+import { isKnownEvent } from './events.js'
+import { createRecordFile, overwriteRecord, readText } from './files.js'
+import { inspectJournal } from './inspect.js'
+import { type Journal, openJournal } from './journal.js'
+import { parseJson } from './lines.js'
+import { runEventSchema } from './old-formats.js'
+import { journalPath, runPaths } from './paths.js'
+import { streamJournal } from './read.js'
+import { notFound } from './read-runs.js'
+import { repairJournal } from './verify.js'
+
+/** What is about to be sent to a model. */
+export interface Invocation {
+  /** From 1; it becomes a part of the record's name. */
+  iteration: number
+  /** The body, as the object it will be made of. */
+  request: object
+  /** What the context says about where it came from; kept as it is. */
+  blocks?: readonly object[] | undefined
+}
+
+/** A record that is on disk and waits for its response. */
+export interface InvocationRecord {
+  /** The record's path relative to the run directory; goes into `THOUGHT.llm_invocation_ref`. */
+  ref: string
+  /** The request as it was recorded, and as `readRequest` gives it back. */
+  body: Buffer
+  /** Adds what came back (response, usage, duration …) to the record. */
+  complete(response: object): void
+}
+
+/** What a run sends to its model, written to `io/` before it is sent. */
+export interface RequestLog {
+  /**
+   * Records what is about to be sent to a model, before it is sent.
+   *
+   * A message or a set of parameters that was sent before is not written again: the
+   * record names lines of `io/parts.jsonl`. The first ten records of a run hold the
+   * request whole besides.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
+   */
+  record(invocation: Invocation): InvocationRecord
+  /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
+  sync(): void
+  /** Closes the log of parts; the run does it with its own `close`. */
+  close(): void
+}
+
+interface RequestLogOptions {
+  directory: string
+  sync: boolean
+  /** Called before a record is written; throws when this writer has lost the right to write. */
+  fence: () => void
+  onNotice: (notice: string) => void
+}
+
+const WHOLE_REQUESTS = 10
+
+/** The records of what a run sent to its model. Opens its files when the first request is recorded. */
+export function openRequestLog(options: RequestLogOptions): RequestLog {
+  const { directory, fence } = options
+  const paths = runPaths(directory)
+  let parts: Parts | undefined
+  let records = 0
+  const unsynced = new Set<string>()
+
+  function open(): Parts {
+    mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
+    records = readdirSync(paths.invocations).length
+    return openParts(paths.parts, options)
+  }
+
+  function record({ iteration, request, blocks }: Invocation): InvocationRecord {
+    fence()
+    parts ??= open()
+    const body = Buffer.from(JSON.stringify(request))
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    records += 1
+    const timestamp = new Date().toISOString()
+    const fields = {
+      iteration,
+      timestamp,
+      sha256,
+      parts: linesOf(request, parts),
+      blocks,
+      ...(records <= WHOLE_REQUESTS ? { request } : { request_command: commandFor(directory, iteration) }),
+    }
+    const path = createRecordFile(paths.invocations, String(iteration), `${JSON.stringify(fields)}\n`)
+
+    function complete(response: object): void {
+      fence()
+      overwriteRecord(path, `${JSON.stringify({ ...fields, ...response })}\n`)
+      unsynced.add(path)
+    }
+
+    return { ref: `io/invocations/${basename(path)}`, body, complete }
+  }
+
+  /** A record without its response is named by no event yet, and so are the parts it added. */
+  function sync(): void {
+    if (unsynced.size === 0) return
+    parts?.sync()
+    for (const path of unsynced) syncPath(path)
+    syncPath(paths.invocations)
+    unsynced.clear()
+  }
+
+  function close(): void {
+    parts?.close()
+  }
+
+  return { record, sync, close }
+}
+
+/** Prints the request. For people: the record alone does not hold it. */
+function commandFor(directory: string, iteration: number): string {
+  const runs = dirname(directory)
+  const place = basename(runs) === '.delta' ? ['-w', dirname(runs)] : ['--runs-dir', runs]
+  const words = ['delta', 'show', basename(directory), '--request', String(iteration), ...place]
+  return words.map(quoted).join(' ')
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** Takes a request apart: each message, and the rest of the request, becomes a line of the parts log unless one holds it already. */
+function linesOf(
+  request: { messages?: unknown },
+  parts: Parts,
+): { parameters: number; messages: Ranges | null } {
+  const { messages } = request
+  if (!Array.isArray(messages)) return { parameters: parts.lineOf('PARAMETERS', request), messages: null }
+  const parameters = parts.lineOf('PARAMETERS', { ...request, messages: [] })
+  const lines: Ranges = []
+  for (const message of messages) addToRanges(lines, parts.lineOf('MESSAGE', message))
+  return { parameters, messages: lines }
+}
+
+/** A line of `io/parts.jsonl`: one message, or one set of the other parameters, that was sent at least once. */
+interface PartEvent extends Position {
+  type: 'MESSAGE' | 'PARAMETERS'
+  part: unknown
+}
+
+type Parts = ReturnType<typeof openParts>
+
+/**
+ * Knows each line by a digest, so that what is kept stays small whatever was sent. The log is a record, not the truth: a
+ * damaged line is set aside with a notice, and costs the requests it was part of, never the run.
+ */
+function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
+  const lines = new Map<string, number>()
+  const keyOf = (type: string, part: unknown) => hash('sha256', type + JSON.stringify(part), 'base64')
+  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(keyOf(type, part), seq)
+  const log = openOrRepair()
+
+  function openOrRepair(): Journal<PartEvent> {
+    try {
+      return openJournal<PartEvent>(path, { sync, onEvent })
+    } catch (error) {
+      if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
+      onNotice(repairJournal(path).text)
+      return openJournal<PartEvent>(path, { sync, onEvent })
+    }
+  }
+
+  /** The number of the line that holds this part; written when no line does yet. */
+  function lineOf(type: PartEvent['type'], part: unknown = null): number {
+    const key = keyOf(type, part)
+    if (!lines.has(key)) log.append({ type, part })
+    return lines.get(key) ?? log.lastSeq
+  }
+
+  return { lineOf, sync: log.sync, close: log.close }
+}
+
+/** Numbers in order as pairs of first and last: mostly one pair. */
+type Ranges = [number, number][]
+
+/** Lengthens the last pair by its successor, or begins another. */
+function addToRanges(ranges: Ranges, number: number): void {
+  const last = ranges.at(-1)
+  if (last && number === last[1] + 1) last[1] = number
+  else ranges.push([number, number])
+}
+
+function fromRanges(ranges: readonly (readonly [number, number])[]): number[] {
+  return ranges.flatMap(([first, last]) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index),
+  )
+}
+
+/** What a reader needs of `io/invocations/<name>.json`: which lines of `io/parts.jsonl` the request is made of. */
+const recordSchema = z.object({
+  sha256: z.string(),
+  request: z.optional(z.unknown()),
+  parts: z.object({
+    parameters: z.int(),
+    messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
+  }),
+})
+
+type RequestRecord = z.infer<typeof recordSchema>
+
+/**
+ * The body of the last request of an iteration, byte for byte as it was sent.
+ * Of a run that an older version recorded, the text of its `request.json`.
+ *
+ * @throws {JournalError} `ERR_REQUEST_NOT_FOUND`: the iteration has no record.
+ *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
+ */
+export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
+  const paths = runPaths(runDirectory)
+  const name = recordsIn(paths.invocations).findLast((each) => iterationOf(each) === iteration)
+  if (name === undefined) return await readOldRequest(runDirectory, iteration)
+  const path = join(paths.invocations, name)
+  const { data: record } = recordSchema.safeParse(readRecord(path))
+  if (!record) throw corruptRequest(path, 'The record is not whole.')
+  const body = JSON.stringify(record.request ?? rebuilt(record.parts, readParts(paths.parts)))
+  if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
+  throw corruptRequest(
+    path,
+    'The request cannot be given back as it was sent: the recorded parts do not have its SHA-256.',
+  )
+}
+
+function rebuilt({ parameters, messages }: RequestRecord['parts'], parts: Map<number, unknown>): object {
+  const all = messages && fromRanges(messages).map((line) => parts.get(line))
+  return { ...Object(parts.get(parameters)), ...(all && { messages: all }) }
+}
+
+/** Older versions kept each request whole, in a directory that the THOUGHT names. */
+async function readOldRequest(runDirectory: string, iteration: number): Promise<string> {
+  const { invocations } = runPaths(runDirectory)
+  const recorded = recordsIn(invocations).map(iterationOf)
+  for await (const event of streamJournal(journalPath(runDirectory), { schema: runEventSchema })) {
+    if (!isKnownEvent(event) || event.type !== 'THOUGHT') continue
+    const path = join(runDirectory, event.llm_invocation_ref ?? '', 'request.json')
+    if (!existsSync(path)) continue
+    if (event.iteration === iteration) return readText(path)
+    recorded.push(event.iteration)
+  }
+  const message = `${invocations}: No request of iteration ${iteration} is recorded. Recorded iterations: ${inWords(recorded)}.`
+  throw new JournalError('ERR_REQUEST_NOT_FOUND', message, { path: invocations })
+}
+
+function inWords(iterations: readonly number[]): string {
+  const ranges: Ranges = []
+  for (const iteration of [...new Set(iterations)].filter(Number.isInteger).sort((a, b) => a - b))
+    addToRanges(ranges, iteration)
+  const words = ranges.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
+  return words.join(', ') || 'none'
+}
+
+/** The answered requests of a run, oldest first. */
+export interface RecordedRequests {
+  /** How many there are; they count from 0. */
+  readonly length: number
+  /** How many messages the request has. */
+  messageCount(index: number): number
+  /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
+  parts(index: number): { parameters: number; messages: number[] }
+  /**
+   * What one of these lines holds: a message, or a request without its messages.
+   *
+   * @throws {JournalError} `ERR_REQUEST_CORRUPT`: there is no such line.
+   */
+  part(number: number): unknown
+  /** What came back, as `InvocationRecord.complete` was given it under `response`. Read when it is asked for. */
+  response(index: number): unknown
+}
+
+interface Answered {
+  path: string
+  parameters: number
+  messages: Ranges
+}
+
+/**
+ * Opens what a run sent to its model and what came back, for reading in order.
+ *
+ * Keeps each message once, and where the answers lie. Requests without a response are left out.
+ *
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_REQUEST_CORRUPT`: a record is not whole.
+ */
+export function openRecordedRequests(runDirectory: string): RecordedRequests {
+  if (!existsSync(runDirectory)) throw notFound(runDirectory)
+  const paths = runPaths(runDirectory)
+  const records = recordsIn(paths.invocations).flatMap((name) => readAnswered(join(paths.invocations, name)))
+  const parts = readParts(paths.parts)
+
+  function record(index: number): Answered {
+    const found = records[index]
+    if (found) return found
+    throw new RangeError(`There is no request ${index} in ${paths.invocations}.`)
+  }
+
+  function part(number: number): unknown {
+    if (parts.has(number)) return parts.get(number)
+    throw corruptRequest(paths.parts, `Part ${number} of a recorded request is missing.`)
+  }
+
+  return {
+    length: records.length,
+    messageCount: (index) => record(index).messages.reduce((sum, [first, last]) => sum + last - first + 1, 0),
+    parts: (index) => ({
+      parameters: record(index).parameters,
+      messages: fromRanges(record(index).messages),
+    }),
+    part,
+    response: (index) => readRecord(record(index).path).response,
+  }
+}
+
+/** Nothing for a record without a response. */
+function readAnswered(path: string): Answered[] {
+  const value = readRecord(path)
+  if (value.response === undefined) return []
+  const { data } = recordSchema.safeParse(value)
+  if (!data) throw corruptRequest(path, 'The record is not whole.')
+  return [{ path, parameters: data.parts.parameters, messages: data.parts.messages ?? [] }]
+}
+
+/** A torn record is that of a request that was never answered. */
+function readRecord(path: string): { response?: unknown } {
+  return Object(parseJson(readText(path)))
+}
+
+/** What each line of a parts log holds, by its number. A line that is damaged, or the whole file, is simply not in the map. */
+function readParts(path: string): Map<number, unknown> {
+  const events = inspectJournal<PartEvent>(path, undefined).lines.flatMap(({ event }) => event ?? [])
+  return new Map(events.map(({ seq, part }) => [seq, part]))
+}
+
+/** @param problem - What is wrong with the file, as a sentence. */
+function corruptRequest(path: string, problem: string): JournalError {
+  return new JournalError(
+    'ERR_REQUEST_CORRUPT',
+    `${path}: ${problem}\nSomebody changed these files, or the disk did. The run itself is not affected.`,
+    { path },
+  )
+}
+
+/** The names of the records, oldest first. */
+function recordsIn(directory: string): string[] {
+  return namesIn(directory)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+}
+
+function iterationOf(name: string): number {
+  return Number(/_(\d+)\.json$/.exec(name)?.[1])
+}
