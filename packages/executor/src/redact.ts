@@ -154,7 +154,7 @@ function base64Forms(secret: string): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
 }
 
-const REDACTED = '[REDACTED]'
+export const REDACTED = '[REDACTED]'
 
 /*
  * What common secrets look like. Every repetition is bounded or begins at text that ends the
