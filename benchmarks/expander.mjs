@@ -39,7 +39,12 @@ const handWritten = definitions.map(splitByHand)
 const expanded = definitions.map(expandTool)
 
 const rows = [
-  ['load a tool', TOOLS, () => definitions.map(splitByHand), () => definitions.map((definition) => expandTool(definition))],
+  [
+    'load a tool',
+    TOOLS,
+    () => definitions.map(splitByHand),
+    () => definitions.map((definition) => expandTool(definition)),
+  ],
   [
     'bind a call',
     CALLS,

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import { DEFAULT_RULES, defineTool, parsePolicy } from '@delta/executor'
+import { defineTool, parsePolicy } from '@delta/executor'
+import { DEFAULT_RULES } from '@delta/executor/internal'
 import { temporaryWorkspace } from '@delta/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
 import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
