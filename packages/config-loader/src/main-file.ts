@@ -6,7 +6,7 @@ import {
   type ShapeProblem,
   type ValuePath,
 } from '@delta/executor'
-import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
+import { LLM_KEYS, type LlmSettings, safeParseLlm } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { findMainFile, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -112,7 +112,7 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
     findings.error(file.locate(path, { key: true }), message, 'Write llm: { model: gpt-4o }.')
     return undefined
   }
-  const parsed = parseLlm(value)
+  const parsed = safeParseLlm(value)
   if (!parsed.ok) report(parsed.problems, spot)
   if (isMap(value)) {
     for (const key of Object.keys(value)) checkName(inside(spot, key), key)

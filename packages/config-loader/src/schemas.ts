@@ -1,6 +1,6 @@
-import { manifestSchema } from '@delta/context'
+import { manifestSchema } from '@delta/context/internal'
 import { policySchema, settingsSchema } from '@delta/executor'
-import { llmSchema } from '@delta/model'
+import { llmSchema } from '@delta/model/internal'
 import { toolSchemas } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'

@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS, formatPath, type ValuePath } from '@delta/executor'
-import { LLM_DEFAULTS } from '@delta/model'
+import { LLM_DEFAULTS } from '@delta/model/internal'
 import { HOOKS_FILE } from './hooks.js'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
 import { maskSecrets } from './problems.js'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fitShape, PARAMETER_KEYS, policySchema, settingsSchema } from '@delta/executor'
-import { parseLlm } from '@delta/model'
+import { safeParseLlm } from '@delta/model/internal'
 import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -88,7 +88,7 @@ test('editors offer exactly the rules of a policy and the names of the hooks', (
 test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
   const { properties } = schema('agent').properties.llm ?? { properties: {} }
   const offered = Object.keys(properties)
-  const parsed = parseLlm({
+  const parsed = safeParseLlm({
     provider: 'openai',
     model: 'm',
     base_url: 'http://localhost/v1',
@@ -106,7 +106,7 @@ test('editors offer exactly the settings of llm that its parser takes out, and l
   expect(parameters).toEqual({ temperature: 0 })
   const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
-  for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
+  for (const key of offered) expect(safeParseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
   expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
 })
 

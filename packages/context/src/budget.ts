@@ -1,4 +1,5 @@
-import { type ChatMessage, textOf } from '@delta/model'
+import type { ChatMessage } from '@delta/model'
+import { textOf } from '@delta/model/internal'
 import { keepFrom, messagesOf, type SizedMessage, sizeMessage, type Turn } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, sourceName } from './manifest.js'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import { type ChatMessage, textOf } from '@delta/model'
+import type { ChatMessage } from '@delta/model'
+import { textOf } from '@delta/model/internal'
 import { fitIntoBudget } from './budget.js'
 import { messagesOf, type SizedMessage, sizeMessage } from './conversation.js'
 import { ContextError } from './errors.js'

@@ -4,6 +4,7 @@ export type ContextErrorCode =
   | 'ERR_CONTEXT_GENERATOR' // a generator failed, timed out, or wrote nothing
   | 'ERR_CONTEXT_BUDGET' // what must stay is larger than what is allowed
   | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
+  | 'ERR_CONTEXT_MANIFEST' // what was parsed is not a recipe
   | 'ERR_CONTEXT_ABORTED'
   | 'ERR_CONTEXT_USAGE' // a variable is not an absolute path
 

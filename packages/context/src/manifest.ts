@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { findUnreplaced, fitShape, formatPath, type Problem } from '@delta/executor'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
+import { ContextError } from './errors.js'
 import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
 
 const text = z.string().check(z.minLength(1))
@@ -89,7 +90,7 @@ const sourceSchema = z.discriminatedUnion('type', [
   }),
 ])
 
-/** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` is what reads a value. */
+/** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` reads a value. */
 export const manifestSchema = z.strictObject({
   sources: z.array(sourceSchema).check(z.minLength(1)),
   header,
@@ -125,7 +126,7 @@ export function sourceName(source: ContextSource): string {
   return (source.type === 'file' ? source.path : source.outputPath).replace(/^\$\{\w+\}\//, '')
 }
 
-/** What `parseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
+/** What `safeParseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
 export type ParsedManifest =
   | { ok: true; manifest: ContextManifest; warnings: Problem[] }
   | {
@@ -137,12 +138,27 @@ export type ParsedManifest =
     }
 
 /**
- * Reads the value of a `context.yaml`, whatever parsed it.
+ * Reads the value of a `context.yaml`, whatever parsed it. Paths stay as written, their variables not yet replaced.
  *
- * Unknown keys are warnings (keys that begin with `x-` are the author's own); everything else that does not fit
- * is a problem, and all of them are reported. Paths are written as in the file, their variables not yet replaced.
+ * @example
+ * const manifest = parseManifest({ sources: [{ type: 'journal', max_iterations: 20 }] })
+ *
+ * @throws {ContextError} `ERR_CONTEXT_MANIFEST`: the message lists every problem, one a line.
  */
-export function parseManifest(input: unknown): ParsedManifest {
+export function parseManifest(input: unknown): ContextManifest {
+  const parsed = safeParseManifest(input)
+  if (parsed.ok) return parsed.manifest
+  const lines = parsed.problems.map(({ path, message }) => `\n  ${path === '' ? '' : `${path}: `}${message}`)
+  throw new ContextError('ERR_CONTEXT_MANIFEST', `context.yaml cannot be used:${lines.join('')}`)
+}
+
+/**
+ * Reads as `parseManifest` does, but returns the problems instead of throwing, and warnings besides.
+ *
+ * An unknown key is a warning, unless it begins with `x-`, which marks a key of the author's own. Everything else that does
+ * not fit is a problem.
+ */
+export function safeParseManifest(input: unknown): ParsedManifest {
   const { value, problems: misfits } = fitShape(manifestSchema, input)
   const found = misfits.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
   const problems: Problem[] = found.filter(({ unknownKey }) => !unknownKey)

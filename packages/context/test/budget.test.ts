@@ -1,6 +1,6 @@
 import { areInstalled } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { estimateTokens } from '../src/index.js'
+import { estimateTokens } from '../src/internal.js'
 import { history, journalText, placeWith } from './place.js'
 
 const PROMPT = { type: 'file', id: 'prompt', path: '${AGENT_HOME}/prompt.md' }

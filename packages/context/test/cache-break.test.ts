@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findCacheBreak } from '../src/index.js'
+import { findCacheBreak } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const SOURCES = [

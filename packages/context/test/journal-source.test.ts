@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { StoredEvent } from '@delta/journal/runs'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BuildOptions, followEvents } from '../src/index.js'
+import type { BuildOptions } from '../src/index.js'
+import { followEvents } from '../src/internal.js'
 import { history, journalText, placeWith } from './place.js'
 
 function longRun(iterations: number) {

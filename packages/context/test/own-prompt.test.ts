@@ -1,6 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import { expect, test } from 'vitest'
-import { type BuiltContext, findCacheBreak } from '../src/index.js'
+import type { BuiltContext } from '../src/index.js'
+import { findCacheBreak } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const FILES = { 'agent/prompt.md': 'You count.\n', 'work/DELTA.md': 'Größe zählt.', 'work/TASK.md': 'Now.' }

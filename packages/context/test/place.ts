@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { StoredEvent } from '@delta/journal/runs'
 import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type BuildOptions, buildContext, type ContextManifest, parseManifest } from '../src/index.js'
+import { type BuildOptions, buildContext, parseManifest } from '../src/index.js'
 
 /** An agent, a workspace with these files, and a run in it; removed after the test. */
 export async function placeWith(files: Record<string, string> = {}) {
@@ -20,14 +20,8 @@ export async function placeWith(files: Record<string, string> = {}) {
     task: '',
   }
   const build = (manifest: unknown, more: Partial<BuildOptions> = {}) =>
-    buildContext(manifestOf(manifest), { ...options, ...more })
+    buildContext(parseManifest(manifest), { ...options, ...more })
   return { directory, write, options, build }
-}
-
-function manifestOf(input: unknown): ContextManifest {
-  const parsed = parseManifest(input)
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-  return parsed.manifest
 }
 
 /** A journal in the making: each call appends an event and numbers it. */

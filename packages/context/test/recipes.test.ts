@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { parseManifest } from '../src/index.js'
+import { safeParseManifest } from '../src/index.js'
 import { FOLD_MEMORY } from './fold-memory.js'
 import { history, journalText, placeWith } from './place.js'
 
@@ -80,7 +80,7 @@ const CONDITION_AND_CACHE = `sources:
 
 test('recipes as they have been handed around load without a word', () => {
   for (const text of [CODE_REVIEW, FOLDING, BUDGET, CONDITION_AND_CACHE])
-    expect(parseManifest(parse(text))).toMatchObject({ ok: true, warnings: [] })
+    expect(safeParseManifest(parse(text))).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('a long run is instructions, folded memory and the last ten iterations, by a script that is executed as it is', async () => {

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { followEvents } from '../src/index.js'
+import { followEvents } from '../src/internal.js'
 import { history, journalText, placeWith } from './place.js'
 
 const MANIFEST = (total_max_tokens: number) => ({ total_max_tokens, sources: [{ type: 'journal' }] })

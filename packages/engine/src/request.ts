@@ -12,7 +12,8 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
+import { type ChatRequest, type FunctionTool, streamingRequest } from '@delta/model'
+import { LLM_DEFAULTS } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import type { Conversation } from '@delta/context'
+import type { Conversation } from '@delta/context/internal'
 import type { PreparedCall } from '@delta/executor'
 import {
   type ActionRequest,

@@ -84,19 +84,42 @@ export interface Patience {
  * or with `maxWaitMs` while it fits.
  *
  * @param attempt - The attempt that failed, 1 for the first.
+ * @param error - What was thrown: a `ModelError`, or an error of another client. Of that `retryable` or `isRetryable` decides,
+ *   else its `status` or `statusCode`: 408, 409, 429 and 5xx may pass.
  * @returns Milliseconds; undefined: give up.
+ *
+ * @example
+ * const delayMs = attempt < 5 ? retryDelayMs(attempt, error) : undefined
+ * if (delayMs === undefined) throw error
  */
 export function retryDelayMs(
   attempt: number,
-  error: ModelError,
+  error: unknown,
   { maxWaitMs, waitedMs = 0, random = Math.random }: Patience = {},
 ): number | undefined {
-  if (!error.retryable && error.retryAfterMs === undefined) return undefined
+  const hints = Object(error) as RetryHints
+  if (!mayPass(hints) && hints.retryAfterMs === undefined) return undefined
   const isPatient = maxWaitMs !== undefined
   const step = Math.min(500 * 2 ** (attempt - 1), isPatient ? 60_000 : 30_000)
-  const delayMs = error.retryAfterMs ?? Math.round(step * (1 - random() / 2))
+  const delayMs = hints.retryAfterMs ?? Math.round(step * (1 - random() / 2))
   const leftMs = isPatient ? Math.min(maxWaitMs, LONGEST_TIMER_MS) - waitedMs : LONGEST_OBEYED_MS
   return delayMs <= leftMs ? delayMs : undefined
+}
+
+/** What errors of the usual clients say of another attempt. */
+interface RetryHints {
+  readonly retryable?: unknown
+  readonly isRetryable?: unknown
+  readonly status?: unknown
+  readonly statusCode?: unknown
+  readonly retryAfterMs?: number | undefined
+}
+
+function mayPass({ retryable, isRetryable, status, statusCode }: RetryHints): boolean {
+  const said = retryable ?? isRetryable
+  if (typeof said === 'boolean') return said
+  const code = Number(status ?? statusCode)
+  return code === 408 || code === 409 || code === 429 || code >= 500
 }
 
 /**

@@ -12,7 +12,7 @@ function setting<Schema extends z.ZodMiniType>(schema: Schema, description: stri
   return z.optional(schema.check(z.describe(description)))
 }
 
-/** Exported for its JSON Schema; `parseLlm` is what reads a value. */
+/** Exported for its JSON Schema; `safeParseLlm` is what reads a value. */
 export const llmSchema = z
   .looseObject({
     provider: z
@@ -91,7 +91,7 @@ export interface LlmSettings {
   readonly strictTools?: boolean | undefined
 }
 
-/** The settings, or every problem; see `parseLlm`. */
+/** The settings, or every problem; see `safeParseLlm`. */
 export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
 
 /**
@@ -100,7 +100,7 @@ export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: 
  * @param input - Parsed YAML. Old names of keys are the caller's business.
  * @returns The settings, or every problem.
  */
-export function parseLlm(input: unknown): ParsedLlm {
+export function safeParseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
   const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
   if (isObject(input)) {

@@ -152,7 +152,7 @@ function isCallLost({ content, tool_calls }: AssistantMessage, finishReason = ''
  */
 function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
-  return withoutHalves(calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message)
+  return replaceLoneSurrogates(calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message)
 }
 
 function withHalvesSpelt(call: ToolCall): ToolCall {
@@ -164,7 +164,7 @@ function withHalvesSpelt(call: ToolCall): ToolCall {
 }
 
 /** A JSON value, such as parsed arguments, with replacement characters in place of half characters (lone surrogates). */
-export function withoutHalves<T>(value: T): T {
+export function replaceLoneSurrogates<T>(value: T): T {
   return mapTexts(value, (text) => text.toWellFormed()) as T
 }
 

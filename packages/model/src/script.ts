@@ -27,7 +27,7 @@ export interface ScriptedCall {
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
-/** The turns, or every problem; see `parseScript`. */
+/** The turns, or every problem; see `safeParseScript`. */
 export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: SettingsProblem[] }
 
 const EXAMPLE =
@@ -63,7 +63,7 @@ const scriptSchema = z.array(turnSchema).check(z.minLength(1))
  *
  * @returns The turns, or every problem, each with its place: `[1].tool_calls[0].name`.
  */
-export function parseScript(input: unknown): ParsedScript {
+export function safeParseScript(input: unknown): ParsedScript {
   const { error, data } = scriptSchema.safeParse(input, { error: mustBe, reportInput: true })
   return error ? { ok: false, problems: problemsOf(error, () => EXAMPLE) } : { ok: true, turns: data }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { parseLlm } from '../src/index.js'
+import { safeParseLlm } from '../src/internal.js'
 
 const problemsOf = (input: unknown) => {
-  const parsed = parseLlm(input)
+  const parsed = safeParseLlm(input)
   return parsed.ok ? [] : parsed.problems
 }
 
@@ -12,7 +12,7 @@ const KEY_HINT =
 describe('settings that are accepted', () => {
   test('a model is enough, and every key that is not ours is a parameter of the API', () => {
     expect(
-      parseLlm({
+      safeParseLlm({
         model: 'gpt-4o',
         temperature: 0.7,
         max_tokens: 4096,
@@ -31,7 +31,7 @@ describe('settings that are accepted', () => {
 
   test('our own keys become settings', () => {
     expect(
-      parseLlm({
+      safeParseLlm({
         provider: 'openai',
         model: 'm',
         base_url: 'http://localhost:11434/v1/',
@@ -52,16 +52,18 @@ describe('settings that are accepted', () => {
   })
 
   test('keys that begin with x- are the author’s own and reach no API', () => {
-    expect(parseLlm({ model: 'm', 'x-why': 'cheap', seed: 1 })).toMatchObject({
+    expect(safeParseLlm({ model: 'm', 'x-why': 'cheap', seed: 1 })).toMatchObject({
       llm: { parameters: { seed: 1 } },
     })
-    expect(JSON.stringify(parseLlm({ model: 'm', 'x-why': 'cheap' }))).not.toContain('x-why')
+    expect(JSON.stringify(safeParseLlm({ model: 'm', 'x-why': 'cheap' }))).not.toContain('x-why')
   })
 
   test('models that are no server need no name', () => {
-    expect(parseLlm({ provider: 'script', script: 'script.yaml' })).toMatchObject({ ok: true })
-    expect(parseLlm({ provider: 'command', command: ['python3', 'model.py'] })).toMatchObject({ ok: true })
-    expect(parseLlm({ provider: 'replay', script: '../recorded' })).toMatchObject({ ok: true })
+    expect(safeParseLlm({ provider: 'script', script: 'script.yaml' })).toMatchObject({ ok: true })
+    expect(safeParseLlm({ provider: 'command', command: ['python3', 'model.py'] })).toMatchObject({
+      ok: true,
+    })
+    expect(safeParseLlm({ provider: 'replay', script: '../recorded' })).toMatchObject({ ok: true })
   })
 })
 
@@ -217,7 +219,7 @@ describe('how long a request is tried again', () => {
     ['15m', 900_000],
     ['1.5h', 5_400_000],
   ])('%j is %d ms', (max_wait, maxWaitMs) => {
-    expect(parseLlm({ model: 'm', retry: { max_wait } })).toMatchObject({
+    expect(safeParseLlm({ model: 'm', retry: { max_wait } })).toMatchObject({
       ok: true,
       llm: { retry: { maxWaitMs } },
     })

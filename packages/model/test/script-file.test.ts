@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseScript } from '../src/index.js'
+import { safeParseScript } from '../src/internal.js'
 
 const EXAMPLE =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
@@ -16,7 +16,7 @@ test('a script is a list of turns with content, tool calls or both', () => {
     },
     { content: 'Both.', tool_calls: [{ name: 'read', arguments: {} }] },
   ]
-  expect(parseScript(turns)).toEqual({ ok: true, turns })
+  expect(safeParseScript(turns)).toEqual({ ok: true, turns })
 })
 
 test.each([
@@ -25,11 +25,11 @@ test.each([
   [{ content: 'Hello.' }, 'Must be a list, not a mapping.'],
   [[], 'Must not be empty.'],
 ])('%j is not a script', (input, message) => {
-  expect(parseScript(input)).toEqual({ ok: false, problems: [{ path: '', message, hint: EXAMPLE }] })
+  expect(safeParseScript(input)).toEqual({ ok: false, problems: [{ path: '', message, hint: EXAMPLE }] })
 })
 
 test('every problem is reported, with its place', () => {
-  const parsed = parseScript([
+  const parsed = safeParseScript([
     'Hello.',
     {},
     { content: 5 },
