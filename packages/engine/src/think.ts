@@ -149,7 +149,7 @@ async function complete(
   const started = performance.now()
   const response = await state.model.complete(request, {
     signal: state.signal,
-    body: invocation.body,
+    bytes: invocation.body,
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)

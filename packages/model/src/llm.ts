@@ -4,12 +4,19 @@ import { isObject } from './response.js'
 
 const text = z.string().check(z.minLength(1))
 
-/** A number with its unit. */
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
 const A_TIME = 'Must be a time such as 90s, 15m, 6h, or milliseconds'
 
 function setting<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
   return z.optional(schema.check(z.describe(description)))
+}
+
+/** A mapping with these keys and no others. */
+export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
+  })
 }
 
 /** Exported for its JSON Schema; `safeParseLlm` is what reads a value. */
@@ -34,7 +41,7 @@ export const llmSchema = z
     ),
     max_attempts: setting(z.int().check(z.gte(1)), 'How often a request is tried in all. Default: 5'),
     retry: setting(
-      z.looseObject({
+      keysOf({
         max_wait: z
           .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
           .check(
@@ -63,12 +70,12 @@ export const llmSchema = z
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */
 export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
 
-/** Who answers: a server, a command, a script, or a recorded run. */
-export type Provider = 'openai' | 'command' | 'script' | 'replay'
+/** The component that answers: a server, a command, a script, or a recorded run. */
+type LlmProvider = 'openai' | 'command' | 'script' | 'replay'
 
 /** The `llm` block of an agent, checked. */
 export interface LlmSettings {
-  readonly provider: Provider
+  readonly provider: LlmProvider
   /** As the API calls it. */
   readonly model?: string | undefined
   /** Ends where `/chat/completions` is appended; usually `/v1`. Never holds credentials. */
@@ -91,22 +98,15 @@ export interface LlmSettings {
   readonly strictTools?: boolean | undefined
 }
 
-/** The settings, or every problem; see `safeParseLlm`. */
-export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
+/** The settings, or every problem. */
+type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
 
-/**
- * Checks the `llm` block. Keys it does not know are parameters of the API and pass through.
- *
- * @param input - Parsed YAML. Old names of keys are the caller's business.
- * @returns The settings, or every problem.
- */
+/** Checks the `llm` block of parsed YAML. Unknown keys are parameters of the API and pass through. */
 export function safeParseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
   const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
   if (isObject(input)) {
-    const { base_url, retry } = input
-    problems.push(...forbiddenKeys(input), ...baseUrlProblems(base_url), ...unknownKeys(retry))
-    problems.push(...missingSettings(input))
+    problems.push(...forbiddenKeys(input), ...baseUrlProblems(input.base_url), ...missingSettings(input))
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
 
@@ -121,25 +121,22 @@ export function safeParseLlm(input: unknown): ParsedLlm {
     parameters: Object.fromEntries(parameters),
     timeoutMs: data.timeout_ms,
     maxAttempts: data.max_attempts,
-    retry: data.retry && { maxWaitMs: milliseconds(data.retry.max_wait) },
+    retry: data.retry && { maxWaitMs: timeInWords(data.retry.max_wait) },
     stream: data.stream,
     strictTools: data.strict_tools,
   }
   return { ok: true, llm }
 }
 
-function milliseconds(time: number | string): number {
-  return typeof time === 'number' ? time : timeInWords(time)
-}
-
-/** Something a person wrote that cannot be used. `path` is relative to what was parsed: `base_url`, `[1].content`. */
-export interface SettingsProblem {
+/** A mistake in what a person wrote. */
+export interface ValueProblem {
+  /** Relative to the parsed value: `base_url`, `[1].content`. */
   readonly path: string
   /** What is wrong, as a sentence without its place. */
   readonly message: string
   /** What to do about it. */
   readonly hint?: string | undefined
-  /** The key itself must not be here, whatever its value: show the key only, for the value may be a secret. */
+  /** The key is not allowed, whatever its value. Show the key only: the value may be a secret. */
   readonly misplacedKey?: true
 }
 
@@ -151,7 +148,7 @@ const KINDS: Record<string, string> = {
   object: 'a mapping',
 }
 
-/** The error map: what a value must be. */
+/** The error map: says what a value must be. */
 export function mustBe(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `Must be ${KINDS[issue.expected] ?? issue.expected}`
   if (issue.code === 'invalid_value') return `Must be one of ${issue.values.join(', ')}`
@@ -160,12 +157,12 @@ export function mustBe(issue: z.core.$ZodRawIssue): string {
   return 'Must not be empty'
 }
 
-/** The issues of a value that was parsed with `reportInput`, each with what stands there. */
+/** The problems of a value that was parsed with `reportInput`, each with the value found. */
 export function problemsOf(
   { issues }: z.core.$ZodError,
   hintFor: (path: string, found: unknown) => string | undefined,
-): SettingsProblem[] {
-  return issues.flatMap((issue): SettingsProblem[] => {
+): ValueProblem[] {
+  return issues.flatMap((issue): ValueProblem[] => {
     const path = z.core.toDotPath(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
@@ -174,7 +171,6 @@ export function problemsOf(
   })
 }
 
-/** What stands there instead. */
 function show(value: unknown): string {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return ''
   if (value === null || value === undefined) return ', not nothing'
@@ -183,17 +179,17 @@ function show(value: unknown): string {
   return `, not ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
 }
 
-/** What a provider cannot do without, and an example. */
-const NEEDS: Readonly<Record<Provider, readonly [key: string, example: string]>> = {
+/** The setting that each provider needs, and an example. */
+const NEEDS: Readonly<Record<LlmProvider, readonly [key: string, example: string]>> = {
   openai: ['model', 'gpt-4o'],
   script: ['script', 'script.yaml'],
   replay: ['script', '../workspaces/W001/.delta/20261120_093000_a1b2c3'],
   command: ['command', '[python3, model.py]'],
 }
 
-function missingSettings(llm: Record<string, unknown>): SettingsProblem[] {
+function missingSettings(llm: Record<string, unknown>): ValueProblem[] {
   const { provider = 'openai' } = llm
-  const [path = '', example] = NEEDS[provider as Provider] ?? []
+  const [path = '', example] = NEEDS[provider as LlmProvider] ?? []
   if (example === undefined || llm[path] !== undefined) return []
   const message = `The provider ${String(provider)} needs it.`
   return [{ path, message, hint: `For example ${path}: ${example}.` }]
@@ -210,7 +206,7 @@ function hintFor(path: string, found: unknown): string | undefined {
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
 
-/** What looks like a parameter and must not be sent as one. */
+/** Keys that look like parameters and must not be sent as such. */
 const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   {
     key: /^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i,
@@ -226,15 +222,14 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   { key: /^(messages|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
 ]
 
-function forbiddenKeys(llm: object): SettingsProblem[] {
+function forbiddenKeys(llm: object): ValueProblem[] {
   return Object.keys(llm).flatMap((path) => {
     const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
     return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
   })
 }
 
-/** A value that is not a string was reported before. */
-function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
+function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
@@ -249,11 +244,4 @@ function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
     return problem('Must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
   }
   return []
-}
-
-function unknownKeys(retry: unknown): SettingsProblem[] {
-  const keys = isObject(retry) ? Object.keys(retry) : []
-  return keys
-    .filter((key) => key !== 'max_wait' && !key.startsWith('x-'))
-    .map((key) => ({ path: `retry.${key}`, message: 'Unknown key. Known: max_wait.' }))
 }

@@ -166,9 +166,9 @@ describe('what is sent', () => {
 
   test('is the bytes that are given, where they are: what was recorded is what is sent', async () => {
     const { server, model } = await start([{ content: 'Hello.' }])
-    const body = Buffer.from(JSON.stringify(request, null, 1))
-    await model.complete(request, { body })
-    expect(server.requests()[0]?.body).toBe(body.toString())
+    const bytes = Buffer.from(JSON.stringify(request, null, 1))
+    await model.complete(request, { bytes })
+    expect(server.requests()[0]?.body).toBe(bytes.toString())
   })
 
   test('holds the key only in the Authorization header, and none for a server that needs none', async () => {
