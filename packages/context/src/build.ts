@@ -66,7 +66,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, manifest, options))
   }
   const meter = createMeter(manifest, options)
-  await meter.count(messagesOf(parts.flatMap(({ turns }) => turns)))
+  await meter.count(messagesOf(parts.flatMap(({ groups }) => groups)))
   const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
   for (const part of await fitIntoBudget(parts, manifest, meter)) {
     add(context, part, { merge: manifest.merge === true, meter })
@@ -77,8 +77,8 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
 
 /** Puts a source behind those before it: as messages of its own, or into the last one. */
 function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
-  const { source, turns, header = '', note } = part
-  const own = [...messagesOf(turns)]
+  const { source, groups, header = '', note } = part
+  const own = [...messagesOf(groups)]
   const neighbour = merge ? neighbourOf(context, part) : undefined
   const { from, bytes } = neighbour ? joinTo(neighbour, context, own[0]) : addTo(context, own)
   const message = context.messages.length - (neighbour ? 1 : own.length)
@@ -95,7 +95,7 @@ function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boole
       header_bytes: Buffer.byteLength(header),
     }),
     bytes,
-    tokens: meter.tokensOf(turns),
+    tokens: meter.tokensOf(groups),
     sha256: createHash('sha256')
       .update(own.map(({ json }) => json).join(''))
       .digest('hex'),
@@ -110,10 +110,10 @@ function addTo(context: BuiltContext, own: readonly SizedMessage[]): { from: num
 }
 
 /** The source whose message one of the same role becomes part of. A conversation is part of none. */
-function neighbourOf({ blocks, messages }: BuiltContext, { source, turns }: Part): ContextBlock | undefined {
+function neighbourOf({ blocks, messages }: BuiltContext, { source, groups }: Part): ContextBlock | undefined {
   const last = blocks.findLast((block) => block.messages > 0 || block.type === 'journal')
   const areTexts = source.type !== 'journal' && last?.type !== 'journal'
-  const role = turns[0]?.messages[0]?.message.role
+  const role = groups[0]?.messages[0]?.message.role
   return areTexts && role === messages.at(-1)?.role ? last : undefined
 }
 

@@ -4,7 +4,13 @@ import { limitedMatcher } from '@delta/executor'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { CommandOptions } from './command.js'
-import { type Conversation, keepLastCycles, sizeMessage, type Turn, turnsOf } from './conversation.js'
+import {
+  type Conversation,
+  groupsOf,
+  keepLastIterations,
+  type MessageGroup,
+  sizeMessage,
+} from './conversation.js'
 import { ContextError } from './errors.js'
 import { makeOutput } from './generator.js'
 import {
@@ -31,8 +37,8 @@ export interface ReadOptions extends CommandOptions {
 /** What one source became, while it is still being fitted into the budget. */
 export interface Part {
   source: ContextSource
-  /** A block of text is one turn; a journal has many; a source that was left out has none. */
-  turns: readonly Turn[]
+  /** A block of text is one group; a journal has many; a source that was left out has none. */
+  groups: readonly MessageGroup[]
   /** What stands above a text, with the blank line below it; mostly `# Context Block: …`. */
   header?: string
   /** Why it was left out, what was cut, or where it came from. */
@@ -52,16 +58,17 @@ export async function readPart(
   options: ReadOptions,
 ): Promise<Part> {
   if (source.condition !== undefined && !holds(source.condition, options))
-    return { source, turns: [], note: `left out: ${source.condition.when} does not hold` }
-  if (source.type === 'journal') return { source, turns: await readTurns(source, options) }
+    return { source, groups: [], note: `left out: ${source.condition.when} does not hold` }
+  if (source.type === 'journal') return { source, groups: await readGroups(source, options) }
 
   const { text, note, warning } = await readSource(source, options)
-  if (text === undefined) return { source, turns: [], note: `left out: ${note}`, ...(warning && { warning }) }
+  if (text === undefined)
+    return { source, groups: [], note: `left out: ${note}`, ...(warning && { warning }) }
   const written = source.header ?? manifest.header ?? true
   const title = written === true ? '# Context Block: ${id}' : written
   const header = title === false ? '' : `${title.replaceAll('${id}', () => sourceName(source))}\n\n`
   const message = sizeMessage({ role: source.role ?? 'system', content: header + text })
-  return { source, header, turns: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
+  return { source, header, groups: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
 }
 
 /** True if the source is to be used now. */
@@ -87,15 +94,15 @@ function matches(pattern: string, text: string): boolean {
   throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)
 }
 
-async function readTurns({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
-  const turns = await allTurns(journalPath)
-  return maxIterations === undefined ? turns : keepLastCycles(turns, maxIterations, dropped)
+async function readGroups({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
+  const groups = await allGroups(journalPath)
+  return maxIterations === undefined ? groups : keepLastIterations(groups, maxIterations, dropped)
 }
 
-async function allTurns(journal: ReadOptions['journalPath']): Promise<Turn[]> {
+async function allGroups(journal: ReadOptions['journalPath']): Promise<MessageGroup[]> {
   if (typeof journal === 'string')
-    return turnsOf((await readJournal(journal, { schema: runEventSchema })).events)
-  return 'turns' in journal ? journal.turns() : turnsOf(journal)
+    return groupsOf((await readJournal(journal, { schema: runEventSchema })).events)
+  return 'groups' in journal ? journal.groups() : groupsOf(journal)
 }
 
 /** A source's text and what is worth knowing about it, or why there is none, and what a person is to be told. */

@@ -1,12 +1,12 @@
 import type { ChatMessage } from '@delta/model'
 import { type CommandOptions, describeEnd, runContextCommand } from './command.js'
-import type { SizedMessage, Turn } from './conversation.js'
+import type { MessageGroup, SizedMessage } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
 
 /**
  * What the provider last counted for a request of this run, and how many bytes that request's body had.
- * One true count turns a rule of thumb into an estimate for this model, this language and this kind of text.
+ * One true count groups a rule of thumb into an estimate for this model, this language and this kind of text.
  */
 export interface Calibration {
   tokens: number
@@ -64,9 +64,9 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
     if (count === undefined) return estimateTokens(message.bytes, calibration)
     return (counted.get(message) ?? 0) + FRAME_TOKENS
   }
-  function tokensOf(turns: readonly Turn[]): number {
+  function tokensOf(groups: readonly MessageGroup[]): number {
     let sum = 0
-    for (const { messages } of turns) for (const message of messages) sum += tokens(message)
+    for (const { messages } of groups) for (const message of messages) sum += tokens(message)
     return sum
   }
   return { count: countAll, tokens, tokensOf }

@@ -8,7 +8,7 @@ const PROMPT = { type: 'file', id: 'prompt', path: '${AGENT_HOME}/prompt.md' }
 async function run(iterations: number, observation: string, prompt = 'You count.') {
   const events = history()
   events.user('The task.')
-  for (let index = 1; index <= iterations; index++) events.cycle(`thought ${index}`, observation)
+  for (let index = 1; index <= iterations; index++) events.iteration(`thought ${index}`, observation)
   events.user('The latest wish.')
   return placeWith({ 'agent/prompt.md': prompt, 'work/.delta/r1/journal.jsonl': journalText(events.events) })
 }
@@ -57,7 +57,7 @@ test('dropped: true marks what the budget left out, within the budget, and once 
 test('what users say between iterations takes its room once', async () => {
   const events = history()
   events.user('The task.')
-  for (let index = 1; index <= 20; index++) events.cycle(`thought ${index}`, 'x'.repeat(400))
+  for (let index = 1; index <= 20; index++) events.iteration(`thought ${index}`, 'x'.repeat(400))
   events.user(`The latest wish: ${'x'.repeat(1600)}`)
   const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(events.events) })
   const { blocks } = await build({ total_max_tokens: 1000, sources: [{ type: 'journal' }] })
@@ -243,6 +243,6 @@ test('a hundred iterations fit into 4,000 tokens, and the task is in each of the
     )
     expect(total(blocks)).toBeLessThanOrEqual(4000)
     expect(messages.filter(({ role }) => role === 'user')).toHaveLength(1)
-    events.cycle(`thought ${index}`, `observation ${index} ${'y'.repeat((index * 37) % 3000)}`)
+    events.iteration(`thought ${index}`, `observation ${index} ${'y'.repeat((index * 37) % 3000)}`)
   }
 })

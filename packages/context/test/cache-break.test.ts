@@ -17,11 +17,11 @@ async function twoRequests(change: { summary?: string; sources?: object[] } = {}
   })
   const run = history()
   run.user('Go.')
-  for (let index = 0; index < 4; index++) run.cycle('thinking', 'x')
+  for (let index = 0; index < 4; index++) run.iteration('thinking', 'x')
   const manifest = { sources: change.sources ?? SOURCES }
   const before = await build(manifest, { journalPath: run.events })
   if (change.summary) await write('work/summary.md', change.summary)
-  run.cycle('next', 'y')
+  run.iteration('next', 'y')
   return findCacheBreak(before, await build(manifest, { journalPath: run.events }))
 }
 

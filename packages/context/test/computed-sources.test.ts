@@ -229,7 +229,7 @@ test.skipIf(!areInstalled('jq'))(
   async () => {
     const run = history()
     run.user('Go.')
-    for (let index = 0; index < 30; index++) run.cycle(`I decided to look at file ${index}.`, 'fine')
+    for (let index = 0; index < 30; index++) run.iteration(`I decided to look at file ${index}.`, 'fine')
     const { build } = await placeWith({
       'agent/tools/fold-memory.sh': FOLD_MEMORY,
       'work/.delta/r1/journal.jsonl': journalText(run.events),
@@ -274,8 +274,8 @@ test.skipIf(!areInstalled('python3'))(
   async () => {
     const run = history()
     run.user('Go.')
-    run.cycle('I decided on TypeScript.', 'fine')
-    run.cycle('Looking.', 'fine')
+    run.iteration('I decided on TypeScript.', 'fine')
+    run.iteration('Looking.', 'fine')
     const { build } = await placeWith({
       'agent/tools/summarize.py': SUMMARIZE,
       'work/.delta/r1/journal.jsonl': journalText(run.events),

@@ -32,7 +32,7 @@ test('a run becomes user, assistant and tool messages, as OpenAI spells them', (
 test('an answer after which the run was retried is left out: the request is made again', () => {
   const run = history()
   run.user('Count the files.')
-  run.cycle('I look.', 'a')
+  run.iteration('I look.', 'a')
   const asked = conversationFromEvents(run.events)
   run.thought('')
   run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
@@ -147,7 +147,7 @@ test('system messages stand where they were said', () => {
   const run = history()
   run.user('Go.')
   run.system('Careful.')
-  run.cycle('', 'x')
+  run.iteration('', 'x')
   run.system('Slow.')
   expect(conversationFromEvents(run.events).map(({ role }) => role)).toEqual([
     'user',

@@ -13,7 +13,7 @@ function longRun(iterations: number) {
   run.user('The task.')
   for (let index = 1; index <= iterations; index++) {
     if (index === 3) run.user('A second wish.')
-    run.cycle(`thought ${index}`, `result ${index}`)
+    run.iteration(`thought ${index}`, `result ${index}`)
     if (index === 2) run.system('noise of iteration 2')
   }
   return run
@@ -127,9 +127,9 @@ test('a follower gives what a fresh reading gives, at every length of the journa
 test('of the last iterations a follower gives what a fresh reading gives, in a short journal and in a long one', async () => {
   const { build, options, write } = await placeWith()
   const run = longRun(6)
-  for (let index = 0; index < 8; index++) run.cycle(`thought ${index}`, `${index}`.repeat(200_000))
+  for (let index = 0; index < 8; index++) run.iteration(`thought ${index}`, `${index}`.repeat(200_000))
   run.user('A third wish.')
-  run.cycle('the last thought', 'the last result')
+  run.iteration('the last thought', 'the last result')
   const path = await write('work/.delta/r1/journal.jsonl', '')
   const list: StoredEvent[] = []
   const follower = followEvents(async () => list)
@@ -144,10 +144,13 @@ test('of the last iterations a follower gives what a fresh reading gives, in a s
 
 test('whatever was said when, a follower keeps the same last iterations as a fresh reading', async () => {
   const { build, write } = await placeWith()
-  const steps = fc.array(fc.constantFrom('user', 'system', 'warning before', 'warning', 'cycle', 'cycle'), {
-    minLength: 1,
-    maxLength: 15,
-  })
+  const steps = fc.array(
+    fc.constantFrom('user', 'system', 'warning before', 'warning', 'iteration', 'iteration'),
+    {
+      minLength: 1,
+      maxLength: 15,
+    },
+  )
   await fc.assert(
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (said, max_iterations) => {
       const run = history()
@@ -161,7 +164,7 @@ test('whatever was said when, a follower keeps the same last iterations as a fre
         else {
           iteration += 1
           if (what === 'warning before') run.add({ ...warning, iteration })
-          run.cycle(`thought ${index}`, `result ${index}`)
+          run.iteration(`thought ${index}`, `result ${index}`)
         }
       }
       await write('work/.delta/r1/journal.jsonl', journalText(run.events))
@@ -176,11 +179,11 @@ test('whatever was said when, a follower keeps the same last iterations as a fre
 test('a follower that is given another list looks at it from its beginning', async () => {
   let { events } = longRun(2)
   const follower = followEvents(async () => events)
-  await follower.turns()
+  await follower.groups()
   const edited = longRun(1)
-  edited.cycle('edited thought', 'edited result')
+  edited.iteration('edited thought', 'edited result')
   events = edited.events
-  const contents = (await follower.turns()).flatMap(({ messages }) =>
+  const contents = (await follower.groups()).flatMap(({ messages }) =>
     messages.map(({ message }) => message.content),
   )
   expect(contents).toContain('edited result')

@@ -157,7 +157,7 @@ test('the source of a merged message that breaks the cache is named, with the by
   const run = history()
   run.user('Go.')
   const before = await build(manifest, { journalPath: run.events })
-  run.cycle('next', 'y')
+  run.iteration('next', 'y')
   expect(findCacheBreak(before, await build(manifest, { journalPath: run.events }))).toBeUndefined()
   await write('work/DELTA.md', 'Größe zählte.')
   const found = findCacheBreak(before, await build(manifest, { journalPath: run.events }))

@@ -86,7 +86,8 @@ test('recipes as they have been handed around load without a word', () => {
 test('a long run is instructions, folded memory and the last ten iterations, by a script that is executed as it is', async () => {
   const run = history()
   run.user('Go.')
-  for (let index = 1; index <= 120; index++) run.cycle(`I decided to look at file ${index}.`, `seen ${index}`)
+  for (let index = 1; index <= 120; index++)
+    run.iteration(`I decided to look at file ${index}.`, `seen ${index}`)
   const { build, write } = await placeWith({
     'agent/system_prompt.md': 'You look.',
     'work/.delta/r1/journal.jsonl': journalText(run.events),
@@ -112,7 +113,7 @@ test('a long run is instructions, folded memory and the last ten iterations, by 
 test('sources with a budget share it as they say: the file whole, the summary cut, the journal what is left', async () => {
   const run = history()
   run.user('Go.')
-  for (let index = 1; index <= 50; index++) run.cycle(`step ${index}`, 'x'.repeat(2000))
+  for (let index = 1; index <= 50; index++) run.iteration(`step ${index}`, 'x'.repeat(2000))
   const prompt = 'You look. '.repeat(1000)
   const { build, write } = await placeWith({
     'agent/system_prompt.md': prompt,

@@ -27,7 +27,7 @@ test('a full budget is emptied in large steps, so that most of each request is t
   let before: ChatMessage[] = []
   const sums = { same: 0, all: 0, breaks: 0 }
   for (let iteration = 1; iteration <= 200; iteration++) {
-    run.cycle(`thought ${iteration}`, 'x'.repeat(300 + ((iteration * 37) % 200)))
+    run.iteration(`thought ${iteration}`, 'x'.repeat(300 + ((iteration * 37) % 200)))
     // what the provider counts is never quite what it counted before
     const calibration = { tokens: 1000, bytes: 4000 + ((iteration * 7) % 40) }
     const { messages, blocks } = await build(MANIFEST(5000), { journalPath: run.events, calibration })
@@ -58,7 +58,7 @@ test('whatever a run looks like: within the budget, nothing users said lost, and
       for (const [index, size] of events.entries()) {
         if (size === 'user') run.user(`wish ${index}`)
         else if (size === 'system') run.system(`note ${index}`)
-        else run.cycle(`thought ${index}`, 'x'.repeat(size))
+        else run.iteration(`thought ${index}`, 'x'.repeat(size))
       }
       const whole = await build({ sources: [{ type: 'journal' }] }, { journalPath: run.events })
       const built = await build(MANIFEST(budget), { journalPath: run.events })
@@ -83,7 +83,7 @@ test('a window of iterations moves the budget’s steps nowhere: they stand at t
   const run = history()
   run.user('The task.')
   const { build, write } = await placeWith()
-  for (let iteration = 1; iteration <= 90; iteration++) run.cycle(`thought ${iteration}`, 'x'.repeat(400))
+  for (let iteration = 1; iteration <= 90; iteration++) run.iteration(`thought ${iteration}`, 'x'.repeat(400))
   const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
   const windowed = { total_max_tokens: 3000, sources: [{ type: 'journal', max_iterations: 50 }] }
   const { messages } = await build(windowed, { journalPath: path })
