@@ -7,12 +7,10 @@ import type { Part } from './sources.js'
 import type { Meter } from './tokens.js'
 
 /**
- * Fits the parts into `max_tokens` of their sources and `total_max_tokens` of the whole.
+ * Fits the parts into `max_tokens` of their sources and `total_max_tokens` of the whole. A text with a limit is cut at its end;
+ * one without stays whole. The journal gets the tokens that are left.
  *
- * Blocks of text with a limit of their own are cut at the end; without one they stay whole. The journal takes what is
- * left, as `fitJournal` says.
- *
- * @throws {ContextError} `ERR_CONTEXT_BUDGET`: what must stay does not fit.
+ * @throws {ContextError} `ERR_CONTEXT_BUDGET`: the parts that must stay do not fit.
  */
 export async function fitIntoBudget(
   parts: readonly Part[],
@@ -52,10 +50,7 @@ function tooSmall(parts: readonly Part[], limit: number | undefined, meter: Mete
 
 const CUT_HERE = '\n[cut here: the rest exceeds max_tokens]'
 
-/**
- * Cuts the end of a text, and marks it. A text of which nothing would be left is left out: the model is better off without a
- * block than with the mark of its cut, and a person is told.
- */
+/** Cuts the end of a text, and marks the cut. A text without room for its beginning is left out, with a warning. */
 async function fitText(part: Part, meter: Meter): Promise<Part> {
   const { source, groups, header = '' } = part
   const limit = source.maxTokens
@@ -64,9 +59,9 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
 
   const text = textOf(block.message.content)
   const shortened = await shrink(block, limit, meter, (kept) => cleanHead(text, kept) + CUT_HERE)
-  const beginning = text.slice(0, header.length + 1) // a title says nothing without what is below it
-  const says = textOf(shortened.message.content).startsWith(beginning)
-  if (!says || meter.tokens(shortened) > limit) {
+  const beginning = text.slice(0, header.length + 1) // a header alone is of no use
+  const isCutBelow = textOf(shortened.message.content).startsWith(beginning)
+  if (!isCutBelow || meter.tokens(shortened) > limit) {
     const why = `max_tokens ${limit} is too few for the beginning of its ${meter.tokens(block)}`
     const warning = `context.yaml: "${sourceName(source)}" is left out: ${why}. Raise it.`
     return { ...part, groups: [], note: `left out: ${why}`, warning }
@@ -76,8 +71,8 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
 }
 
 /**
- * Fits a conversation into so many tokens: whole iterations, the newest ones. What users said stays always, and so does the
- * last iteration, in which only results may be shortened. Undefined if not even that fits.
+ * Fits a conversation into a budget of tokens by dropping its oldest iterations, each as a whole. Messages of users always
+ * stay, and so does the last iteration, in which only results may be shortened. Undefined if even that does not fit.
  */
 async function fitJournal(part: Part, budget: number, meter: Meter): Promise<Part | undefined> {
   const { groups } = part
@@ -110,17 +105,17 @@ async function keep({ source, groups }: Part, start: number, meter: Meter): Prom
   return kept
 }
 
-/** The mark is longest when only the last iteration is kept, and room for that one is kept free. */
+/** The mark counts here at its longest: as if only the last iteration were kept. */
 function staysAlways({ kind }: MessageGroup): boolean {
   return kind === 'user' || kind === 'dropped'
 }
 
 /**
- * The group with which what is kept begins; the last iteration is known to fit.
+ * The index of the first group that is kept. The last iteration fits.
  *
- * Of the iterations that leave the room at least half full, it is the one whose number is divisible by the highest power of
- * two. So the beginning stays the same for many iterations and a provider's cache is of use, though nothing is
- * remembered: the same journal always gives the same answer.
+ * Of the iterations that leave the room at least half full, the first one kept is that whose number is divisible by the highest
+ * power of two. So the beginning stays the same for many iterations, and a provider's cache stays of use. Nothing is remembered:
+ * the same journal always gives the same answer.
  */
 function firstKept(groups: readonly MessageGroup[], room: number, meter: Meter): number {
   const fitting: { index: number; power: number; taken: number }[] = []
@@ -143,12 +138,12 @@ function powerOfTwo(iteration = 1): number {
   return iteration & -iteration
 }
 
-/** Less than this of a result tells the model nothing. */
+/** A shorter result is of no use to the model. */
 const FEWEST_RESULT_TOKENS = 40
 
 /**
- * Cuts the results of the iteration in the middle, the longest ones first, until so many tokens are saved.
- * Undefined if that cannot be done without cutting what the model itself said.
+ * Cuts the results of the last iteration in the middle, the longest first, until `excess` tokens are saved. Undefined if that is
+ * impossible without cutting the model's own words.
  */
 async function shortenLast(
   groups: readonly MessageGroup[],
@@ -171,7 +166,7 @@ async function shortenLast(
   return groups.map((group) => (group === last ? { kind: 'iteration', messages } : group))
 }
 
-/** The largest size to which the longest have to come down so that all fit. */
+/** The size to which the longest are shortened so that all fit. */
 function fairShare(sizes: readonly number[], budget: number): number {
   let left = budget
   for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
@@ -182,7 +177,7 @@ function fairShare(sizes: readonly number[], budget: number): number {
   return budget
 }
 
-/** Cuts by what a character of this text costs, and cuts again if the meter says that it was not enough. */
+/** Cuts by the tokens that a character of this text costs, and again until the meter is content. */
 async function shrink(
   original: SizedMessage,
   tokens: number,
@@ -206,7 +201,7 @@ function cutMiddle(text: string, characters: number): string {
   return `${head}\n[${text.length - head.length - tail.length} characters left out to stay within the token budget]\n${tail}`
 }
 
-/** Never ends within a character. */
+/** The first characters, without half of a surrogate pair at the end. */
 function cleanHead(text: string, characters: number): string {
   return text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')
 }

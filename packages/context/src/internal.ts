@@ -1,5 +1,5 @@
 // For the other packages of Delta: may change in any release.
-export { type CacheBreak, findCacheBreak } from './cache-break.js'
+export { type CacheBreak, findCacheBreak } from './build.js'
 export { type Conversation, followEvents } from './conversation.js'
 export { manifestSchema } from './manifest.js'
 export { estimateTokens } from './tokens.js'

@@ -107,7 +107,7 @@ test('what a person can do about a source is in the message', async () => {
   const writing = (output_path: string, command = ['echo', 'x']) =>
     attempt({ type: 'computed_file', generator: { command }, output_path })
   const at = `context.yaml: the source "s": ${directory}/work`
-  const another = 'Name a text file, or write one with a computed_file, of what the model needs of this one.'
+  const another = 'Name a text file, or extract what the model needs with a computed_file.'
 
   await write('work/binary', new Uint8Array([65, 0, 66]))
   expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
@@ -118,7 +118,7 @@ test('what a person can do about a source is in the message', async () => {
     )
   expect(await writing('binary', ['true'])).toContain('nor printed anything')
   expect(await writing('new', ['head', '-c', '9', '/dev/zero'])).toBe(
-    `${at}/new is not a text: it contains NUL bytes.\nMend its generator, or go on without it: on_missing: skip`,
+    `${at}/new is not a text: it contains NUL bytes.\nFix its generator, or go on without it: on_missing: skip`,
   )
 })
 
