@@ -2,8 +2,24 @@ import { chmod } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { safeParseManifest } from '../src/index.js'
-import { FOLD_MEMORY } from './fold-memory.js'
 import { history, journalText, placeWith } from './place.js'
+
+/** The pattern for long conversations: the script as it has been handed around. */
+const FOLD_MEMORY = `#!/bin/bash
+JOURNAL=$JOURNAL_PATH
+CUTOFF=$(($(wc -l < $JOURNAL) - 20))  # Skip last 20 iterations
+
+echo "## Memory Summary (Iterations 1-\${CUTOFF})"
+echo ""
+echo "### Actions Taken:"
+grep ACTION_RESULT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.tool_name' | sort | uniq -c
+
+echo ""
+echo "### Key Decisions:"
+grep THOUGHT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.content' | grep -i 'decided\\|chose\\|will' | head -10
+`
 
 const CODE_REVIEW = `sources:
   # Priority 1: Core instructions
@@ -128,29 +144,4 @@ test('sources with a budget share it as they say: the file whole, the summary cu
   expect(blocks[1]?.note).toMatch(/^cut from \d+ to \d+ tokens/)
   expect(blocks.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(8000)
   expect(messages.at(-2)?.content).toBe('step 50')
-})
-
-test('an iteration is a thought with all its calls and results, however many', async () => {
-  const run = history()
-  run.user('Go.')
-  for (const name of ['old', 'new']) {
-    const ids = ['a', 'b', 'c'].map((letter) => `${name}-${letter}`)
-    run.thought(
-      name,
-      ids.map((id) => ({ id, action_id: id })),
-    )
-    for (const id of ids) run.result(id, `result ${id}`)
-  }
-  const { build } = await placeWith()
-  const { messages } = await build(
-    { sources: [{ type: 'journal', max_iterations: 1 }] },
-    { journalPath: run.events },
-  )
-  expect(messages.map(({ content }) => content)).toEqual([
-    'Go.',
-    'new',
-    'result new-a',
-    'result new-b',
-    'result new-c',
-  ])
 })
