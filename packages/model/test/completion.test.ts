@@ -138,3 +138,22 @@ test.each([[null], ['text'], [[]], [{}], [{ choices: [] }], [{ choices: [{}] }],
     )
   },
 )
+
+test.each([
+  [{ content: 5 }, 'its content is neither a string nor a list of parts. It says: 5'],
+  [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are not a list of calls. It says: {"id":"a"}'],
+  [{ content: null, tool_calls: [null] }, 'its tool_calls are not a list of calls. It says: [null]'],
+  [
+    { tool_calls: [{ name: 'ls', arguments: {} }] },
+    'a call has no "function" with its name and arguments. It says: {"name":"ls","arguments":{}}',
+  ],
+  [{ content: '', tool_calls: [] }, 'its finish_reason is "tool_calls", and it has no "tool_calls".'],
+  [{ content: null, function_call: {} }, 'its finish_reason is "function_call", and it has no "tool_calls".'],
+  [{ content: 'I look.', function_call: {} }, 'its finish_reason is "stop", and it has no "tool_calls".'],
+  [{ content: '' }, 'its finish_reason is "function_call_filter", and it has no "tool_calls".'],
+])('a message that cannot be read is not an answer: %j', (message, what) => {
+  const [, reason = 'stop'] = /finish_reason is "([^"]+)"/.exec(what) ?? []
+  const answer = { choices: [{ message, finish_reason: reason }] }
+  const expected = what.endsWith('.') ? `${what} It says: ${JSON.stringify(message)}` : what
+  expect(() => parseCompletion(answer)).toThrow(`The answer is not a chat completion: ${expected}`)
+})
