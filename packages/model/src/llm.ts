@@ -24,46 +24,51 @@ export const llmSchema = z
   .looseObject({
     provider: z
       ._default(z.enum(['openai', 'command', 'script', 'replay']), 'openai')
-      .check(z.describe('Who answers. Every server that speaks chat completions is openai with a base_url.')),
-    model: setting(text, 'As the API calls the model.'),
+      .check(
+        z.describe('The kind of model. A server that speaks chat completions is openai with a base_url.'),
+      ),
+    model: setting(text, "The API's name of the model."),
     base_url: setting(
       text,
-      'Where /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
+      'URL to which /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
     ),
-    script: setting(text, 'With provider: script, the file with the turns.'),
+    script: setting(
+      text,
+      'The file with the turns (provider script), or the recorded run (provider replay).',
+    ),
     command: setting(
       z.array(z.string()).check(z.minLength(1)),
-      'With provider: command, the program that answers, and its arguments.',
+      'The program that answers, and its arguments (provider command).',
     ),
     timeout_ms: setting(
       z.int().check(z.gte(0)),
-      'How long the server may be silent, by default 600000; with provider: command, how long one answer may take, by default without end. 0 is no limit.',
+      'Idle timeout of a server, by default 600000. With provider command: the time limit of one answer, by default none. 0: no limit.',
     ),
-    max_attempts: setting(z.int().check(z.gte(1)), 'How often a request is tried in all. Default: 5'),
+    max_attempts: setting(z.int().check(z.gte(1)), 'Total attempts per request. Default: 5'),
     retry: setting(
       keysOf({
         max_wait: z
           .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
           .check(
             z.describe(
-              'How long one request is tried again, as in 90s, 15m or 6h, or in milliseconds; a Retry-After is obeyed while it fits. Without max_attempts there is no other limit then.',
+              'How long one request is retried: 90s, 15m, 6h, or milliseconds. Retry-After is obeyed while it fits. Without max_attempts there is no other limit.',
             ),
           ),
       }),
-      'How patiently a request is tried again. Without it max_attempts decides.',
+      'How long a failed request is retried. Without it max_attempts decides.',
     ),
     stream: setting(
       z.boolean(),
-      'Whether an answer is asked for as a stream; false for a server that cannot. Other providers do not stream. Default: true',
+      'Whether the server streams its answers. Write false for a server that cannot. Default: true',
     ),
     strict_tools: setting(
       z.boolean(),
-      'true: tools are offered in strict mode, in which a server keeps the model to their parameters; what is optional may be null. Default: false',
+      'Whether tools are offered in strict mode: the server keeps the model to their parameters, and optional ones may be null. Default: false',
     ),
   })
   .check(
     z.describe(
-      'Who answers, and how. Every other key is a parameter of the API, such as temperature or max_tokens, and is sent as it is.',
+      'The model and its settings. Every other key, such as temperature, is sent to the API unchanged.',
     ),
   )
 
@@ -76,25 +81,24 @@ type LlmProvider = 'openai' | 'command' | 'script' | 'replay'
 /** The `llm` block of an agent, checked. */
 export interface LlmSettings {
   readonly provider: LlmProvider
-  /** As the API calls it. */
+  /** The API's name of the model. */
   readonly model?: string | undefined
-  /** Ends where `/chat/completions` is appended; usually `/v1`. Never holds credentials. */
+  /** URL to which `/chat/completions` is appended; usually ends in `/v1`. Never holds credentials. */
   readonly baseUrl?: string | undefined
   /** For `script`: path of the file with the turns. For `replay`: of the recording. */
   readonly script?: string | undefined
   /** For `command`: the program that reads a request on stdin and prints the answer. */
   readonly command?: readonly string[] | undefined
-  /** Every other key, passed to the API as it is. */
+  /** Every other key, passed to the API unchanged. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** How long the server may be silent; 0 is no limit. */
+  /** Idle timeout; 0 is no limit. */
   readonly timeoutMs?: number | undefined
-  /** Attempts in all, the first included. */
+  /** Attempts for one request, the first included. */
   readonly maxAttempts?: number | undefined
-  /** How long one request is tried again; there is no limit on attempts then, unless `maxAttempts` is given, too. */
+  /** How long one request is retried. Attempts are then limited by a given `maxAttempts` only. */
   readonly retry?: { readonly maxWaitMs: number } | undefined
-  /** Answers of a server are asked for as a stream. */
   readonly stream?: boolean | undefined
-  /** Tools are offered in strict mode, with what is optional as nullable. */
+  /** Tools are offered in strict mode, with optional parameters as nullable. */
   readonly strictTools?: boolean | undefined
 }
 
