@@ -45,7 +45,7 @@ test('what is not written has its default', () => {
   })
 })
 
-test('all problems are told at once, each with its path', () => {
+test('all problems are reported at once, each with its path', () => {
   expect(
     problems({
       sources: [
@@ -121,7 +121,7 @@ test('what looks like a variable and is not replaced is pointed out, but for a t
   ])
 })
 
-test('a manifest that is no manifest', () => {
+test('a value that is not a recipe', () => {
   expect(problems(null)).toEqual([': must be a map with "sources", not nothing'])
   expect(problems([])).toEqual([': must be a map with "sources", not an empty list'])
   expect(problems({})).toEqual([': "sources" is missing | Add "sources:" with a list.'])
@@ -153,7 +153,7 @@ test('a variable that does not exist is an error, a relative path a warning that
   ])
 })
 
-test('an expression that is none is found when the file is read', () => {
+test('an invalid pattern is found when the file is read', () => {
   const condition = { when: 'task_contains', pattern: '(' }
   expect(problems({ sources: [{ ...JOURNAL, condition }] })).toEqual([
     expect.stringContaining('sources[0].condition.pattern: Invalid regular expression'),

@@ -55,8 +55,8 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   const error = body.error || ofChoice || (body.object === 'error' ? body : undefined)
   if (!error) return undefined
   const said = serverWords(JSON.stringify({ error }))
-  const [told] = /^[45]\d\d\b/.exec(said.code) ?? []
-  const status = told === undefined ? undefined : Number(told)
+  const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
+  const status = digits === undefined ? undefined : Number(digits)
   const { code, advice } = kindOf(status, said, asked)
   const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
   return new ModelError(code, message, { status, retryable: isTransient(code) })

@@ -117,7 +117,7 @@ describe('errors that are worth another try', () => {
     await closed
   })
 
-  test('nobody listening', async () => {
+  test('a port without a server', async () => {
     const { server, model } = await start([])
     await server.close()
     expect(await failureOf(model.complete(request))).toMatchObject({
@@ -333,7 +333,7 @@ describe('errors that are not worth another try', () => {
     ['never ends', (response) => response.write('Wrong')],
     ['breaks off', (response) => response.write('Wrong') && setImmediate(() => response.destroy())],
     ['is endless', (response) => sendForEver(response, 'Wrong '.repeat(10_000))],
-  ])('a refusal whose explanation %s is told with what arrived', async (_how, explain) => {
+  ])('a refusal whose explanation %s is shown as far as it arrived', async (_how, explain) => {
     const model = await modelBehind((response) => explain(response.writeHead(401, { 'content-length': 1e9 })))
     const { code, message } = await failureOf(model.complete(request))
     expect(code).toBe('ERR_MODEL_ACCESS')
@@ -342,7 +342,7 @@ describe('errors that are not worth another try', () => {
   })
 })
 
-/** Sends the same bytes for as long as somebody takes them. */
+/** Sends the same bytes until the connection is closed. */
 function sendForEver(response: ServerResponse, piece: string): void {
   const send = () => {
     while (!response.destroyed && response.write(piece));
