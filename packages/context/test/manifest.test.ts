@@ -177,7 +177,9 @@ test('a recipe without the conversation, and two sources of one name, are pointe
 })
 
 test('no value makes the parser throw, and whatever is refused has its reasons', () => {
-  const key = fc.constantFrom(...'sources type path generator command condition when cache __proto__ x-a'.split(' '))
+  const key = fc.constantFrom(
+    ...'sources type path generator command condition when cache __proto__ x-a'.split(' '),
+  )
   const leaf = fc.oneof(
     fc.constantFrom('file', 'journal', 'computed_file', 'env_set', '${CWD}/x'),
     fc.integer(),
