@@ -9,7 +9,8 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildContext, followEvents, parseManifest } from '../packages/context/dist/index.js'
+import { buildContext, parseManifest } from '../packages/context/dist/index.js'
+import { followEvents } from '../packages/context/dist/internal.js'
 import { median, numbers, report } from './report.mjs'
 
 const [rounds = 15] = numbers()
@@ -70,7 +71,7 @@ const options = {
   iteration: ITERATIONS,
   task: task.content,
 }
-const manifest = (source) => parseManifest({ sources: [{ type: 'journal', ...source }] }).manifest
+const manifest = (source) => parseManifest({ sources: [{ type: 'journal', ...source }] })
 
 function byHand(lines) {
   const messages = []

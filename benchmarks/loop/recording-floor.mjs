@@ -36,7 +36,7 @@ async function ask(messages) {
   const text = JSON.stringify({ timestamp: new Date().toISOString(), sha256, parts: [1, recorded] })
   writeSync(record, `${text}\n`)
 
-  const { message, raw } = await model.complete(asked, { body })
+  const { message, raw } = await model.complete(asked, { bytes: body })
   writeSync(record, `,"response":${JSON.stringify(raw)}}\n`, text.length - 1)
   parts.sync()
   fsyncSync(record)

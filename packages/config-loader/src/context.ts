@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize, resolve } from 'node:path'
-import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
 import { showValue } from '@delta/executor/internal'
+import { type ContextManifest, type ContextSource, safeParseManifest } from '@delta/context'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'
@@ -51,7 +51,7 @@ export function readContext(
   const inner = sets.filter(({ path }) => path.length > 0)
   const { value, file: edited } = setIn(read.value, read, [], inner, findings)
   const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
-  const parsed = parseManifest(file.value)
+  const parsed = safeParseManifest(file.value)
   const spot = { file, path: [], findings }
   report(parsed.warnings, spot, findings.unknownKey)
   if (parsed.ok) return { manifest: parsed.manifest, sources: parsed.manifest.sources, file }

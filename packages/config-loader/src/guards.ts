@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { CREDENTIAL_NAMES, isAgentCommand, type ValuePath } from '@delta/executor/internal'
-import type { LlmSettings } from '@delta/model'
+import type { LlmSettings } from '@delta/model/internal'
 import type { LoadedContext } from './context.js'
 import { isInside, realPath } from './files.js'
 import type { LoadedHooks } from './hooks.js'

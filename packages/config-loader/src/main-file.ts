@@ -1,6 +1,6 @@
 import { type Policy, safeParsePolicy } from '@delta/executor'
 import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
-import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
+import { LLM_KEYS, type LlmSettings, safeParseLlm } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { findMainFile, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -106,7 +106,7 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
     findings.error(file.locate(path, { key: true }), message, 'Write llm: { model: gpt-4o }.')
     return undefined
   }
-  const parsed = parseLlm(value)
+  const parsed = safeParseLlm(value)
   if (!parsed.ok) report(parsed.problems, spot)
   if (isMap(value)) {
     for (const key of Object.keys(value)) checkName(inside(spot, key), key)

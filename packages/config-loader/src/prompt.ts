@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type LlmSettings, parseScript, type ScriptTurn } from '@delta/model'
+import type { ScriptTurn } from '@delta/model'
+import { type LlmSettings, safeParseScript } from '@delta/model/internal'
 import { displayName, isInside, readText, readYaml, tildeHint, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { report, wrong } from './shape.js'
@@ -84,7 +85,7 @@ export function readScript(
     wrong(spot, `"${llm.script}" leads out of the agent's directory`)
     return undefined
   }
-  const parsed = parseScript(file.value)
+  const parsed = safeParseScript(file.value)
   if (parsed.ok) return parsed.turns
   report(parsed.problems, { file, path: [], findings })
   return undefined

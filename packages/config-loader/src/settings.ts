@@ -4,7 +4,7 @@ import {
   formatPath,
   type ValuePath,
 } from '@delta/executor/internal'
-import { LLM_DEFAULTS } from '@delta/model'
+import { LLM_DEFAULTS } from '@delta/model/internal'
 import { HOOKS_FILE } from './hooks.js'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
 import { maskSecrets } from './problems.js'

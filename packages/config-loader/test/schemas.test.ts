@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fitShape, policySchema, settingsSchema } from '@delta/executor/internal'
-import { parseLlm } from '@delta/model'
 import { safeParseTool } from '@delta/tool-expander'
 import { SCHEMA_WORDS, toolSchemas } from '@delta/tool-expander/internal'
+import { safeParseLlm } from '@delta/model/internal'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
@@ -90,7 +90,7 @@ test('editors offer exactly the rules of a policy and the names of the hooks', (
 test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
   const { properties } = schema('agent').properties.llm ?? { properties: {} }
   const offered = Object.keys(properties)
-  const parsed = parseLlm({
+  const parsed = safeParseLlm({
     provider: 'openai',
     model: 'm',
     base_url: 'http://localhost/v1',
@@ -108,7 +108,7 @@ test('editors offer exactly the settings of llm that its parser takes out, and l
   expect(parameters).toEqual({ temperature: 0 })
   const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
-  for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
+  for (const key of offered) expect(safeParseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
   expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
 })
 

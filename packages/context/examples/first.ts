@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs'
 import { buildContext, parseManifest } from '@delta/context'
 import { parse } from 'yaml'
 
-const parsed = parseManifest(parse(readFileSync('context.yaml', 'utf8')))
-if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-
-const { messages, blocks } = await buildContext(parsed.manifest, {
+const manifest = parseManifest(parse(readFileSync('context.yaml', 'utf8')))
+const { messages, blocks } = await buildContext(manifest, {
   journalPath: 'journal.jsonl',
   variables: { AGENT_HOME: `${process.cwd()}/agent`, CWD: process.cwd(), RUN_DIR: process.cwd() },
   environment: process.env,

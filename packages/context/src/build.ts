@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import { type ChatMessage, textOf } from '@delta/model'
+import type { ChatMessage } from '@delta/model'
+import { textOf } from '@delta/model/internal'
 import { fitIntoBudget } from './budget.js'
 import { messagesOf, type SizedMessage, sizeMessage } from './conversation.js'
 import { ContextError } from './errors.js'
@@ -8,50 +9,54 @@ import { type ContextManifest, type ContextSource, sourceName } from './manifest
 import { type Part, type ReadOptions, readPart } from './sources.js'
 import { createMeter, type Meter, type MeterOptions } from './tokens.js'
 
-/** What a context is built from besides its manifest. */
+/** Options of `buildContext`. */
 export interface BuildOptions extends ReadOptions, MeterOptions {}
 
-/** What one source of `context.yaml` became. */
+/** The account of one source of `context.yaml`. */
 export interface ContextBlock {
   /** Its `id` in `context.yaml`, else its path without a leading variable, else its type. */
   source_id: string
   type: ContextSource['type']
-  /** How many chat messages it is, or is part of; 0 if the source was left out. */
+  /** Number of chat messages that it is, or is part of; 0 if the source was left out. */
   messages: number
-  /** The number of the first of them in the request, from 0. Absent if the source was left out. */
+  /** Index of the first of them in the request. Absent if the source was left out. */
   message?: number
-  /** Of a text: the byte of that message's content with which it begins, in UTF-8. */
+  /** Of a text: its first byte in the UTF-8 content of that message. */
   from?: number
-  /** Of a text: the byte of that message's content behind its end. */
+  /** Of a text: the byte after its last one. */
   to?: number
-  /** Of a text: how many of these bytes are its header and the blank line below. */
+  /** Of a text: how many of its first bytes are the header and the blank line below. */
   header_bytes?: number
-  /** Of its messages as JSON. Sources of a merged message share it: together they have its bytes. */
+  /** Size of its messages as JSON. Sources of a merged message share its size. */
   bytes: number
   /** Estimated, or counted if there is a counter. */
   tokens: number
-  /** Of its messages as JSON, one after the other; of a merged one as it would be alone. */
+  /** Of its messages as JSON, concatenated; of a merged text as if it were alone. */
   sha256: string
   /** Why it was left out, what was cut, or where it came from. */
   note?: string
 }
 
-/** What the model is to see, and an account of where it came from. */
+/** The messages for the model, and an account of their sources. */
 export interface BuiltContext {
-  /** As they are sent. */
   messages: ChatMessage[]
-  /** One for each source, in order, also for those that were left out. */
+  /** One for each source, in order; also for a source that was left out. */
   blocks: ContextBlock[]
-  /** For people, one sentence each: what was left out, or did not work and need not. */
+  /** For people, one sentence each: a source that was left out, or failed and may be missing. */
   warnings: string[]
 }
 
 /**
- * Builds what the model is to see: each source of the manifest in order, nothing besides.
+ * Builds the messages for the model from the sources of the manifest, in order. Nothing else is sent.
  *
- * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`: a source that must be there cannot be used; it is named.
- *   `ERR_CONTEXT_BUDGET`: what must stay does not fit. `ERR_CONTEXT_COUNTER`, `ERR_CONTEXT_ABORTED`, `ERR_CONTEXT_USAGE`.
- *   {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+ * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`: the named source must be there and cannot be used.
+ *   `ERR_CONTEXT_BUDGET`: the parts that must stay do not fit. `ERR_CONTEXT_COUNTER`, `ERR_CONTEXT_ABORTED`, `ERR_CONTEXT_USAGE`.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+ *
+ * @example
+ * const variables = { AGENT_HOME: '/agent', CWD: '/work', RUN_DIR: '/work/.delta/r1' }
+ * const options = { journalPath: 'journal.jsonl', variables, environment: process.env, iteration: 1, task: 'Count.' }
+ * const { messages, blocks } = await buildContext(manifest, options)
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   for (const [name, path] of Object.entries(options.variables)) {
@@ -65,7 +70,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, manifest, options))
   }
   const meter = createMeter(manifest, options)
-  await meter.count(messagesOf(parts.flatMap(({ turns }) => turns)))
+  await meter.count(messagesOf(parts.flatMap(({ groups }) => groups)))
   const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
   for (const part of await fitIntoBudget(parts, manifest, meter)) {
     add(context, part, { merge: manifest.merge === true, meter })
@@ -74,10 +79,10 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   return context
 }
 
-/** Puts a source behind those before it: as messages of its own, or into the last one. */
+/** Appends a source: as messages of its own, or to the last message. */
 function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
-  const { source, turns, header = '', note } = part
-  const own = [...messagesOf(turns)]
+  const { source, groups, header = '', note } = part
+  const own = messagesOf(groups)
   const neighbour = merge ? neighbourOf(context, part) : undefined
   const { from, bytes } = neighbour ? joinTo(neighbour, context, own[0]) : addTo(context, own)
   const message = context.messages.length - (neighbour ? 1 : own.length)
@@ -94,7 +99,7 @@ function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boole
       header_bytes: Buffer.byteLength(header),
     }),
     bytes,
-    tokens: meter.tokensOf(turns),
+    tokens: meter.tokensOf(groups),
     sha256: createHash('sha256')
       .update(own.map(({ json }) => json).join(''))
       .digest('hex'),
@@ -102,24 +107,24 @@ function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boole
   })
 }
 
-/** @returns The byte of its first message with which the source begins, and how many bytes of JSON are its own. */
+/** @returns `from`: the byte of its first message where the source begins. `bytes`: the size of its own JSON. */
 function addTo(context: BuiltContext, own: readonly SizedMessage[]): { from: number; bytes: number } {
   for (const { message } of own) context.messages.push(message)
   return { from: 0, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
-/** The source whose message one of the same role becomes part of. A conversation is part of none. */
-function neighbourOf({ blocks, messages }: BuiltContext, { source, turns }: Part): ContextBlock | undefined {
+/** The source before it with the same role, whose message it joins. A conversation joins none. */
+function neighbourOf({ blocks, messages }: BuiltContext, { source, groups }: Part): ContextBlock | undefined {
   const last = blocks.findLast((block) => block.messages > 0 || block.type === 'journal')
   const areTexts = source.type !== 'journal' && last?.type !== 'journal'
-  const role = turns[0]?.messages[0]?.message.role
+  const role = groups[0]?.messages[0]?.message.role
   return areTexts && role === messages.at(-1)?.role ? last : undefined
 }
 
-/** How the JSON of a block of text ends. */
+/** The end of the JSON of a text's message. */
 const CLOSING = '"}'
 
-/** Makes the last message longer by a blank line and a text. Returns as `addTo`. */
+/** Appends a blank line and a text to the last message. Returns as `addTo` does. */
 function joinTo(neighbour: ContextBlock, context: BuiltContext, added: SizedMessage | undefined) {
   const before = context.messages.pop()
   const text = textOf(before?.content ?? null)
@@ -130,4 +135,74 @@ function joinTo(neighbour: ContextBlock, context: BuiltContext, added: SizedMess
   context.messages.push(message)
   neighbour.bytes -= CLOSING.length
   return { from: Buffer.byteLength(text) + blank.length, bytes: bytes - bytesBefore }
+}
+
+/** The place where a request differs from the one before it, so that a provider's prompt cache ends there. */
+export interface CacheBreak {
+  /** The source that changed. */
+  source: string
+  type: ContextBlock['type']
+  /** Offset of the first difference in that source's messages, or in its share of one, as JSON. */
+  byte: number
+  /** Tokens from there to the end, which a provider reads anew and bills in full. */
+  tokensAfter: number
+  /** All this as a sentence. */
+  message: string
+}
+
+type Compared = Pick<BuiltContext, 'messages' | 'blocks'>
+
+/**
+ * Compares two requests of one run as a provider's prompt cache does: by their common prefix. Undefined if nothing is lost: the
+ * later request continues the earlier one, or everything after the difference is new.
+ */
+export function findCacheBreak(before: Compared, after: Compared): CacheBreak | undefined {
+  const sent = textsOf(before)
+  const sending = textsOf(after)
+  const index = sent.findIndex((text, at) => text !== sending[at])
+  const behind = new Set(sent.slice(index))
+  if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
+
+  const sizes = sending.map((text) => Buffer.byteLength(text))
+  const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
+  const { block, byte } = blockAt(after.blocks, same)
+  if (block === undefined) return undefined
+  const bytesAfter = sum(sizes) - same
+  const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
+  const source = block.source_id
+  return {
+    source,
+    type: block.type,
+    byte,
+    tokensAfter,
+    message: `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`,
+  }
+}
+
+function textsOf({ messages }: Compared): string[] {
+  return messages.map((message) => JSON.stringify(message))
+}
+
+/** The source of a byte of the messages, and the offset of that byte in the source's own messages. */
+function blockAt(blocks: readonly ContextBlock[], at: number) {
+  let byte = at
+  for (const block of blocks) {
+    if (byte < block.bytes) return { block, byte }
+    byte -= block.bytes
+  }
+  return { block: undefined, byte }
+}
+
+function commonBytes(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length++
+  return Buffer.byteLength(one.slice(0, length))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+function thousands(tokens: number): string {
+  return tokens < 1000 ? String(tokens) : `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}k`
 }

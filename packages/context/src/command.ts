@@ -10,27 +10,26 @@ import { CREDENTIAL_NAMES, credentialsOf, secretValues } from '@delta/executor/i
 import type { ContextCommand } from './manifest.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
-/** What a generator or a token counter is run with. */
+/** Options of a generator's or a token counter's run. */
 export interface CommandOptions {
   variables: ContextVariables
-  /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
+  /** For generators and conditions. Its engine credentials reach a generator only by `pass_env`. */
   environment: NodeJS.ProcessEnv
-  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  /** Engine credentials by name that are not in `environment`: for `pass_env`, and for generators that are agents. */
   credentials?: Readonly<Record<string, string>> | undefined
-  /** Ends what runs: `ERR_CONTEXT_ABORTED`. */
+  /** Ends a running command with `ERR_CONTEXT_ABORTED`. */
   signal?: AbortSignal | undefined
-  /** Called as soon as a generator or token counter runs; never two of them at once. */
+  /** Called when a generator or token counter has started. They run one after the other. */
   onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
-/** Standard output may stand in for the file; no more than this of it. */
-export const MOST_STDOUT_BYTES = 16 * 1024 * 1024
+/** The longest output that is taken for the file. */
+export const MAX_STDOUT_BYTES = 16 * 1024 * 1024
 
 /**
  * Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol.
  *
- * @returns Also what knows the keys that the command was given: they are taken out of what it printed, and of a file it wrote
- *   the caller takes them out.
+ * @returns The outcome, whose output has no keys, and their redactor for files that the command wrote.
  */
 export async function runContextCommand(
   { command, timeoutMs, passEnv }: ContextCommand,
@@ -51,7 +50,7 @@ export async function runContextCommand(
   const outcome = await runCommand(argv, {
     cwd,
     env,
-    keepBytes: MOST_STDOUT_BYTES,
+    keepBytes: MAX_STDOUT_BYTES,
     timeoutMs,
     stdin,
     signal,
@@ -61,7 +60,7 @@ export async function runContextCommand(
   return { outcome, known }
 }
 
-/** How a command ended that did not end well, with the beginning and the end of its complaint. */
+/** How a failed command ended, with the beginning and the end of its stderr. */
 export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
   const text = outcome.stderr.text.trim()
   const complaint = text.length <= 600 ? text : `${text.slice(0, 300)}\n…\n${text.slice(-300)}`

@@ -6,7 +6,7 @@ export interface SizedMessage {
   message: ChatMessage
   /** The message as JSON. */
   json: string
-  /** Of the JSON, in UTF-8. */
+  /** Size of the JSON in UTF-8. */
   bytes: number
 }
 
@@ -15,74 +15,80 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
   return { message, json, bytes: Buffer.byteLength(json) }
 }
 
-/** A piece of a conversation that is kept or dropped as a whole. */
-export interface Turn {
+/** Messages that are kept or dropped together. */
+export interface MessageGroup {
   /**
-   * `cycle`: what the model said, with all results; `dropped`: a mark in the place of the last cycle that was left out; the
-   * others are single messages from outside.
+   * `iteration`: a thought with all its results. `dropped`: a mark in the place of iterations that were left out. `user`,
+   * `system`: one message.
    */
-  kind: 'cycle' | 'dropped' | 'user' | 'system'
-  /** The number of the cycle that it is, belongs to or stands for, from 1. */
+  kind: 'iteration' | 'dropped' | 'user' | 'system'
+  /** The iteration that the group is, belongs to or stands for. They count from 1. */
   iteration?: number
   messages: readonly SizedMessage[]
 }
 
-export function* messagesOf(turns: readonly Turn[]): Generator<SizedMessage> {
-  for (const { messages } of turns) yield* messages
+export function messagesOf(groups: readonly MessageGroup[]): SizedMessage[] {
+  return groups.flatMap(({ messages }) => messages)
 }
 
-/** The whole conversation of a run as chat messages, in a form that a strict API accepts. */
+/**
+ * The whole conversation of a run as chat messages, in a form that a strict API accepts.
+ *
+ * @example
+ * const { events } = await readJournal('journal.jsonl')
+ * const messages = conversationFromEvents(events)
+ */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
-  return Array.from(messagesOf(turnsOf(events)), ({ message }) => message)
+  return messagesOf(groupsOf(events)).map(({ message }) => message)
 }
 
-export function turnsOf(events: Iterable<StoredEvent>): Turn[] {
-  const collector = collectTurns()
+export function groupsOf(events: Iterable<StoredEvent>): MessageGroup[] {
+  const collector = collectGroups()
   for (const event of events) collector.push(event)
-  return collector.turns()
+  return collector.groups()
 }
 
 /** The conversation of a run that goes on. */
 export interface Conversation {
-  /** As it is now. */
-  turns(): Promise<Turn[]>
+  /** The conversation up to now. */
+  groups(): Promise<MessageGroup[]>
 }
 
 /**
- * Keeps the conversation of a growing list of events, and looks only at those that were added since.
+ * Follows a growing list of events, and reads each event once.
  *
- * @param read - Gives the list, as `events` of an open run does: another list in its place is looked at from its beginning.
+ * @param read - Returns the list, as `events` of an open run does. Another list is read from its beginning.
  */
 export function followEvents(read: () => Promise<readonly StoredEvent[]>): Conversation {
-  let collector = collectTurns()
+  let collector = collectGroups()
   let seen: readonly StoredEvent[] | undefined
   let count = 0
   return {
-    async turns() {
+    async groups() {
       const events = await read()
       if (events !== seen) {
-        collector = collectTurns()
+        collector = collectGroups()
         count = 0
       }
       for (const event of events.slice(count)) collector.push(event)
       seen = events
       count = events.length
-      return collector.turns()
+      return collector.groups()
     },
   }
 }
 
 /**
- * Reads a conversation out of a run's events, as they come. What comes out is always one that a strict API accepts.
+ * Collects a conversation from events in their order, in a form that a strict API accepts.
  *
- * Results stand in the order of the calls, whatever order they came in. What users and the engine said between
- * a thought and its last result comes after that result. A call without a result gets an answer that says so, and
- * results nobody asked for are left out. So is an answer after which the run was retried: the request is made again.
+ * Results stand in the order of the calls. What users and the engine say between a thought and its last result comes after that
+ * result. A call without a result gets a message that says so, and a result without a call is left out. A retry of the run
+ * removes the answer before it, because the request is made again.
  */
-function collectTurns() {
-  const closed: Turn[] = []
+function collectGroups() {
+  const closed: MessageGroup[] = []
   const usedIds = new Set<string>()
-  let open: OpenCycle | undefined
+  let open: OpenIteration | undefined
 
   const close = () => {
     if (open !== undefined) closed.push(...render(open))
@@ -90,13 +96,14 @@ function collectTurns() {
   }
   const say = (kind: 'user' | 'system', content: Content, iteration?: number) => {
     if (open !== undefined && isAnswered(open)) close()
-    const turns = open === undefined ? closed : open.later
+    const groups = open === undefined ? closed : open.later
     const messages = [sizeMessage({ role: kind, content })]
-    turns.push({ kind, messages, ...(iteration !== undefined && { iteration }) })
+    groups.push({ kind, messages, ...(iteration !== undefined && { iteration }) })
   }
 
   function push(event: StoredEvent): void {
     if (!isKnownEvent(event)) return
+    const call = 'action_id' in event ? open?.calls.get(event.action_id ?? '') : undefined
     switch (event.type) {
       case 'USER_MESSAGE':
         say('user', event.content)
@@ -109,36 +116,44 @@ function collectTurns() {
         break
       case 'THOUGHT':
         close()
-        open = openCycle(event, usedIds)
+        open = openIteration(event, usedIds)
         break
-      default:
-        if (open !== undefined) note(open, event)
+      case 'ACTION_REQUEST':
+        if (call) call.pendingState = 'started'
+        break
+      case 'HUMAN_INPUT_REQUEST':
+        if (call) call.pendingState = 'asked'
+        break
+      case 'ACTION_RESULT':
+        if (call) call.result = event.observation_content
+        break
+      case 'HOOK_EXECUTION_AUDIT':
+        if (call) call.override = event.observation_override ?? call.override
     }
   }
 
-  return { push, turns: (): Turn[] => closed.concat(open === undefined ? [] : render(open)) }
+  return { push, groups: () => [...closed, ...(open === undefined ? [] : render(open))] }
 }
 
-/** A thought whose results may still come. */
-interface OpenCycle {
+/** A thought whose results may still arrive. */
+interface OpenIteration {
   thought: Thought
   /** By action id. */
   calls: Map<string, OpenCall>
-  later: Turn[]
+  later: MessageGroup[]
 }
 
 interface OpenCall {
-  /** What it is called in the conversation. */
+  /** Its id in the conversation. */
   id: string
   result?: string
-  /** What a hook put in the place of the result. */
-  override?: string
-  /** How far it has come as long as it has no result. */
-  fate: keyof typeof WITHOUT_RESULT
+  /** Takes the place of the result: a hook's. */
+  override?: string | undefined
+  pendingState: keyof typeof pendingStates
 }
 
-/** What the model reads in place of a result, so that it neither waits for one nor repeats a call blindly. */
-const WITHOUT_RESULT = {
+/** The states of a call without a result. The model reads these texts, so that it neither waits nor repeats a call blindly. */
+const pendingStates = {
   started:
     '[No result: the run was interrupted during this call. It may have taken effect completely, in part, or not at all. ' +
     'Check what is there before you repeat it.]',
@@ -146,14 +161,17 @@ const WITHOUT_RESULT = {
   never: '[No result: the run was interrupted before this call. It had no effect and can be repeated.]',
 }
 
-function openCycle(thought: Thought, usedIds: Set<string>): OpenCycle {
+function openIteration(thought: Thought, usedIds: Set<string>): OpenIteration {
   const calls = thought.tool_calls.map(({ action_id }, index): [string, OpenCall] => {
-    return [action_id, { id: unusedId(action_id, `${thought.iteration}-${index}`, usedIds), fate: 'never' }]
+    return [
+      action_id,
+      { id: unusedId(action_id, `${thought.iteration}-${index}`, usedIds), pendingState: 'never' },
+    ]
   })
   return { thought, calls: new Map(calls), later: [] }
 }
 
-/** Journals of older engines hold ids that some servers gave out anew every turn. */
+/** Journals of older engines hold ids that some servers used again in every response. */
 function unusedId(id: string, otherwise: string, usedIds: Set<string>): string {
   let unused = id
   for (let count = 1; usedIds.has(unused); count++) unused = count === 1 ? otherwise : `${otherwise}-${count}`
@@ -161,38 +179,24 @@ function unusedId(id: string, otherwise: string, usedIds: Set<string>): string {
   return unused
 }
 
-/** Remembers what an event says about one of the cycle's calls. */
-function note({ calls }: OpenCycle, event: StoredEvent): void {
-  if (!isKnownEvent(event) || !('action_id' in event)) return
-  const call = calls.get(event.action_id ?? '')
-  if (call === undefined) return
-  if (event.type === 'ACTION_REQUEST') call.fate = 'started'
-  if (event.type === 'HUMAN_INPUT_REQUEST') call.fate = 'asked'
-  if (event.type === 'ACTION_RESULT') call.result = event.observation_content
-  if (event.type === 'HOOK_EXECUTION_AUDIT' && event.observation_override !== undefined)
-    call.override = event.observation_override
-}
-
-function isAnswered({ calls }: OpenCycle): boolean {
+function isAnswered({ calls }: OpenIteration): boolean {
   return [...calls.values()].every(({ result }) => result !== undefined)
 }
 
-/** The cycle as it stands now, and what was said meanwhile behind it. */
-function render({ thought, calls, later }: OpenCycle): Turn[] {
+/** The iteration up to now, and behind it what was said meanwhile. */
+function render({ thought, calls, later }: OpenIteration): MessageGroup[] {
   const callOf = ({ action_id }: ToolCallRecord) => calls.get(action_id) as OpenCall
   const results = thought.tool_calls.map((record): ChatMessage => {
-    const { id, override, result, fate } = callOf(record)
-    return { role: 'tool', tool_call_id: id, content: override ?? result ?? WITHOUT_RESULT[fate] }
+    const { id, override, result, pendingState } = callOf(record)
+    return { role: 'tool', tool_call_id: id, content: override ?? result ?? pendingStates[pendingState] }
   })
   const messages = [assistantMessage(thought, (record) => callOf(record).id), ...results]
-  return [{ kind: 'cycle', iteration: thought.iteration, messages: messages.map(sizeMessage) }, ...later]
+  return [{ kind: 'iteration', iteration: thought.iteration, messages: messages.map(sizeMessage) }, ...later]
 }
 
 /**
- * A thought as the message it was, with the conversation's own call ids.
- *
- * Where the provider's own message was kept it is sent back with all its fields, so that reasoning and signatures
- * return as they came.
+ * The message of a thought, with the conversation's own call ids. The provider's own message, if it was kept, is sent back with
+ * all its fields, so that reasoning and signatures return unchanged.
  */
 function assistantMessage(
   { content, tool_calls: calls, message }: Thought,
@@ -200,8 +204,8 @@ function assistantMessage(
 ): AssistantMessage {
   const kept = isMap(message) ? message : {}
   const { tool_calls: keptCalls, ...fields } = kept
-  const silent = content === '' && calls.length > 0
-  const text = 'content' in kept ? (kept.content as string | null) : silent ? null : content
+  const isSilent = content === '' && calls.length > 0
+  const text = 'content' in kept ? (kept.content as string | null) : isSilent ? null : content
   if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
 
   const written: unknown[] = Array.isArray(keptCalls) ? keptCalls : []
@@ -213,16 +217,14 @@ function assistantMessage(
   return { ...fields, role: 'assistant', content: text, tool_calls: toolCalls }
 }
 
-/** A tool's name as every server takes it back; a model may have invented one that none does. */
+/** A tool's name in a form that every server accepts: a model may invent any name. */
 function sendableName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
 }
 
 /**
- * A call's arguments as they may be sent back: well-formed ones byte for byte.
- *
- * Models now and then write arguments that are no JSON object, and get an observation that says so. But servers that
- * parse the history would refuse every request from then on. Such arguments are sent as a text inside an object.
+ * A call's arguments in a form that every server accepts: a JSON object byte for byte, anything else as a string inside an
+ * object. Servers that parse the history would refuse every further request otherwise.
  */
 function sendableArguments(text: string): string {
   if (text.trim() === '') return '{}'
@@ -233,7 +235,7 @@ function isJsonObject(text: string): boolean {
   try {
     return isMap(JSON.parse(text))
   } catch {
-    return false // which is the very question
+    return false // not JSON
   }
 }
 
@@ -241,46 +243,39 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Keeps the last `cycles` cycles, and every message of the user's.
- *
- * What the engine said goes with the cycle it belongs to.
- *
- * @param dropped - As for `keepFrom`.
- */
-export function keepLastCycles(turns: readonly Turn[], cycles: number, dropped?: string): Turn[] {
-  let start = turns.length
-  let iteration: number | undefined
-  let left = cycles
-  for (let index = turns.length - 1; index >= 0; index--) {
-    const turn = turns[index]
-    if (turn?.kind === 'cycle') {
-      if (left === 0) return keepFrom(turns, start, dropped)
-      left--
-      iteration = turn.iteration
-      start = index
-    } else if (turn?.iteration !== undefined && turn.iteration === iteration) {
-      start = index
-    }
-  }
-  return [...turns]
+/** Keeps the last `count` iterations, the engine's messages that belong to them, and every message of a user. */
+export function keepLastIterations(
+  groups: readonly MessageGroup[],
+  count: number,
+  dropped?: string,
+): MessageGroup[] {
+  const numbers = groups.flatMap(({ kind, iteration }) => (kind === 'iteration' ? (iteration ?? []) : []))
+  if (numbers.length <= count) return [...groups]
+  const first = numbers.at(-count)
+  return keepFrom(
+    groups,
+    groups.findIndex(({ iteration }) => iteration === first),
+    dropped,
+  )
 }
 
 /**
- * What users said, and everything from the turn at `start` on.
+ * Keeps every message of a user, and everything from the group at `start` on.
  *
- * @param dropped - A mark that stands where the last of the cycles left out stood; `${count}` is how many they are: cycles
- *   are numbered from 1, so also those count that were not even read.
+ * @param dropped - Text of a mark in the place of the last iteration that is left out. `${count}` in it is the number of that
+ *   iteration, and so of all that are left out.
  */
-export function keepFrom(turns: readonly Turn[], start: number, dropped?: string): Turn[] {
-  const left = turns.findLastIndex(({ kind }, at) => at < start && (kind === 'cycle' || kind === 'dropped'))
-  return turns.flatMap((turn, index) => {
-    if (index === left && dropped !== undefined) return [markFor(turn, dropped)]
-    return index >= start || turn.kind === 'user' ? [turn] : []
+export function keepFrom(groups: readonly MessageGroup[], start: number, dropped?: string): MessageGroup[] {
+  const last = groups.findLastIndex(
+    ({ kind }, at) => at < start && (kind === 'iteration' || kind === 'dropped'),
+  )
+  return groups.flatMap((group, index) => {
+    if (index === last && dropped !== undefined) return [markFor(group, dropped)]
+    return index >= start || group.kind === 'user' ? [group] : []
   })
 }
 
-function markFor({ iteration = 0 }: Turn, dropped: string): Turn {
+function markFor({ iteration = 0 }: MessageGroup, dropped: string): MessageGroup {
   const content = dropped.replaceAll('${count}', String(iteration))
   return { kind: 'dropped', iteration, messages: [sizeMessage({ role: 'user', content })] }
 }

@@ -2,16 +2,17 @@
 export type ContextErrorCode =
   | 'ERR_CONTEXT_SOURCE' // a source that must be there cannot be read
   | 'ERR_CONTEXT_GENERATOR' // a generator failed, timed out, or wrote nothing
-  | 'ERR_CONTEXT_BUDGET' // what must stay is larger than what is allowed
+  | 'ERR_CONTEXT_BUDGET' // the parts that must stay exceed the budget
   | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
+  | 'ERR_CONTEXT_MANIFEST' // what was parsed is not a recipe
   | 'ERR_CONTEXT_ABORTED'
   | 'ERR_CONTEXT_USAGE' // a variable is not an absolute path
 
-/** A context that cannot be built. Branch on `code`; show `message` to people. */
+/** Branch on `code`; show `message` to people. */
 export class ContextError extends Error {
   override readonly name = 'ContextError'
   readonly code: ContextErrorCode
-  /** Names the source of `context.yaml` at fault, by its id or path; undefined when no single one is. */
+  /** Id or path of the source at fault; undefined when there is no single one. */
   readonly source: string | undefined
 
   constructor(code: ContextErrorCode, message: string, source?: string) {
@@ -21,7 +22,7 @@ export class ContextError extends Error {
   }
 }
 
-/** True for a `ContextError`, also for one that comes from another installed copy of this package. */
+/** True for a `ContextError`, also for one of another installed copy of this package. */
 export function isContextError(error: unknown): error is ContextError {
   return error instanceof Error && error.name === 'ContextError' && 'code' in error
 }

@@ -6,16 +6,16 @@ import { createFile, makeDirectories, readIfThere, replaceFile } from '@delta/du
 import { quoteCommand } from '@delta/executor'
 import { redactFile } from '@delta/executor/internal'
 import picomatch from 'picomatch'
-import { type CommandOptions, describeEnd, MOST_STDOUT_BYTES, runContextCommand } from './command.js'
+import { type CommandOptions, describeEnd, MAX_STDOUT_BYTES, runContextCommand } from './command.js'
 import { ContextError } from './errors.js'
 import { type ComputedFileSource, globExpression, sourceName } from './manifest.js'
 import { replaceVariables, whereItLeads } from './variables.js'
 
 /**
- * Makes the output of a source by its generator, unless it was made from exactly the files that are there now.
+ * Makes the output of a source by its generator. With `cache`, an output that was made from the same files is kept.
  *
- * @param path - Of the output.
- * @returns What is worth knowing of an output that is there, or why there is no new one.
+ * @param path - Path of the output.
+ * @returns A note about the output, or why there is no new one.
  * @throws {ContextError} `ERR_CONTEXT_ABORTED`.
  */
 export async function makeOutput(
@@ -33,7 +33,7 @@ export async function makeOutput(
   try {
     replaceFile(receipt, made, { mode: 0o666, sync: false })
   } catch {
-    // Without a receipt the generator runs the next time, too, which is always right.
+    // Without a receipt the generator runs again next time.
   }
   return {}
 }
@@ -42,15 +42,13 @@ function readIfPossible(path: string): string | undefined {
   try {
     return readIfThere(path)?.toString()
   } catch {
-    return undefined // it is a directory, say: then the generator runs, which is always right
+    return undefined // a directory, say: the generator runs
   }
 }
 
 /**
- * Runs a generator in the work directory, and makes sure that the file it was to write is new.
- *
- * The file's directory is made before. If the generator writes nothing to the file but prints, what it printed
- * becomes the file. If it fails, or writes neither, that is said: an older file is never taken for a new one.
+ * Runs a generator in the work directory. If it writes no file but prints, its output becomes the file. An older file never
+ * passes for a new one.
  *
  * @returns Why there is no new file; undefined if there is one.
  */
@@ -79,7 +77,7 @@ async function generate(
   options: CommandOptions,
 ): Promise<string | undefined> {
   const { generator } = source
-  // what a run keeps for itself is nobody else's to read
+  // other users may not read the files of a run
   const isPrivate = path.includes(IN_DELTA) || path.startsWith(`${options.variables.RUN_DIR}/`)
   makeDirectories(dirname(path), isPrivate ? 0o700 : 0o777)
   ignoreInGit(path)
@@ -100,7 +98,7 @@ async function generate(
   if (stdout.bytes === 0)
     return `${command} neither wrote ${path} nor printed anything; one that finds nothing to say touches the file`
   if (stdout.omittedBytes > 0)
-    return `${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`
+    return `${command} printed ${stdout.bytes} bytes; at most ${MAX_STDOUT_BYTES} are taken`
   replaceFile(path, stdout.head, { mode: isPrivate ? 0o600 : 0o666, sync: false }) // it can be made again
   return undefined
 }
@@ -112,24 +110,24 @@ function stopped(source: ComputedFileSource, what: string): ContextError {
 
 const IN_DELTA = '/.delta/'
 
-/** Where runs are kept outside the workspace, nothing but this makes `.delta` in it: git is not to see it. */
+/** Hides `.delta` from git where the runs are kept elsewhere, and nothing else creates it in the workspace. */
 function ignoreInGit(path: string): void {
   const end = path.lastIndexOf(IN_DELTA)
   if (end < 0) return
   try {
     createFile(`${path.slice(0, end + IN_DELTA.length)}.gitignore`, '*\n', { sync: false })
   } catch {
-    // It is there, or the output fails, too.
+    // It exists, or the output fails, too.
   }
 }
 
-/** Makes a file a second older: some clocks of file systems tick so rarely that a new one might look the same. */
+/** Makes a file a second older: some file systems' clocks tick so rarely that a new file might look the same. */
 function makeOlder(path: string): void {
   try {
     const { atime, mtimeMs } = statSync(path)
     utimesSync(path, atime, mtimeMs / 1000 - 1)
   } catch {
-    // There is none, or it is not ours.
+    // It does not exist, or is not ours.
   }
 }
 
@@ -144,8 +142,8 @@ function stampOf({ mtimeNs, ctimeNs, size, ino }: BigIntStats): string {
 }
 
 /**
- * What an output is made from, and the output: one that somebody changed is made anew. Lies beside the output; deleting it costs
- * a run of the generator, nothing else.
+ * The hashes of an output's inputs, and of the output: a changed one is made anew. The receipt lies beside the output. Deleting it
+ * costs a run of the generator.
  */
 async function receiptFor(
   source: ComputedFileSource,
@@ -166,17 +164,16 @@ async function receiptFor(
   return JSON.stringify({ inputs, output: hashOf(path) })
 }
 
-/** Larger files are compared by mtime and size: Node reads no file of 2 GiB, and nobody waits for one. */
-const LONGEST_HASHED_BYTES = 256 * 1024 * 1024
+/** Larger files are compared by mtime and size: Node reads no file of 2 GiB. */
+const MAX_HASHED_BYTES = 256 * 1024 * 1024
 
-/** By content. Blocking: promises take ten times as long. */
 function hashOf(path: string): string {
   try {
     const status = statSync(path, { bigint: true })
-    if (!status.isFile()) return 'no file' // a pipe would be waited for, a device never ends
-    return status.size > LONGEST_HASHED_BYTES ? stampOf(status) : digest(readFileSync(path))
+    if (!status.isFile()) return 'no file' // a pipe blocks, a device never ends
+    return status.size > MAX_HASHED_BYTES ? stampOf(status) : digest(readFileSync(path))
   } catch (error) {
-    return `unreadable: ${(error as NodeJS.ErrnoException).code}` // no content it could be told by
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}` // without content
   }
 }
 
@@ -186,16 +183,16 @@ function digest(content: string | Buffer): string {
 
 /** The files that match a pattern, which is relative to `directory`; links to directories are not followed. */
 async function* matchingFiles(pattern: string, directory: string): AsyncGenerator<string> {
-  const written = relative(directory, resolve(directory, pattern)) // the directory's own name is no pattern
+  const written = relative(directory, resolve(directory, pattern)) // the directory's own name is not a pattern
   const { base, isGlob } = picomatch.scan(written)
   const expression = globExpression(written)
   for await (const file of filesUnder(resolve(directory, isGlob ? base : dirname(written))))
     if (expression.test(relative(directory, file))) yield file
 }
 
-/** Nothing in them is an input of an agent's, and there may be very much of it. */
+/** Large directories without inputs of an agent. */
 const NEVER_ENTERED = new Set(['.git', 'node_modules', '.delta'])
-/** Gone meanwhile, not ours, or so deep that no program can name it. */
+/** Deleted meanwhile, not readable, or nested too deeply. */
 const CANNOT_BE_ENTERED = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG'])
 
 async function* filesUnder(directory: string): AsyncGenerator<string> {

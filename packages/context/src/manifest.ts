@@ -3,6 +3,7 @@ import type { Problem } from '@delta/executor'
 import { findUnreplaced, fitShape, formatPath } from '@delta/executor/internal'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
+import { ContextError } from './errors.js'
 import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
 
 const text = z.string().check(z.minLength(1))
@@ -26,12 +27,11 @@ const glob = text.check(
   }),
 )
 
-/** `*` and `?` stay within a name, `**` goes through directories, `{a,b}` means either, `[abc]` one of. */
+/** `*` and `?` match within a name, `**` matches directories, `{a,b}` either, `[abc]` one character. */
 export function globExpression(pattern: string): RegExp {
-  return picomatch.makeRe(pattern, { dot: true, posix: true, debug: true }) // debug: throws if what is in brackets is no range
+  return picomatch.makeRe(pattern, { dot: true, posix: true, debug: true }) // debug: throws for an invalid range in brackets
 }
 
-/** The file is relative to the workspace, case does not matter to the pattern, and an empty variable is not set. */
 const condition = z.discriminatedUnion('when', [
   z.strictObject({ when: z.literal('task_contains'), pattern }),
   z.strictObject({ when: z.literal('file_exists'), path: text }),
@@ -39,26 +39,22 @@ const condition = z.discriminatedUnion('when', [
   z.strictObject({ when: z.literal('iteration_at_least'), count }),
 ])
 
-/** Of a file its end is cut to `max_tokens`, of a conversation whole cycles are left out, the oldest first. */
 const common = {
   id: z.exactOptional(text),
   max_tokens: z.exactOptional(count),
   condition: z.exactOptional(condition),
 }
-/** What stands above a text, with its name in place of `${id}`; false: nothing, true: `# Context Block: ${id}`. */
 const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a string with ${id}'))
-/** Of every source but a journal. Without a role it is a system message, without a header it has the manifest's. */
+/** The keys of every source but a journal. */
 const block = { role: z.exactOptional(z.enum(['system', 'developer', 'user'])), header, ...common }
 const onMissing = z._default(z.enum(['skip', 'error']), 'error')
 
-/** A generator, or a token counter. */
 const command = z.strictObject({
   command: z.array(text).check(z.minLength(1)),
-  timeout_ms: z._default(z.int().check(z.gte(0)), 30_000), // 0: no limit
+  timeout_ms: z._default(z.int().check(z.gte(0)), 30_000),
   pass_env: z._default(z.array(text), []),
 })
 
-/** A user message that stands where iterations were left out, their number in place of `${count}`. */
 const dropped = z.pipe(
   z.union([z.boolean(), text], 'true, false or a string with ${count}'),
   z.transform((written) => {
@@ -90,7 +86,7 @@ const sourceSchema = z.discriminatedUnion('type', [
   }),
 ])
 
-/** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` is what reads a value. */
+/** The form of `context.yaml`. Exported for its JSON Schema; `parseManifest` reads a value. */
 export const manifestSchema = z.strictObject({
   sources: z.array(sourceSchema).check(z.minLength(1)),
   header,
@@ -99,51 +95,118 @@ export const manifestSchema = z.strictObject({
   token_counter: z.exactOptional(command),
 })
 
-type CamelCase<Name> = Name extends `${infer Start}_${infer Rest}`
-  ? `${Start}${Capitalize<CamelCase<Rest>>}`
-  : Name
-type CamelKeys<Value> = Value extends readonly (infer Item)[]
-  ? readonly CamelKeys<Item>[]
-  : Value extends object
-    ? { [Key in keyof Value as CamelCase<Key>]: CamelKeys<Value[Key]> }
-    : Value
+/** A recipe: what the model sees, in this order. Its keys are those of `context.yaml` in camelCase. Paths are as written. */
+export interface ContextManifest {
+  readonly sources: readonly ContextSource[]
+  /** The header of every source without one of its own. Default true. */
+  readonly header?: boolean | string
+  /** Sends neighbouring sources of one role as one message. Default false. */
+  readonly merge?: boolean
+  readonly totalMaxTokens?: number
+  readonly tokenCounter?: ContextCommand
+}
 
-/** `context.yaml`: what the model sees, in this order. Its keys are those of the file, in camelCase, and paths are as written. */
-export type ContextManifest = CamelKeys<z.infer<typeof manifestSchema>>
 /** One entry of `sources:`. */
-export type ContextSource = CamelKeys<z.infer<typeof sourceSchema>>
-export type FileSource = Extract<ContextSource, { type: 'file' }>
-export type ComputedFileSource = Extract<ContextSource, { type: 'computed_file' }>
-export type JournalSource = Extract<ContextSource, { type: 'journal' }>
-/** A command the context layer runs: a generator, or a token counter. */
-export type ContextCommand = CamelKeys<z.infer<typeof command>>
-export type Condition = NonNullable<ContextSource['condition']>
+export type ContextSource = FileSource | TextSource | ComputedFileSource | JournalSource
 
-/** The name of a source in messages, records and block headers: its id, else its path without a leading variable, else its type. */
+interface CommonKeys {
+  readonly id?: string
+  /** A text is cut at its end, a conversation loses its oldest iterations. */
+  readonly maxTokens?: number
+  readonly condition?: Condition
+}
+
+interface TextKeys extends CommonKeys {
+  /** Default `system`. */
+  readonly role?: 'system' | 'developer' | 'user'
+  /** The line above the text, with the name in place of `${id}`. False: none. True: `# Context Block: ${id}`. */
+  readonly header?: boolean | string
+}
+
+export interface FileSource extends TextKeys {
+  readonly type: 'file'
+  readonly path: string
+  readonly onMissing: 'skip' | 'error'
+}
+
+interface TextSource extends TextKeys {
+  readonly type: 'text'
+  readonly text: string
+}
+
+/** A file that a generator writes. */
+export interface ComputedFileSource extends TextKeys {
+  readonly type: 'computed_file'
+  readonly generator: ContextCommand
+  readonly outputPath: string
+  readonly onMissing: 'skip' | 'error'
+  readonly cache?: { readonly strategy: 'file_hash'; readonly invalidateOn: readonly string[] }
+}
+
+/** The conversation. */
+export interface JournalSource extends CommonKeys {
+  readonly type: 'journal'
+  readonly maxIterations?: number
+  /** A user message in the place of dropped iterations, with their number in place of `${count}`. */
+  readonly dropped?: string | undefined
+}
+
+/** A generator, or a token counter. */
+export interface ContextCommand {
+  readonly command: readonly string[]
+  /** 0: no limit. */
+  readonly timeoutMs: number
+  /** Names of credentials that the command gets. */
+  readonly passEnv: readonly string[]
+}
+
+/** Includes a source only if it holds. */
+export type Condition =
+  | { readonly when: 'task_contains'; readonly pattern: string }
+  | { readonly when: 'file_exists'; readonly path: string }
+  | { readonly when: 'env_set'; readonly name: string }
+  | { readonly when: 'iteration_at_least'; readonly count: number }
+
+/** The name of a source in messages, records and headers: its id, else its path without a leading variable, else its type. */
 export function sourceName(source: ContextSource): string {
   if (source.id !== undefined) return source.id
   if (source.type === 'journal' || source.type === 'text') return source.type
   return (source.type === 'file' ? source.path : source.outputPath).replace(/^\$\{\w+\}\//, '')
 }
 
-/** What `parseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
+/** A manifest, or every problem. Warnings come with both. */
 export type ParsedManifest =
   | { ok: true; manifest: ContextManifest; warnings: Problem[] }
   | {
       ok: false
       problems: Problem[]
       warnings: Problem[]
-      /** The sources of the right form, at their places, so that a caller can check them further. */
+      /** Each source of the right form at its index, for further checks. */
       sources: readonly (ContextSource | undefined)[]
     }
 
 /**
- * Reads the value of a `context.yaml`, whatever parsed it.
+ * Reads the value of a `context.yaml`, whatever parsed it. Paths stay as written, their variables not yet replaced.
  *
- * Unknown keys are warnings (keys that begin with `x-` are the author's own); everything else that does not fit
- * is a problem, and all of them are reported. Paths are written as in the file, their variables not yet replaced.
+ * @example
+ * const manifest = parseManifest({ sources: [{ type: 'journal', max_iterations: 20 }] })
+ *
+ * @throws {ContextError} `ERR_CONTEXT_MANIFEST`: the message lists every problem, one a line.
  */
-export function parseManifest(input: unknown): ParsedManifest {
+export function parseManifest(input: unknown): ContextManifest {
+  const parsed = safeParseManifest(input)
+  if (parsed.ok) return parsed.manifest
+  const lines = parsed.problems.map(({ path, message }) => `\n  ${path === '' ? '' : `${path}: `}${message}`)
+  throw new ContextError('ERR_CONTEXT_MANIFEST', `context.yaml cannot be used:${lines.join('')}`)
+}
+
+/**
+ * Reads as `parseManifest` does, but returns the problems instead of throwing, and warnings besides.
+ *
+ * An unknown key is a warning, unless it begins with `x-`, which marks a key of the author's own. Everything else that does
+ * not fit is a problem.
+ */
+export function safeParseManifest(input: unknown): ParsedManifest {
   const { value, problems: misfits } = fitShape(manifestSchema, input)
   const found = misfits.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
   const problems: Problem[] = found.filter(({ unknownKey }) => !unknownKey)
@@ -156,7 +219,7 @@ export function parseManifest(input: unknown): ParsedManifest {
   return { ok: false, problems, warnings, sources }
 }
 
-/** What of a manifest with mistakes can be checked further. */
+/** The sources of the right form in a manifest with mistakes. */
 function soundSources(input: unknown): (ContextSource | undefined)[] {
   const { sources } = (input ?? {}) as { sources?: unknown }
   if (!Array.isArray(sources)) return []
@@ -166,7 +229,6 @@ function soundSources(input: unknown): (ContextSource | undefined)[] {
   })
 }
 
-/** Keys of files are written in snake_case, those of our own values in camelCase. */
 function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys)
   if (typeof value !== 'object' || value === null) return value
@@ -178,13 +240,12 @@ function camelKeys(value: unknown): unknown {
 
 const VARIABLES = VARIABLE_NAMES.map((name) => `\${${name}}`)
 
-/** What is wrong (problems) or probably not meant so (warnings). */
 interface Findings {
   problems: Problem[]
   warnings: Problem[]
 }
 
-/** Finds what a schema cannot: unknown variables, and texts and commands in which something is not replaced. */
+/** Finds mistakes that the schema cannot: unknown variables, and texts and commands in which something is not replaced. */
 function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
   const ids = new Set<string>()
   let journals = 0
@@ -247,7 +308,7 @@ function checkCommand({ command }: ContextCommand, path: string, { warnings }: F
     warnings.push({ path: `${path}.command[${index}]`, message, hint })
 }
 
-/** What looks like a variable and is none reaches the model as it is written, which is seldom meant. */
+/** An unknown variable reaches the model as written, which is seldom intended. */
 function checkReplaced(text: unknown, path: string, known: readonly string[], { warnings }: Findings): void {
   if (typeof text !== 'string') return
   for (const [written] of text.matchAll(/(?<!\\)\$\{\w*\}/g)) {

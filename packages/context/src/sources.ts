@@ -4,7 +4,13 @@ import { limitedMatcher } from '@delta/executor/internal'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { CommandOptions } from './command.js'
-import { type Conversation, keepLastCycles, sizeMessage, type Turn, turnsOf } from './conversation.js'
+import {
+  type Conversation,
+  groupsOf,
+  keepLastIterations,
+  type MessageGroup,
+  sizeMessage,
+} from './conversation.js'
 import { ContextError } from './errors.js'
 import { makeOutput } from './generator.js'
 import {
@@ -18,22 +24,22 @@ import {
 } from './manifest.js'
 import { type ContextVariables, fillText, resolvePath, whereItLeads } from './variables.js'
 
-/** What sources are read with. */
+/** Options of a source's reading. */
 export interface ReadOptions extends CommandOptions {
-  /** The run's journal, its events if they are at hand, or what `followEvents` made of them for a run that goes on. */
+  /** Path of the run's journal, or its events. The engine passes the result of `followEvents`. */
   journalPath: string | readonly StoredEvent[] | Conversation
-  /** The iteration that is about to begin, from 1. */
+  /** Number of the next iteration, from 1. */
   iteration: number
-  /** Everything users said in this run. */
+  /** All messages of users in this run, for `task_contains`. */
   task: string
 }
 
-/** What one source became, while it is still being fitted into the budget. */
+/** The content of one source, before or after it is fitted into the budget. */
 export interface Part {
   source: ContextSource
-  /** A block of text is one turn; a journal has many; a source that was left out has none. */
-  turns: readonly Turn[]
-  /** What stands above a text, with the blank line below it; mostly `# Context Block: …`. */
+  /** A text is one group, a journal has many, a source that was left out has none. */
+  groups: readonly MessageGroup[]
+  /** The header of a text with the blank line below it. */
   header?: string
   /** Why it was left out, what was cut, or where it came from. */
   note?: string
@@ -43,7 +49,6 @@ export interface Part {
 /**
  * Reads one source: its text, its conversation, or the reason why there is none.
  *
- * @param manifest - Its header is for sources without one of their own.
  * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_ABORTED`.
  */
 export async function readPart(
@@ -52,19 +57,19 @@ export async function readPart(
   options: ReadOptions,
 ): Promise<Part> {
   if (source.condition !== undefined && !holds(source.condition, options))
-    return { source, turns: [], note: `left out: ${source.condition.when} does not hold` }
-  if (source.type === 'journal') return { source, turns: await readTurns(source, options) }
+    return { source, groups: [], note: `left out: ${source.condition.when} does not hold` }
+  if (source.type === 'journal') return { source, groups: await readGroups(source, options) }
 
   const { text, note, warning } = await readSource(source, options)
-  if (text === undefined) return { source, turns: [], note: `left out: ${note}`, ...(warning && { warning }) }
+  if (text === undefined)
+    return { source, groups: [], note: `left out: ${note}`, ...(warning && { warning }) }
   const written = source.header ?? manifest.header ?? true
   const title = written === true ? '# Context Block: ${id}' : written
   const header = title === false ? '' : `${title.replaceAll('${id}', () => sourceName(source))}\n\n`
   const message = sizeMessage({ role: source.role ?? 'system', content: header + text })
-  return { source, header, turns: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
+  return { source, header, groups: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
 }
 
-/** True if the source is to be used now. */
 function holds(condition: Condition, { variables, environment, iteration, task }: ReadOptions): boolean {
   switch (condition.when) {
     case 'task_contains':
@@ -87,18 +92,18 @@ function matches(pattern: string, text: string): boolean {
   throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)
 }
 
-async function readTurns({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
-  const turns = await allTurns(journalPath)
-  return maxIterations === undefined ? turns : keepLastCycles(turns, maxIterations, dropped)
+async function readGroups({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
+  const groups = await allGroups(journalPath)
+  return maxIterations === undefined ? groups : keepLastIterations(groups, maxIterations, dropped)
 }
 
-async function allTurns(journal: ReadOptions['journalPath']): Promise<Turn[]> {
+async function allGroups(journal: ReadOptions['journalPath']): Promise<MessageGroup[]> {
   if (typeof journal === 'string')
-    return turnsOf((await readJournal(journal, { schema: runEventSchema })).events)
-  return 'turns' in journal ? journal.turns() : turnsOf(journal)
+    return groupsOf((await readJournal(journal, { schema: runEventSchema })).events)
+  return 'groups' in journal ? journal.groups() : groupsOf(journal)
 }
 
-/** A source's text and what is worth knowing about it, or why there is none, and what a person is to be told. */
+/** A source's text with a note, or the reason why there is none, with a warning. */
 interface SourceText {
   text?: string
   note?: string | undefined
@@ -130,28 +135,28 @@ function readFileOf(
   variables: ContextVariables,
 ): SourceText {
   const read = readText(path, variables)
-  if (read.text !== undefined) return { text: read.text }
+  if (typeof read === 'string') return { text: read }
   if (read.isMissing && source.onMissing === 'skip') return { note: 'missing' }
 
   const name = sourceName(source)
   const warning = `context.yaml: the source "${name}": ${path} ${read.message}.`
   if (source.onMissing === 'skip') return { note: 'unusable', warning }
-  const hint =
-    source.type === 'file' ? read.hint : 'Mend its generator, or go on without it: on_missing: skip'
+  const hint = source.type === 'file' ? read.hint : 'Fix its generator, or go on without it: on_missing: skip'
   throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${hint}`, name)
 }
 
-/** A context window of a million tokens holds about this much; what is larger is not meant for a model. */
+/** About four times a context window of a million tokens. */
 const LARGEST_MEGABYTES = 16
 
-/** The text of a file, or why there is none, and what to do. */
-type ReadText = { text: string } | { text?: never; isMissing: boolean; message: string; hint: string }
+/** Why a file cannot be read, and what to do. */
+interface Refusal {
+  message: string
+  hint: string
+  isMissing?: true
+}
 
-/**
- * Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark.
- * Synchronously: a small file takes a fifteenth of what a promise and its thread do, in every iteration.
- */
-function readText(path: string, variables: ContextVariables): ReadText {
+/** Reads a file for a model: UTF-8 text of at most 16 MB, without its byte order mark. */
+function readText(path: string, variables: ContextVariables): string | Refusal {
   try {
     const file = openAtOnce(path)
     try {
@@ -160,41 +165,34 @@ function readText(path: string, variables: ContextVariables): ReadText {
       closeSync(file)
     }
   } catch (error) {
-    return refuseFor(error as NodeJS.ErrnoException)
+    const { code, message } = error as NodeJS.ErrnoException
+    const create = 'Create the file, or say that it may be missing: on_missing: skip'
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return { isMissing: true, message: 'does not exist', hint: create }
+    if (code === 'EISDIR') return { message: 'is a directory, not a file', hint: 'Name a file in it.' }
+    return {
+      message: `cannot be read: ${message}`,
+      hint: 'Change its permissions, or name another file.',
+    }
   }
 }
 
-function readOpen(file: number, path: string, variables: ContextVariables): ReadText {
+function readOpen(file: number, path: string, variables: ContextVariables): string | Refusal {
   const status = fstatSync(file, { bigint: true })
-  const elsewhere = whereItLeads(path, variables, status)
-  if (elsewhere !== undefined)
-    return refuse(
-      `is a link that leads out of the workspace, to ${elsewhere}`,
-      'A tool may have made it. Copy the file into the workspace, or name it by its own path.',
-    )
+  const target = whereItLeads(path, variables, status)
+  if (target !== undefined)
+    return {
+      message: `is a link that leads out of the workspace, to ${target}`,
+      hint: 'A tool may have made it. Copy the file into the workspace, or name it by its own path.',
+    }
+  const hint = 'Name a text file, or extract what the model needs with a computed_file.'
   if (status.size > LARGEST_MEGABYTES * 1024 * 1024)
-    return refuse(`is larger than ${LARGEST_MEGABYTES} MB`, ANOTHER_FILE)
+    return { message: `is larger than ${LARGEST_MEGABYTES} MB`, hint }
   const bytes = readFileSync(file)
-  if (bytes.includes(0)) return refuse('is not a text: it contains NUL bytes', ANOTHER_FILE)
+  if (bytes.includes(0)) return { message: 'is not a text: it contains NUL bytes', hint }
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    return refuse('is not UTF-8 text', ANOTHER_FILE)
+    return { message: 'is not UTF-8 text', hint }
   }
-}
-
-const ANOTHER_FILE =
-  'Name a text file, or write one with a computed_file, of what the model needs of this one.'
-
-function refuse(message: string, hint: string): ReadText {
-  return { isMissing: false, message, hint }
-}
-
-function refuseFor({ code, message }: NodeJS.ErrnoException): ReadText {
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = 'Create the file, or say that it may be missing: on_missing: skip'
-    return { isMissing: true, message: 'does not exist', hint }
-  }
-  if (code === 'EISDIR') return refuse('is a directory, not a file', 'Name a file in it.')
-  return refuse(`cannot be read: ${message}`, 'Change its permissions, or name another file.')
 }

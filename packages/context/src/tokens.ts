@@ -1,58 +1,53 @@
 import type { ChatMessage } from '@delta/model'
 import { type CommandOptions, describeEnd, runContextCommand } from './command.js'
-import type { SizedMessage, Turn } from './conversation.js'
+import type { MessageGroup, SizedMessage } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
 
-/**
- * What the provider last counted for a request of this run, and how many bytes that request's body had.
- * One true count turns a rule of thumb into an estimate for this model, this language and this kind of text.
- */
+/** The provider's last count for a request of this run. It calibrates estimates for this model and kind of text. */
 export interface Calibration {
   tokens: number
+  /** Size of that request's body. */
   bytes: number
 }
 
 /** Counts the tokens of several texts at once. */
 export type CountTokens = (texts: readonly string[]) => readonly number[] | Promise<readonly number[]>
 
-/** How tokens are counted besides what the manifest says. */
+/** Options of the counting of tokens. */
 export interface MeterOptions extends CommandOptions {
-  /** Makes estimates true to the provider. */
   calibration?: Calibration | undefined
-  /** Counts instead of estimating; comes before `token_counter` of the manifest. */
+  /** Counts exactly, instead of `token_counter` of the manifest. */
   countTokens?: CountTokens | undefined
 }
 
 const USUAL_BYTES_PER_TOKEN = 4
-/** Beyond these a count says more about the provider's bookkeeping than about the text. */
-const FEWEST = 1.5
-const MOST = 8
+/** A count beyond these reflects the provider's bookkeeping, not the text. */
+const MIN_BYTES_PER_TOKEN = 1.5
+const MAX_BYTES_PER_TOKEN = 8
 
-/** Estimates the tokens of so many bytes of UTF-8, by the last true count if there is one, else four bytes each. */
+/** Estimates the tokens of `bytes` of UTF-8 by the last count of the provider, or else at four bytes each. */
 export function estimateTokens(bytes: number, calibration?: Calibration): number {
   if (calibration === undefined || calibration.tokens <= 0 || calibration.bytes <= 0)
     return Math.ceil(bytes / USUAL_BYTES_PER_TOKEN)
   const ratio = calibration.bytes / calibration.tokens
-  return Math.ceil(bytes / Math.min(MOST, Math.max(FEWEST, ratio)))
+  return Math.ceil(bytes / Math.min(MAX_BYTES_PER_TOKEN, Math.max(MIN_BYTES_PER_TOKEN, ratio)))
 }
 
-/** Role, separators and names cost this much besides the text, with most providers. */
+/** Tokens of the role and the separators of one message, with most providers. */
 const FRAME_TOKENS = 4
 
 export type Meter = ReturnType<typeof createMeter>
 
-/** Tells what messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
+/** Measures messages: by an exact counter if there is one, else by their size and the provider's last count. */
 export function createMeter({ tokenCounter }: ContextManifest, options: MeterOptions) {
   const { countTokens, calibration } = options
   const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
   const counted = new Map<SizedMessage, number>()
 
-  /** Counts several messages in one go: a counter may be a program. Comes before `tokens` of these. */
-  async function countAll(given: Iterable<SizedMessage>): Promise<void> {
-    if (count === undefined) return
-    const messages = [...given]
-    if (messages.length === 0) return
+  /** Counts messages at once, because a counter may be a program. Needed before `tokens` of these messages. */
+  async function countAll(messages: readonly SizedMessage[]): Promise<void> {
+    if (count === undefined || messages.length === 0) return
     const counts = await count(messages.map(({ message }) => textsOf(message).join('\n')))
     const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
     const who = countTokens === undefined ? PROGRAM : 'countTokens'
@@ -64,15 +59,15 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
     if (count === undefined) return estimateTokens(message.bytes, calibration)
     return (counted.get(message) ?? 0) + FRAME_TOKENS
   }
-  function tokensOf(turns: readonly Turn[]): number {
+  function tokensOf(groups: readonly MessageGroup[]): number {
     let sum = 0
-    for (const { messages } of turns) for (const message of messages) sum += tokens(message)
+    for (const { messages } of groups) for (const message of messages) sum += tokens(message)
     return sum
   }
   return { count: countAll, tokens, tokensOf }
 }
 
-/** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */
+/** The strings of a message, as a tokenizer sees them: without JSON's quotes and escapes. */
 function textsOf({ role: _, ...rest }: ChatMessage): string[] {
   const visit = (value: unknown): string[] => {
     if (typeof value === 'string') return [value]

@@ -1,7 +1,7 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 
-/** What `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}` stand for: absolute directories. */
+/** The values of `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}`: absolute directories. */
 export interface ContextVariables {
   AGENT_HOME: string
   CWD: string
@@ -10,7 +10,7 @@ export interface ContextVariables {
 
 export const VARIABLE_NAMES: readonly string[] = ['AGENT_HOME', 'CWD', 'RUN_DIR']
 
-/** Replaces the engine's variables; every other text stays as it is. */
+/** Replaces the engine's variables, and no others. */
 export function replaceVariables(text: string, variables: ContextVariables): string {
   return text.replaceAll(
     /\$\{(AGENT_HOME|CWD|RUN_DIR)\}/g,
@@ -18,24 +18,23 @@ export function replaceVariables(text: string, variables: ContextVariables): str
   )
 }
 
-/** A text of `context.yaml` with the engine's variables replaced; with a backslash before it one is meant literally. */
+/** Replaces the engine's variables in a text of `context.yaml`, except after a backslash. */
 export function fillText(text: string, variables: ContextVariables): string {
   return text.replaceAll(/\\?\$\{[^}]*\}/g, (written) => {
     return written.startsWith('\\') ? written.slice(1) : replaceVariables(written, variables)
   })
 }
 
-/** A path of `context.yaml` as an absolute one. Relative ones start at `base`. */
+/** Makes a path of `context.yaml` absolute. A relative path starts at `base`. */
 export function resolvePath(path: string, variables: ContextVariables, base: keyof ContextVariables): string {
   return resolve(variables[base], replaceVariables(path, variables))
 }
 
 /**
- * Where a path that is written as one in the workspace leads, if that is outside of it: tools can make links there, and what the
- * engine opens for the agent stands outside of any sandbox. The agent's directory, which may lie in the workspace, counts as inside.
- * A path elsewhere is the author's decision.
+ * The target of a path in the workspace, if links lead out of the workspace. Tools can make such links, and the engine opens files
+ * outside of any sandbox. The agent's directory counts as inside. A path that is written elsewhere is the author's decision.
  *
- * @param opened - What was opened by that path: only a file that is the same is what was looked at here.
+ * @param opened - Status of the file that was opened by that path. Another file at the path now counts as outside.
  * @returns undefined for a path that stays inside.
  */
 export function whereItLeads(
@@ -52,7 +51,7 @@ export function whereItLeads(
   return [CWD, AGENT_HOME].some((root) => isInside(real, realPathOf(root))) ? undefined : real
 }
 
-/** Of a path that does not exist yet, that of what there is of it. */
+/** The real path of the part that exists. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path)

@@ -1,36 +1,38 @@
+import type { ChatMessage } from '@delta/model'
 import { areInstalled } from '@delta/testkit'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { estimateTokens } from '../src/index.js'
+import { estimateTokens, followEvents } from '../src/internal.js'
 import { history, journalText, placeWith } from './place.js'
 
 const PROMPT = { type: 'file', id: 'prompt', path: '${AGENT_HOME}/prompt.md' }
+const JOURNAL = { type: 'journal' }
 
 async function run(iterations: number, observation: string, prompt = 'You count.') {
   const events = history()
   events.user('The task.')
-  for (let index = 1; index <= iterations; index++) events.cycle(`thought ${index}`, observation)
+  for (let index = 1; index <= iterations; index++) events.iteration(`thought ${index}`, observation)
   events.user('The latest wish.')
   return placeWith({ 'agent/prompt.md': prompt, 'work/.delta/r1/journal.jsonl': journalText(events.events) })
 }
 
 const total = (blocks: readonly { tokens: number }[]) => blocks.reduce((sum, { tokens }) => sum + tokens, 0)
+const said = (messages: readonly ChatMessage[], role: string) =>
+  messages.filter((message) => message.role === role).map(({ content }) => content)
 
 test('the journal takes what the other sources leave, dropping the oldest iterations whole', async () => {
   const { build } = await run(20, 'x'.repeat(400))
-  const { messages, blocks } = await build({ total_max_tokens: 1000, sources: [PROMPT, { type: 'journal' }] })
+  const { messages, blocks } = await build({ total_max_tokens: 1000, sources: [PROMPT, JOURNAL] })
   expect(total(blocks)).toBeLessThanOrEqual(1000)
   expect(blocks[1]?.note).toMatch(/^dropped the \d+ oldest of 20 iterations to stay within \d+ tokens$/)
-
-  const thoughts = messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)
+  const thoughts = said(messages, 'assistant')
   expect(thoughts.length).toBeGreaterThan(3)
   expect(thoughts).toEqual(Array.from(thoughts, (_, index) => `thought ${20 - thoughts.length + 1 + index}`))
-  expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
-    'The task.',
-    'The latest wish.',
-  ])
-  for (const [index, { role }] of messages.entries()) {
-    if (role === 'assistant') expect(messages[index + 1]?.role).toBe('tool')
-  }
+  expect(said(messages, 'user')).toEqual(['The task.', 'The latest wish.'])
+
+  const bounded = await build({ total_max_tokens: 100_000, sources: [{ ...JOURNAL, max_tokens: 500 }] })
+  expect(bounded.blocks[0]?.tokens).toBeLessThanOrEqual(500)
+  expect(bounded.blocks[0]?.tokens).toBeGreaterThan(350)
 })
 
 test('dropped: true marks what the budget left out, within the budget, and once where max_iterations dropped, too', async () => {
@@ -39,210 +41,206 @@ test('dropped: true marks what the budget left out, within the budget, and once 
   for (const options of [{}, { countTokens }])
     for (const max_iterations of [undefined, 15, 1])
       for (let total_max_tokens = 250; total_max_tokens < 1500; total_max_tokens += 50) {
-        const journal = { type: 'journal', dropped: true, ...(max_iterations && { max_iterations }) }
+        const journal = { ...JOURNAL, dropped: true, ...(max_iterations && { max_iterations }) }
         const { messages, blocks } = await build({ total_max_tokens, sources: [PROMPT, journal] }, options)
         expect(total(blocks)).toBeLessThanOrEqual(total_max_tokens)
-        const first = messages.find(({ role }) => role === 'assistant')
-        const count = Number(String(first?.content).replace('thought ', '')) - 1
-        const users = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-        expect(users).toEqual(['The task.', `[${count} earlier iterations left out]`, 'The latest wish.'])
+        const count = Number(String(said(messages, 'assistant')[0]).replace('thought ', '')) - 1
+        const mark = `[${count} earlier iterations left out]`
+        expect(said(messages, 'user')).toEqual(['The task.', mark, 'The latest wish.'])
       }
-  const { messages } = await build({
-    total_max_tokens: 10_000,
-    sources: [{ type: 'journal', dropped: true }],
-  })
-  expect(messages.filter(({ role }) => role === 'user')).toHaveLength(2)
 })
 
-test('what users say between iterations takes its room once', async () => {
-  const events = history()
-  events.user('The task.')
-  for (let index = 1; index <= 20; index++) events.cycle(`thought ${index}`, 'x'.repeat(400))
-  events.user(`The latest wish: ${'x'.repeat(1600)}`)
-  const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(events.events) })
-  const { blocks } = await build({ total_max_tokens: 1000, sources: [{ type: 'journal' }] })
-  expect(total(blocks)).toBeGreaterThan(700)
-  expect(total(blocks)).toBeLessThanOrEqual(1000)
-})
-
-test('max_tokens of the journal bounds it, whatever the whole may have', async () => {
-  const { build } = await run(20, 'x'.repeat(400))
-  const { blocks } = await build({
-    total_max_tokens: 100_000,
-    sources: [PROMPT, { type: 'journal', max_tokens: 500 }],
-  })
-  expect(blocks[1]?.tokens).toBeLessThanOrEqual(500)
-  expect(blocks[1]?.tokens).toBeGreaterThan(350)
-})
-
-test('a text with max_tokens is cut at its end, which is marked; one without stays whole', async () => {
+test('max_tokens of a text cuts its end and marks the cut, or leaves out what has no room beside the mark', async () => {
   const { build } = await run(1, 'x', 'Prompt. '.repeat(1000))
-  const { messages, blocks } = await build({
-    sources: [{ ...PROMPT, max_tokens: 200 }, PROMPT, { type: 'journal' }],
-  })
-  expect(blocks[0]?.tokens).toBeLessThanOrEqual(200)
-  expect(blocks[0]?.tokens).toBeGreaterThan(150)
-  expect(blocks[0]?.note).toMatch(/^cut from \d+ to \d+ tokens \(max_tokens\)$/)
-  expect(messages[0]?.content).toMatch(
-    /^# Context Block: prompt\n\n(Prompt\. )+.*\n\[cut here: the rest exceeds max_tokens\]$/,
-  )
-  expect(messages[1]?.content).toBe(`# Context Block: prompt\n\n${'Prompt. '.repeat(1000)}`)
-})
-
-test('max_tokens holds however small it is: what has no room beside the mark of a cut is left out and told', async () => {
-  const { build } = await run(1, 'x', 'Prompt. '.repeat(1000))
-  for (let max_tokens = 1; max_tokens <= 80; max_tokens++) {
-    const sources = [{ ...PROMPT, max_tokens }, { type: 'journal' }]
-    const { messages, blocks, warnings } = await build({ sources })
+  for (let max_tokens = 1; max_tokens <= 200; max_tokens++) {
+    const { messages, blocks, warnings } = await build({ sources: [{ ...PROMPT, max_tokens }] })
     expect(blocks[0]?.tokens).toBeLessThanOrEqual(max_tokens)
-    if (messages[0]?.role === 'system')
-      expect(messages[0].content).toMatch(/^# Context Block: prompt\n\nP.*\n\[cut here: .*\]$/)
-    else {
-      expect(blocks[0]?.note).toBe(
-        `left out: max_tokens ${max_tokens} is too few for the beginning of its 2015`,
+    if (messages[0]) {
+      expect(messages[0].content).toMatch(
+        /^# Context Block: prompt\n\nP.*\n\[cut here: the rest exceeds max_tokens\]$/,
       )
-      expect(warnings).toEqual([
-        `context.yaml: "prompt" is left out: max_tokens ${max_tokens} is too few for the beginning of its 2015. Raise it.`,
-      ])
+      expect(blocks[0]?.note).toMatch(/^cut from 2015 to \d+ tokens \(max_tokens\)$/)
+    } else {
+      const why = `left out: max_tokens ${max_tokens} is too few for the beginning of its 2015`
+      expect(blocks[0]?.note).toBe(why)
+      expect(warnings).toEqual([`context.yaml: "prompt" is ${why}. Raise it.`])
+      expect(max_tokens).toBeLessThan(30)
     }
   }
-  const { messages } = await build({ sources: [{ ...PROMPT, max_tokens: 30 }, { type: 'journal' }] })
-  expect(messages[0]?.content).toMatch(/^# Context Block: prompt\n\nP.*\n\[cut here: .*\]$/)
+  const { messages } = await build({ sources: [PROMPT] })
+  expect(messages[0]?.content).toBe(`# Context Block: prompt\n\n${'Prompt. '.repeat(1000)}`)
 })
 
 test('a cut never falls within a character', async () => {
-  const { build } = await run(1, 'x', '🌲'.repeat(500))
-  for (let max_tokens = 60; max_tokens < 70; max_tokens++) {
-    const { messages } = await build({ sources: [{ ...PROMPT, max_tokens }, { type: 'journal' }] })
-    expect(() => encodeURIComponent(String(messages[0]?.content))).not.toThrow() // throws for half a character
-  }
-  const { build: buildResult } = await run(1, '🌲'.repeat(2000))
-  for (let total_max_tokens = 300; total_max_tokens < 320; total_max_tokens++) {
-    const { messages } = await buildResult({ total_max_tokens, sources: [{ type: 'journal' }] })
-    const result = messages.find(({ role }) => role === 'tool')
-    expect(result?.content).toContain('characters left out')
-    expect(() => encodeURIComponent(String(result?.content))).not.toThrow()
+  const { build } = await run(1, '🌲'.repeat(2000), '🌲'.repeat(500))
+  for (let tokens = 300; tokens < 320; tokens++) {
+    const text = await build({ sources: [{ ...PROMPT, max_tokens: tokens - 240 }] })
+    const result = await build({ total_max_tokens: tokens, sources: [JOURNAL] })
+    expect(said(result.messages, 'tool')[0]).toContain('characters left out')
+    for (const { content } of [...text.messages, ...result.messages])
+      expect(() => encodeURIComponent(String(content))).not.toThrow() // throws for half a character
   }
 })
 
 test('of the last iteration only results are shortened, in the middle and marked', async () => {
   const { build } = await run(3, `begin ${'x'.repeat(8000)} end`)
-  const { messages, blocks } = await build({ total_max_tokens: 500, sources: [PROMPT, { type: 'journal' }] })
+  const { messages, blocks } = await build({ total_max_tokens: 500, sources: [PROMPT, JOURNAL] })
   expect(total(blocks)).toBeLessThanOrEqual(500)
-  expect(blocks[1]?.note).toContain(
-    'dropped the 2 oldest iterations and shortened the results of the last iteration',
-  )
-  const alone = await (await run(1, 'x'.repeat(8000))).build({
-    total_max_tokens: 500,
-    sources: [{ type: 'journal' }],
-  })
-  expect(alone.blocks[0]?.note).toBe('shortened the results of the last iteration to stay within the budget')
-  const result = messages.find(({ role }) => role === 'tool')
-  expect(result?.content).toMatch(
+  const note = 'shortened the results of the last iteration to stay within the budget'
+  expect(blocks[1]?.note).toBe(`dropped the 2 oldest iterations and ${note}`)
+  expect(said(messages, 'tool')[0]).toMatch(
     /^begin x+\n\[\d+ characters left out to stay within the token budget\]\nx+ end$/,
   )
-  expect(messages.find(({ role }) => role === 'assistant')?.content).toBe('thought 3')
+  expect(said(messages, 'assistant')).toEqual(['thought 3'])
+  const alone = await run(1, 'x'.repeat(8000))
+  expect((await alone.build({ total_max_tokens: 500, sources: [JOURNAL] })).blocks[0]?.note).toBe(note)
 })
 
 test('a budget smaller than what must stay is an error that names the sources', async () => {
   const { build } = await run(3, 'x', 'Prompt. '.repeat(1000))
-  await expect(
-    build({ total_max_tokens: 500, sources: [PROMPT, { type: 'journal' }] }),
-  ).rejects.toMatchObject({
+  await expect(build({ total_max_tokens: 500, sources: [PROMPT, JOURNAL] })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_BUDGET',
     source: 'prompt',
     message: expect.stringMatching(
       /^context\.yaml: 500 tokens are too few for what must stay: "prompt" \d+, "journal" at least \d+ for what users said, and the last iteration\.\nRaise total_max_tokens, or give the largest source max_tokens\.$/,
     ),
   })
-  await expect(build({ sources: [{ type: 'journal', max_tokens: 5 }] })).rejects.toThrow(
-    '5 tokens are too few',
-  )
+  const tiny = build({ sources: [{ ...JOURNAL, max_tokens: 5 }] })
+  await expect(tiny).rejects.toThrow('5 tokens are too few')
 })
 
-test('an estimate is four bytes a token, until the provider has counted', () => {
+test('an estimate is four bytes a token, until the provider has counted', async () => {
   expect(estimateTokens(1000)).toBe(250)
   expect(estimateTokens(1000, { tokens: 500, bytes: 1500 })).toBe(334)
   expect(estimateTokens(1000, { tokens: 0, bytes: 1500 })).toBe(250)
   expect(estimateTokens(1000, { tokens: 1, bytes: 100_000 })).toBe(125)
-})
 
-test('what the provider counted makes the budget true', async () => {
   const { build } = await run(20, 'x'.repeat(400))
-  const manifest = { total_max_tokens: 1000, sources: [PROMPT, { type: 'journal' }] }
-  const estimated = await build(manifest)
+  const manifest = { total_max_tokens: 1000, sources: [PROMPT, JOURNAL] }
   const calibrated = await build(manifest, { calibration: { tokens: 1000, bytes: 2000 } })
-  expect(calibrated.messages.length).toBeLessThan(estimated.messages.length)
+  expect(calibrated.messages.length).toBeLessThan((await build(manifest)).messages.length)
   expect(total(calibrated.blocks)).toBeLessThanOrEqual(1000)
 })
 
-test('an exact counter can be a function', async () => {
+test('an exact counter is a function, or a program: a JSON string a line in, a number a line out', async () => {
   const { build } = await run(5, 'one two three')
-  const countTokens = (texts: readonly string[]) => texts.map((text) => text.split(/\s+/).length)
-  const { blocks } = await build({ sources: [PROMPT, { type: 'journal' }] }, { countTokens })
-  expect(blocks[0]?.tokens).toBe('# Context Block: prompt You count.'.split(' ').length + 4)
+  const words = (text: string) => text.trim().split(/\s+/).length
+  const tokens = words('# Context Block: prompt You count.') + 4
+  const counted = await build({ sources: [PROMPT] }, { countTokens: (texts) => texts.map(words) })
+  expect(counted.blocks[0]?.tokens).toBe(tokens)
+  if (!areInstalled('python3')) return
+  const program = 'import sys, json\nfor line in sys.stdin: print(len(json.loads(line).split()))\n'
+  const token_counter = { command: ['python3', '-c', program] }
+  expect((await build({ token_counter, sources: [PROMPT, JOURNAL] })).blocks[0]?.tokens).toBe(tokens)
 })
 
-const COUNT_WORDS = 'import sys, json\nfor line in sys.stdin: print(len(json.loads(line).split()))\n'
-
-test.skipIf(!areInstalled('python3'))(
-  'an exact counter can be a program: a JSON string a line in, a number a line out',
-  async () => {
-    const { build, write } = await run(5, 'one two three')
-    await write('agent/count.py', COUNT_WORDS)
-    const manifest = {
-      token_counter: { command: ['python3', '${AGENT_HOME}/count.py'] },
-      sources: [PROMPT, { type: 'journal' }],
-    }
-    const { blocks } = await build(manifest)
-    expect(blocks[0]?.tokens).toBe(10)
-  },
-)
-
-test('a counter that fails or talks nonsense is an error', async () => {
-  const { build } = await run(1, 'x')
-  const count = (script: string) =>
-    build({ token_counter: { command: ['sh', '-c', script] }, sources: [{ type: 'journal' }] })
-  await expect(count('exit 1')).rejects.toThrow('context.yaml: the token counter ended with exit code 1.')
-  await expect(count('cat > /dev/null; echo many')).rejects.toThrow(
-    'context.yaml: the token counter gave no whole number for each of 4 texts.\nA token_counter reads a JSON string a line, and prints a number a line.',
-  )
-})
-
-test('stopping the run stops a counter', async () => {
-  const { build } = await run(1, 'x')
-  const controller = new AbortController()
-  const manifest = { token_counter: { command: ['sleep', '300'] }, sources: [{ type: 'journal' }] }
-  const building = build(manifest, { signal: controller.signal, onSpawn: () => controller.abort() })
-  await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
-})
-
-test('a counter that prints nothing, or an empty line, does not count 0; a 0 does', async () => {
+test.each([
+  ['exit 1', 'context.yaml: the token counter ended with exit code 1.'],
+  ['cat > /dev/null; echo many', 'the token counter gave no whole number for each of 1 texts.'],
+  [
+    'cat > /dev/null',
+    'gave no whole number for each of 1 texts.\nA token_counter reads a JSON string a line',
+  ],
+  ['cat > /dev/null; echo', 'gave no whole number'], // an empty line does not count 0
+  ['cat > /dev/null; echo " "', 'gave no whole number'],
+])('a counter that fails or prints no number is an error: %s', async (script, message) => {
   const { build } = await placeWith({ 'agent/prompt.md': 'You count.' })
-  const count = (script: string) =>
-    build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
-  for (const script of ['cat > /dev/null', 'cat > /dev/null; echo', 'cat > /dev/null; echo " "'])
-    await expect(count(script)).rejects.toThrow('gave no whole number for each of 1 texts.')
+  const count = build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
+  await expect(count).rejects.toThrow(expect.objectContaining({ code: 'ERR_CONTEXT_COUNTER' }))
+  await expect(count).rejects.toThrow(message)
+})
+
+test('a counter may count 0, a function that counts too few is an error, and a stop ends a program', async () => {
+  const { build } = await placeWith({ 'agent/prompt.md': 'You count.' })
+  const counting = (...command: string[]) => ({ token_counter: { command }, sources: [PROMPT] })
   // nothing but what a message costs besides its text
-  await expect(count('cat > /dev/null; echo 0')).resolves.toMatchObject({ blocks: [{ tokens: 4 }] })
-  const countTokens = () => []
-  await expect(build({ sources: [PROMPT] }, { countTokens })).rejects.toMatchObject({
-    code: 'ERR_CONTEXT_COUNTER',
-    message: expect.stringContaining('countTokens gave no whole number for each of 1 texts.'),
+  const { blocks } = await build(counting('sh', '-c', 'cat > /dev/null; echo 0'))
+  expect(blocks[0]?.tokens).toBe(4)
+  await expect(build({ sources: [PROMPT] }, { countTokens: () => [] })).rejects.toThrow(
+    'countTokens gave no whole number for each of 1 texts.',
+  )
+  const controller = new AbortController()
+  const options = { signal: controller.signal, onSpawn: () => controller.abort() }
+  await expect(build(counting('sleep', '300'), options)).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_ABORTED',
   })
 })
 
-test('a hundred iterations fit into 4,000 tokens, and the task is in each of them', async () => {
-  const events = history()
-  events.user('The task: find the treasure.')
-  const { build } = await placeWith({ 'agent/prompt.md': 'You seek.' })
-  for (let index = 1; index <= 100; index++) {
-    const { messages, blocks } = await build(
-      { total_max_tokens: 4000, sources: [PROMPT, { type: 'journal' }] },
-      { journalPath: events.events },
-    )
-    expect(total(blocks)).toBeLessThanOrEqual(4000)
-    expect(messages.filter(({ role }) => role === 'user')).toHaveLength(1)
-    events.cycle(`thought ${index}`, `observation ${index} ${'y'.repeat((index * 37) % 3000)}`)
+/** How many bytes of two requests' messages are the same from the beginning. */
+function commonBytes(one: readonly ChatMessage[], other: readonly ChatMessage[]): number {
+  let bytes = 0
+  for (const [index, message] of one.entries()) {
+    const text = JSON.stringify(message)
+    if (text !== JSON.stringify(other[index])) break
+    bytes += text.length
   }
+  return bytes
+}
+
+test('a full budget is emptied in large steps, so that most of each request is the one before it', async () => {
+  const run = history()
+  run.user('The task.')
+  const { build } = await placeWith()
+  let before: ChatMessage[] = []
+  const sums = { same: 0, all: 0, breaks: 0 }
+  for (let iteration = 1; iteration <= 200; iteration++) {
+    run.iteration(`thought ${iteration}`, 'x'.repeat(300 + ((iteration * 37) % 200)))
+    // what the provider counts is never quite what it counted before
+    const calibration = { tokens: 1000, bytes: 4000 + ((iteration * 7) % 40) }
+    const options = { journalPath: run.events, calibration }
+    const { messages, blocks } = await build({ total_max_tokens: 5000, sources: [JOURNAL] }, options)
+    expect(total(blocks)).toBeLessThanOrEqual(5000)
+    expect(messages[0]).toEqual({ role: 'user', content: 'The task.' })
+
+    const same = commonBytes(before, messages)
+    sums.same += same
+    sums.all += JSON.stringify(messages).length
+    if (same < JSON.stringify(before).length - 2 - before.length) sums.breaks += 1
+    before = messages
+  }
+  expect(sums.same / sums.all).toBeGreaterThan(0.85)
+  expect(sums.breaks).toBeLessThan(200 / 8)
+
+  const windowed = [{ ...JOURNAL, max_iterations: 150 }] // the steps stand at the same iterations
+  const options = { journalPath: run.events }
+  const whole = await build({ total_max_tokens: 3000, sources: [JOURNAL] }, options)
+  expect((await build({ total_max_tokens: 3000, sources: windowed }, options)).messages).toEqual(
+    whole.messages,
+  )
+})
+
+test('whatever a run looks like: within the budget, nothing users said lost, and more than half of the room used', async () => {
+  const { build, write } = await placeWith()
+  const event = fc.oneof(
+    { weight: 6, arbitrary: fc.nat(2000) },
+    { weight: 1, arbitrary: fc.constantFrom('user' as const, 'system' as const) },
+  )
+  const runs = fc.array(event, { minLength: 1, maxLength: 60 })
+  await fc.assert(
+    fc.asyncProperty(runs, fc.integer({ min: 1500, max: 6000 }), async (events, budget) => {
+      const run = history()
+      run.user('The task.')
+      for (const [index, size] of events.entries()) {
+        if (size === 'user') run.user(`wish ${index}`)
+        else if (size === 'system') run.system(`note ${index}`)
+        else run.iteration(`thought ${index}`, 'x'.repeat(size))
+      }
+      const manifest = { total_max_tokens: budget, sources: [JOURNAL] }
+      const whole = await build({ sources: [JOURNAL] }, { journalPath: run.events })
+      const built = await build(manifest, { journalPath: run.events })
+      expect(total(built.blocks)).toBeLessThanOrEqual(budget)
+      expect(said(built.messages, 'user')).toEqual(said(whole.messages, 'user'))
+
+      const kept = said(built.messages, 'assistant')
+      expect(kept).toEqual(said(whole.messages, 'assistant').slice(-kept.length || Number.MAX_SAFE_INTEGER))
+      const largest = 2000 / 4 + 100
+      if (built.messages.length < whole.messages.length)
+        expect(total(built.blocks)).toBeGreaterThan(budget / 2 - largest)
+
+      const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+      for (const journalPath of [path, followEvents(async () => run.events)])
+        expect(await build(manifest, { journalPath })).toEqual(built)
+    }),
+    { numRuns: 60 },
+  )
 })

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { areInstalled, isAlive, tryLimits } from '@delta/testkit'
+import { isAlive, tryLimits } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { FOLD_MEMORY } from './fold-memory.js'
-import { history, journalText, placeWith } from './place.js'
+import { placeWith } from './place.js'
 
 const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
 const computed = (script: string, more: object = {}) => ({
@@ -58,32 +57,26 @@ test('what a generator only prints is saved where it should have written', async
   expect(await readFile(join(directory, 'work/.delta/.gitignore'), 'utf8')).toBe('*\n')
 })
 
-test('an output whose receipt cannot be written is made anew each time, and nothing is left beside it', async () => {
-  const { build, directory } = await placeWith()
-  const artifacts = join(directory, 'work/.delta/context_artifacts')
-  await mkdir(join(artifacts, 'summary.md.inputs.json'), { recursive: true })
-  const manifest = computed('echo x >> ran; wc -l < ran', {
-    cache: { strategy: 'file_hash', invalidate_on: ['in.txt'] },
-  })
-  expect((await build(manifest)).messages).toEqual(block('1\n'))
-  expect((await build(manifest)).messages).toEqual(block('2\n'))
-  expect((await readdir(artifacts)).sort()).toEqual(['summary.md', 'summary.md.inputs.json'])
-})
+const CACHE = { cache: { strategy: 'file_hash', invalidate_on: ['in.txt'] } }
 
-test('a link that was put in the place of a receipt is replaced, not written through', async () => {
+test('a receipt that cannot be written costs a run each time, and a link in its place is replaced, not written through', async () => {
   const { build, directory } = await placeWith({ 'elsewhere.txt': 'as it was\n' })
   const artifacts = join(directory, 'work/.delta/context_artifacts')
-  await mkdir(artifacts, { recursive: true })
-  await symlink(join(directory, 'elsewhere.txt'), join(artifacts, 'summary.md.inputs.json'))
-  const manifest = computed('echo printed', { cache: { strategy: 'file_hash', invalidate_on: ['in.txt'] } })
-  expect((await build(manifest)).messages).toEqual(block('printed\n'))
+  const receipt = join(artifacts, 'summary.md.inputs.json')
+  const manifest = computed('echo x >> ran; wc -l < ran', CACHE)
+  await mkdir(receipt, { recursive: true })
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+  expect((await build(manifest)).messages).toEqual(block('2\n'))
+
+  await rm(receipt, { recursive: true })
+  await symlink(join(directory, 'elsewhere.txt'), receipt)
+  expect((await build(manifest)).messages).toEqual(block('3\n'))
   expect(await readFile(join(directory, 'elsewhere.txt'), 'utf8')).toBe('as it was\n')
   expect((await readdir(artifacts)).sort()).toEqual(['summary.md', 'summary.md.inputs.json'])
-  for (const name of await readdir(artifacts))
-    expect((await lstat(join(artifacts, name))).isFile()).toBe(true)
+  expect((await lstat(receipt)).isFile()).toBe(true)
 })
 
-test('an output_path that a link leads out of the workspace is not written, whoever made the link and when', async () => {
+test('an output_path that a link leads out of the workspace is not written, before and after the generator runs', async () => {
   const { build, directory } = await placeWith({ 'elsewhere/summary.md': 'as it was\n' })
   const artifacts = join(directory, 'work/.delta/context_artifacts')
   const refused = {
@@ -100,20 +93,12 @@ test('an output_path that a link leads out of the workspace is not written, whoe
   expect(await readFile(join(directory, 'elsewhere/summary.md'), 'utf8')).toBe('as it was\n')
 })
 
-test('a generator that writes the file may print what it likes', async () => {
-  const { build } = await placeWith()
-  const { messages } = await build(
-    computed('echo written > .delta/context_artifacts/summary.md; echo progress'),
-  )
-  expect(messages).toEqual(block('written\n'))
-})
-
-test('the same text written again counts as new', async () => {
+test('a generator that writes the file may print what it likes, and the same text written again counts as new', async () => {
   const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'same\n' })
-  const { messages } = await build(
-    computed('cat .delta/context_artifacts/summary.md > t; mv t .delta/context_artifacts/summary.md'),
-  )
-  expect(messages).toEqual(block('same\n'))
+  for (const write of ['echo same > $f', 'cat $f > t; mv t $f', 'touch $f']) {
+    const script = `f=.delta/context_artifacts/summary.md; ${write}; echo progress`
+    expect((await build(computed(script))).messages).toEqual(block('same\n'))
+  }
 })
 
 test('last time’s file never passes for new: a generator that writes and prints nothing is an error', async () => {
@@ -187,7 +172,7 @@ test.each([
   ['prints it', 'echo "key $OPENAI_API_KEY"', 'key [REDACTED]'],
   ['writes it', 'echo "key $OPENAI_API_KEY" > .delta/context_artifacts/summary.md', 'key [REDACTED]'],
   ['complains of it', 'echo "bad $OPENAI_API_KEY" >&2; exit 1', 'ended with exit code 1:\nbad [REDACTED]'],
-])('a generator that %s gives a key away to nobody', async (_, script, said) => {
+])('a key does not leak from a generator that %s', async (_, script, said) => {
   const { build, options, directory } = await placeWith()
   const environment = { ...options.environment, OPENAI_API_KEY: 'sk-example-not-real' }
   const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
@@ -223,70 +208,6 @@ test('stopping the run stops a generator', async () => {
   controller.abort()
   await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
 })
-
-test.skipIf(!areInstalled('jq'))(
-  'a script that folds memory by grep and jq, and only prints, works unchanged',
-  async () => {
-    const run = history()
-    run.user('Go.')
-    for (let index = 0; index < 30; index++) run.cycle(`I decided to look at file ${index}.`, 'fine')
-    const { build } = await placeWith({
-      'agent/tools/fold-memory.sh': FOLD_MEMORY,
-      'work/.delta/r1/journal.jsonl': journalText(run.events),
-    })
-    const generator = { command: ['bash', '${AGENT_HOME}/tools/fold-memory.sh'] }
-    const { messages } = await build({
-      sources: [{ type: 'computed_file', id: 'memory', generator, output_path: OUTPUT }],
-    })
-    expect(messages[0]?.content).toContain('## Memory Summary (Iterations 1-71)')
-    expect(messages[0]?.content).toContain('30 tool')
-    expect(messages[0]?.content).toContain('I decided to look at file 0.')
-  },
-)
-
-const SUMMARIZE = `#!/usr/bin/env python3
-import os
-import json
-
-journal_path = os.environ['JOURNAL_PATH']
-output_path = ".delta/context_artifacts/summary.md"
-
-# Read journal
-with open(journal_path) as f:
-    events = [json.loads(line) for line in f]
-
-# Extract key decisions
-decisions = [
-    e['content'] for e in events
-    if e['type'] == 'THOUGHT' and 'decided' in e['content'].lower()
-]
-
-# Write summary
-os.makedirs(os.path.dirname(output_path), exist_ok=True)
-with open(output_path, 'w') as f:
-    f.write("## Memory Summary\\n\\n")
-    for i, decision in enumerate(decisions, 1):
-        f.write(f"{i}. {decision}\\n\\n")
-`
-
-test.skipIf(!areInstalled('python3'))(
-  'a summary in Python that reads the journal and writes the file works unchanged',
-  async () => {
-    const run = history()
-    run.user('Go.')
-    run.cycle('I decided on TypeScript.', 'fine')
-    run.cycle('Looking.', 'fine')
-    const { build } = await placeWith({
-      'agent/tools/summarize.py': SUMMARIZE,
-      'work/.delta/r1/journal.jsonl': journalText(run.events),
-    })
-    const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
-    const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
-    expect(messages).toEqual(
-      block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', '.delta/context_artifacts/summary.md'),
-    )
-  },
-)
 
 test('with cache, a generator runs again only when its inputs changed', async () => {
   const { build, write, directory } = await placeWith({
@@ -337,7 +258,7 @@ test('what cannot be read does not hold a cache up: a pipe, a device, a link to 
   expect((await build(manifest)).messages).toEqual(block('2\n'))
 })
 
-test('a file too long to be read is told by its stamp, and a directory too deep to be named holds nothing up', async () => {
+test('a file too long to be read is compared by its stamp, and a directory too deep to be named is skipped', async () => {
   const { directory, build } = await placeWith({ 'work/src/long': '' })
   const long = join(directory, 'work/src/long')
   await truncate(long, 3 * 2 ** 30)

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { findHistoryProblem } from '@delta/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { conversationFromEvents } from '../src/index.js'
-import { history } from './place.js'
+import { followEvents } from '../src/internal.js'
+import { history, journalText, placeWith } from './place.js'
 
 const call = (id: string, more: object = {}) => ({ id, action_id: id, ...more })
 
@@ -32,7 +35,7 @@ test('a run becomes user, assistant and tool messages, as OpenAI spells them', (
 test('an answer after which the run was retried is left out: the request is made again', () => {
   const run = history()
   run.user('Count the files.')
-  run.cycle('I look.', 'a')
+  run.iteration('I look.', 'a')
   const asked = conversationFromEvents(run.events)
   run.thought('')
   run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
@@ -52,30 +55,20 @@ test('results stand in the order of the calls, whatever order they came in', () 
   ])
 })
 
-test('both sides carry the run’s own id, not the one the server may repeat every turn', () => {
+test('both sides carry the run’s own id, and ids that an older journal repeats are told apart', () => {
   const run = history()
-  run.thought('', [{ id: 'call_0', action_id: '1-0' }])
-  run.result('1-0', 'first')
-  run.thought('', [{ id: 'call_0', action_id: '2-0' }])
-  run.result('2-0', 'second')
+  for (const action_id of ['1-0', '2-0', '2-0']) {
+    run.thought('', [{ id: 'call_0', action_id }])
+    run.result(action_id, 'x')
+  }
   const messages = conversationFromEvents(run.events)
   expect(messages.map((message) => message.tool_calls ?? message.tool_call_id)).toMatchObject([
     [{ id: '1-0' }],
     '1-0',
     [{ id: '2-0' }],
     '2-0',
-  ])
-})
-
-test('ids that an older journal holds twice are told apart', () => {
-  const run = history()
-  for (const observation of ['one', 'two']) {
-    run.thought('', [call('call_0')])
-    run.result('call_0', observation)
-  }
-  expect(conversationFromEvents(run.events).filter(({ role }) => role === 'tool')).toEqual([
-    { role: 'tool', tool_call_id: 'call_0', content: 'one' },
-    { role: 'tool', tool_call_id: '2-0', content: 'two' },
+    [{ id: '3-0' }],
+    '3-0',
   ])
 })
 
@@ -125,10 +118,13 @@ test('every call is answered: an interrupted one so that the model does not repe
   ])
 })
 
-test('what users and the engine say between a thought and its last result comes after that result', () => {
+test('what is said between a thought and its last result comes after it; a stray result and a new event are left out', () => {
   const run = history()
+  run.result('stray', 'x')
+  run.add({ type: 'TELEPATHY', content: 'x' })
   run.thought('', [call('a'), call('b')])
   run.result('a', '1')
+  run.result('stray', 'x')
   run.user('And hurry.')
   run.system('A hook failed.')
   run.result('b', '2')
@@ -140,21 +136,6 @@ test('what users and the engine say between a thought and its last result comes 
     'user: And hurry.',
     'system: A hook failed.',
     'assistant: Done.',
-  ])
-})
-
-test('system messages stand where they were said', () => {
-  const run = history()
-  run.user('Go.')
-  run.system('Careful.')
-  run.cycle('', 'x')
-  run.system('Slow.')
-  expect(conversationFromEvents(run.events).map(({ role }) => role)).toEqual([
-    'user',
-    'system',
-    'assistant',
-    'tool',
-    'system',
   ])
 })
 
@@ -180,44 +161,15 @@ test('a hook’s override is what the model reads, also when it comes before the
   ).toEqual(['A', 'B'])
 })
 
-test('results nobody asked for are left out: a strict API would refuse them', () => {
+test.each([
+  ['{ "x" : 1.0 }', '{ "x" : 1.0 }'],
+  ['', '{}'],
+  ...['{"a":', '[1]', 'null', '"text"'].map((text) => [text, JSON.stringify({ malformed_arguments: text })]),
+])('the arguments %j are sent back as %j, so that no server refuses the history', (text, sent) => {
   const run = history()
-  run.result('stray', 'x')
-  run.user('Go.')
-  run.thought('', [call('a')])
-  run.result('other', 'x')
-  run.result('a', 'y')
-  expect(conversationFromEvents(run.events).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
-})
-
-test.each(['{"a":', '[1]', 'null', '"text"', '5'])(
-  'arguments %s are sent as text inside of an object, so that no server chokes on the history',
-  (text) => {
-    const run = history()
-    run.thought('', [call('a', { arguments: text })])
-    run.result('a', 'not an object')
-    const [assistant] = conversationFromEvents(run.events)
-    expect(assistant).toMatchObject({
-      tool_calls: [{ function: { arguments: JSON.stringify({ malformed_arguments: text }) } }],
-    })
-  },
-)
-
-test('well-formed arguments are sent back byte for byte, empty ones as an empty object', () => {
-  const run = history()
-  run.thought('', [call('a', { arguments: '{ "x" : 1.0 }' }), call('b', { arguments: '' })])
+  run.thought('', [call('a', { arguments: text })])
   const [assistant] = conversationFromEvents(run.events)
-  expect(assistant).toMatchObject({
-    tool_calls: [{ function: { arguments: '{ "x" : 1.0 }' } }, { function: { arguments: '{}' } }],
-  })
-})
-
-test('events of a newer engine are passed over', () => {
-  const run = history()
-  run.user('Go.')
-  run.add({ type: 'TELEPATHY', content: 'x' })
-  run.thought('Yes.')
-  expect(conversationFromEvents(run.events)).toHaveLength(2)
+  expect(assistant).toMatchObject({ tool_calls: [{ function: { arguments: sent } }] })
 })
 
 const ids = fc.constantFrom('a', 'b', 'c')
@@ -274,4 +226,111 @@ test('a name that no tool can have is sent in a form that servers accept', () =>
     })),
   })
   expect(findHistoryProblem({ model: 'any', messages })).toBeUndefined()
+})
+
+function longRun(iterations: number) {
+  const run = history()
+  run.user('The task.')
+  for (let index = 1; index <= iterations; index++) {
+    if (index === 3) run.user('A second wish.')
+    run.iteration(`thought ${index}`, `result ${index}`)
+    if (index === 2) run.system('noise of iteration 2')
+  }
+  return run
+}
+
+test('max_iterations drops whole old iterations, never what users said; dropped marks their place', async () => {
+  const run = longRun(6)
+  const { build } = await placeWith()
+  const contents = async (journal: object) => {
+    const sources = [{ type: 'journal', ...journal }]
+    return (await build({ sources }, { journalPath: run.events })).messages.map(({ content }) => content)
+  }
+  const all = await contents({})
+  expect(all).toHaveLength(2 + 1 + 6 * 2)
+  for (const whole of [{ max_iterations: 6, dropped: true }, { max_iterations: 9 }, { dropped: true }])
+    expect(await contents(whole)).toEqual(all)
+  const kept = ['thought 5', 'result 5', 'thought 6', 'result 6']
+  const users = ['The task.', 'A second wish.']
+  expect(await contents({ max_iterations: 2, dropped: false })).toEqual([...users, ...kept])
+  expect(await contents({ max_iterations: 2, dropped: true })).toEqual([
+    ...users,
+    '[4 earlier iterations left out]',
+    ...kept,
+  ])
+  expect((await contents({ max_iterations: 4, dropped: '<${count} gone>' })).slice(0, 3)).toEqual([
+    'The task.',
+    '<2 gone>', // the second wish came after them
+    'A second wish.',
+  ])
+  run.thought('')
+  run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
+  expect(await contents({ max_iterations: 2 })).toEqual([...users, ...kept]) // the unused answer counts for none
+})
+
+test('a run that has not begun has no conversation', async () => {
+  const { build, options } = await placeWith()
+  const journals = ['/no/such/journal.jsonl', followEvents(async () => []), options.journalPath]
+  for (const journalPath of journals) {
+    const { messages } = await build({ sources: [{ type: 'journal', max_iterations: 3 }] }, { journalPath })
+    expect(messages).toEqual([])
+  }
+})
+
+test('whatever is said when, a follower gives what the file and the events give, at every length', async () => {
+  const { build, write } = await placeWith()
+  const said = fc.constantFrom(
+    'user',
+    'system',
+    'warning before',
+    'warning',
+    'late',
+    'iteration',
+    'iteration',
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(said, { minLength: 1, maxLength: 15 }),
+      fc.integer({ min: 1, max: 4 }),
+      async (all, max_iterations) => {
+        const run = history()
+        const follower = followEvents(async () => run.events)
+        const sources = [{ type: 'journal', max_iterations, dropped: true }]
+        let iteration = 0
+        for (const [index, what] of all.entries()) {
+          const warning = { type: 'SYSTEM_MESSAGE', level: 'WARN', content: `${what} ${index}` }
+          if (what === 'user') run.user(`wish ${index}`)
+          else if (what === 'system') run.system(`note ${index}`)
+          else if (what === 'late') run.result(`c${iteration}`, 'late')
+          else if (what === 'warning') run.add({ ...warning, iteration: Math.max(1, iteration) })
+          else {
+            iteration += 1
+            if (what === 'warning before') run.add({ ...warning, iteration })
+            run.iteration(`thought ${index}`, `result ${index}`)
+          }
+          const fresh = await build({ sources }, { journalPath: [...run.events] })
+          expect(await build({ sources }, { journalPath: follower })).toEqual(fresh)
+        }
+        await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+        expect(await build({ sources })).toEqual(await build({ sources }, { journalPath: follower }))
+      },
+    ),
+  )
+})
+
+test('a follower that is given another list reads it from its beginning', async () => {
+  let { events } = longRun(2)
+  const follower = followEvents(async () => events)
+  await follower.groups()
+  events = longRun(1).events
+  const contents = (await follower.groups()).flatMap(({ messages }) => messages)
+  expect(contents.map(({ message }) => message.content)).toEqual(['The task.', 'thought 1', 'result 1'])
+})
+
+test('a pipe in the place of a journal is refused at once', async () => {
+  const { directory, build } = await placeWith()
+  const path = join(directory, 'journal.jsonl')
+  execFileSync('mkfifo', [path])
+  const built = build({ sources: [{ type: 'journal' }] }, { journalPath: path })
+  await expect(built).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
 })

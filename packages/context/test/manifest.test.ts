@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseManifest } from '../src/index.js'
+import { parseManifest, safeParseManifest } from '../src/index.js'
 
 function problems(input: unknown): string[] {
-  const parsed = parseManifest(input)
+  const parsed = safeParseManifest(input)
   return parsed.ok
     ? []
     : parsed.problems.map(({ path, message, hint }) =>
@@ -12,7 +12,7 @@ function problems(input: unknown): string[] {
 }
 
 function warnings(input: unknown): string[] {
-  return parseManifest(input).warnings.map(({ path, message, hint }) =>
+  return safeParseManifest(input).warnings.map(({ path, message, hint }) =>
     [`${path}: ${message}`, ...(hint ? [hint] : [])].join(' | '),
   )
 }
@@ -20,7 +20,7 @@ function warnings(input: unknown): string[] {
 const JOURNAL = { type: 'journal' }
 
 test('what is not written has its default', () => {
-  const parsed = parseManifest({
+  const parsed = safeParseManifest({
     sources: [
       { type: 'file', path: '${CWD}/a' },
       { type: 'computed_file', output_path: '${CWD}/b', generator: { command: ['b'] } },
@@ -45,7 +45,7 @@ test('what is not written has its default', () => {
   })
 })
 
-test('all problems are told at once, each with its path', () => {
+test('all problems are reported at once, each with its path', () => {
   expect(
     problems({
       sources: [
@@ -69,6 +69,17 @@ test('all problems are told at once, each with its path', () => {
     'sources[6]: must be a mapping, got "journal"',
     'total_max_tokens: must be a number, got "many"',
   ])
+})
+
+test('parseManifest throws what safeParseManifest returns', () => {
+  expect(parseManifest({ sources: [JOURNAL] })).toEqual({ sources: [{ type: 'journal' }] })
+  expect(() => parseManifest({ sources: [{ type: 'file' }], merge: 1 })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_CONTEXT_MANIFEST',
+      message:
+        'context.yaml cannot be used:\n  sources[0]: "path" is missing\n  merge: must be true or false, not 1',
+    }),
+  )
 })
 
 test('what a recipe says of headers, roles, merging and texts is checked as the rest', () => {
@@ -110,7 +121,7 @@ test('what looks like a variable and is not replaced is pointed out, but for a t
   ])
 })
 
-test('a manifest that is no manifest', () => {
+test('a value that is not a recipe', () => {
   expect(problems(null)).toEqual([': must be a mapping with "sources", got nothing'])
   expect(problems([])).toEqual([': must be a mapping with "sources", got an empty list'])
   expect(problems({})).toEqual([': "sources" is missing | Add "sources:" with a list.'])
@@ -127,7 +138,7 @@ test('unknown keys are warnings with the name that was probably meant; x- keys a
     'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition.',
     'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
   ])
-  expect(parseManifest({ sources, total_max_token: 5 }).ok).toBe(true)
+  expect(safeParseManifest({ sources, total_max_token: 5 }).ok).toBe(true)
 })
 
 test('a variable that does not exist is an error, a relative path a warning that says where it starts', () => {
@@ -142,7 +153,7 @@ test('a variable that does not exist is an error, a relative path a warning that
   ])
 })
 
-test('an expression that is none is found when the file is read', () => {
+test('an invalid pattern is found when the file is read', () => {
   const condition = { when: 'task_contains', pattern: '(' }
   expect(problems({ sources: [{ ...JOURNAL, condition }] })).toEqual([
     expect.stringContaining('sources[0].condition.pattern: Invalid regular expression'),
@@ -167,16 +178,7 @@ test('a recipe without the conversation, and two sources of one name, are pointe
 
 test('no value makes the parser throw, and whatever is refused has its reasons', () => {
   const key = fc.constantFrom(
-    'sources',
-    'type',
-    'path',
-    'generator',
-    'command',
-    'condition',
-    'when',
-    'cache',
-    '__proto__',
-    'x-a',
+    ...'sources type path generator command condition when cache __proto__ x-a'.split(' '),
   )
   const leaf = fc.oneof(
     fc.constantFrom('file', 'journal', 'computed_file', 'env_set', '${CWD}/x'),
@@ -194,7 +196,7 @@ test('no value makes the parser throw, and whatever is refused has its reasons',
   }))
   fc.assert(
     fc.property(value, (input) => {
-      const parsed = parseManifest(input)
+      const parsed = safeParseManifest(input)
       if (!parsed.ok) expect(parsed.problems.length).toBeGreaterThan(0)
     }),
     { numRuns: 1000 },

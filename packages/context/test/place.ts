@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { StoredEvent } from '@delta/journal/runs'
 import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type BuildOptions, buildContext, type ContextManifest, parseManifest } from '../src/index.js'
+import { type BuildOptions, buildContext, parseManifest } from '../src/index.js'
 
 /** An agent, a workspace with these files, and a run in it; removed after the test. */
 export async function placeWith(files: Record<string, string> = {}) {
@@ -20,14 +20,8 @@ export async function placeWith(files: Record<string, string> = {}) {
     task: '',
   }
   const build = (manifest: unknown, more: Partial<BuildOptions> = {}) =>
-    buildContext(manifestOf(manifest), { ...options, ...more })
+    buildContext(parseManifest(manifest), { ...options, ...more })
   return { directory, write, options, build }
-}
-
-function manifestOf(input: unknown): ContextManifest {
-  const parsed = parseManifest(input)
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
-  return parsed.manifest
 }
 
 /** A journal in the making: each call appends an event and numbers it. */
@@ -36,33 +30,33 @@ export function history() {
   const add = (event: object) => {
     events.push({ seq: events.length + 1, timestamp: '2026-11-20T09:30:00.000Z', ...event } as StoredEvent)
   }
-  let iteration = 0
+  let count = 0
   const user = (content: string) => add({ type: 'USER_MESSAGE', content })
   const system = (content: string) => add({ type: 'SYSTEM_MESSAGE', level: 'WARN', content })
   const thought = (content: string, calls: object[] = [], more: object = {}) => {
-    iteration += 1
+    count += 1
     const tool_calls = calls.map((call) => ({ arguments: '{}', name: 'tool', ...call }))
-    add({ type: 'THOUGHT', iteration, content, tool_calls, ...more })
+    add({ type: 'THOUGHT', iteration: count, content, tool_calls, ...more })
   }
   const request = (action_id: string) =>
-    add({ type: 'ACTION_REQUEST', iteration, action_id, attempt: 1, tool_name: 'tool' })
+    add({ type: 'ACTION_REQUEST', iteration: count, action_id, attempt: 1, tool_name: 'tool' })
   const result = (action_id: string, observation_content: string) =>
     add({
       type: 'ACTION_RESULT',
-      iteration,
+      iteration: count,
       action_id,
       tool_name: 'tool',
       status: 'SUCCESS',
       observation_content,
     })
-  /** A whole cycle with one call. */
-  const cycle = (content: string, observation: string) => {
-    const id = `c${iteration + 1}`
+  /** A whole iteration with one call. */
+  const iteration = (content: string, observation: string) => {
+    const id = `c${count + 1}`
     thought(content, [{ id, action_id: id }])
     request(id)
     result(id, observation)
   }
-  return { events, add, user, system, thought, request, result, cycle }
+  return { events, add, user, system, thought, request, result, iteration }
 }
 
 export function journalText(events: readonly StoredEvent[]): string {

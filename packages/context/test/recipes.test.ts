@@ -1,9 +1,25 @@
 import { chmod } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { parseManifest } from '../src/index.js'
-import { FOLD_MEMORY } from './fold-memory.js'
+import { safeParseManifest } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
+
+/** The pattern for long conversations: the script as it has been handed around. */
+const FOLD_MEMORY = `#!/bin/bash
+JOURNAL=$JOURNAL_PATH
+CUTOFF=$(($(wc -l < $JOURNAL) - 20))  # Skip last 20 iterations
+
+echo "## Memory Summary (Iterations 1-\${CUTOFF})"
+echo ""
+echo "### Actions Taken:"
+grep ACTION_RESULT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.tool_name' | sort | uniq -c
+
+echo ""
+echo "### Key Decisions:"
+grep THOUGHT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.content' | grep -i 'decided\\|chose\\|will' | head -10
+`
 
 const CODE_REVIEW = `sources:
   # Priority 1: Core instructions
@@ -80,13 +96,14 @@ const CONDITION_AND_CACHE = `sources:
 
 test('recipes as they have been handed around load without a word', () => {
   for (const text of [CODE_REVIEW, FOLDING, BUDGET, CONDITION_AND_CACHE])
-    expect(parseManifest(parse(text))).toMatchObject({ ok: true, warnings: [] })
+    expect(safeParseManifest(parse(text))).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('a long run is instructions, folded memory and the last ten iterations, by a script that is executed as it is', async () => {
   const run = history()
   run.user('Go.')
-  for (let index = 1; index <= 120; index++) run.cycle(`I decided to look at file ${index}.`, `seen ${index}`)
+  for (let index = 1; index <= 120; index++)
+    run.iteration(`I decided to look at file ${index}.`, `seen ${index}`)
   const { build, write } = await placeWith({
     'agent/system_prompt.md': 'You look.',
     'work/.delta/r1/journal.jsonl': journalText(run.events),
@@ -112,7 +129,7 @@ test('a long run is instructions, folded memory and the last ten iterations, by 
 test('sources with a budget share it as they say: the file whole, the summary cut, the journal what is left', async () => {
   const run = history()
   run.user('Go.')
-  for (let index = 1; index <= 50; index++) run.cycle(`step ${index}`, 'x'.repeat(2000))
+  for (let index = 1; index <= 50; index++) run.iteration(`step ${index}`, 'x'.repeat(2000))
   const prompt = 'You look. '.repeat(1000)
   const { build, write } = await placeWith({
     'agent/system_prompt.md': prompt,
@@ -127,29 +144,4 @@ test('sources with a budget share it as they say: the file whole, the summary cu
   expect(blocks[1]?.note).toMatch(/^cut from \d+ to \d+ tokens/)
   expect(blocks.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(8000)
   expect(messages.at(-2)?.content).toBe('step 50')
-})
-
-test('an iteration is a thought with all its calls and results, however many', async () => {
-  const run = history()
-  run.user('Go.')
-  for (const name of ['old', 'new']) {
-    const ids = ['a', 'b', 'c'].map((letter) => `${name}-${letter}`)
-    run.thought(
-      name,
-      ids.map((id) => ({ id, action_id: id })),
-    )
-    for (const id of ids) run.result(id, `result ${id}`)
-  }
-  const { build } = await placeWith()
-  const { messages } = await build(
-    { sources: [{ type: 'journal', max_iterations: 1 }] },
-    { journalPath: run.events },
-  )
-  expect(messages.map(({ content }) => content)).toEqual([
-    'Go.',
-    'new',
-    'result new-a',
-    'result new-b',
-    'result new-c',
-  ])
 })

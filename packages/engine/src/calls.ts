@@ -1,7 +1,7 @@
 import { AGENT_DEFAULTS } from '@delta/config-loader'
 import type { Tool } from '@delta/executor'
 import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal/runs'
-import { withoutHalves } from '@delta/model'
+import { replaceLoneSurrogates } from '@delta/model/internal'
 import type { Outcome } from './outcome.js'
 import { type Call, lastIterationOf, type RunState, record } from './run-state.js'
 
@@ -36,7 +36,7 @@ export function refuse(
       type: 'ACTION_REQUEST',
       ...about,
       attempt,
-      tool_args: withoutHalves(args), // the thought has them as the model wrote them
+      tool_args: replaceLoneSurrogates(args), // the thought has them as the model wrote them
       resolved_command: null,
       argv: null,
     },
@@ -46,7 +46,7 @@ export function refuse(
       status: hasBegun ? 'INTERRUPTED' : status,
       exit_code: null,
       signal: null,
-      observation_content: withoutHalves(observation),
+      observation_content: replaceLoneSurrogates(observation),
       execution_ref: null,
       duration_ms: 0,
     },

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { followEvents } from '@delta/context'
+import { followEvents } from '@delta/context/internal'
 import { namesIn, readIfThere, replaceFile } from '@delta/durable'
 import type { NewEventOf } from '@delta/journal'
 import {

@@ -8,10 +8,11 @@ import {
   type ChatRequest,
   type ChatResponse,
   isModelError,
-  LLM_DEFAULTS,
   type ModelDelta,
+  type ModelError,
   retryDelayMs,
 } from '@delta/model'
+import { LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
 import { requestFor } from './request.js'
@@ -123,15 +124,15 @@ async function askModel(
       return { value: { response, ref: invocation.ref, requestBytes: invocation.body.length } }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
-      if (!isModelError(error)) throw error
-
       firstFailure ??= performance.now()
       const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
-      invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
-      const details = { code: error.code, status: error.status, attempt }
-      if (delayMs === undefined) return { stopped: failureBy(error, { iteration, details }) }
-      const stopped = await reportRetry(state, error.message, { iteration, details, delayMs })
+      if (delayMs === undefined && !isModelError(error)) throw error
+      const { code, message, status } = error as ModelError
+      invocation.complete({ error: { code, message, status } })
+      const details = { code, status, attempt }
+      if (delayMs === undefined) return { stopped: failureBy({ code, message }, { iteration, details }) }
+      const stopped = await reportRetry(state, message, { iteration, details, delayMs })
       if (stopped) return { stopped }
       await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is seen below
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
@@ -148,7 +149,7 @@ async function complete(
   const started = performance.now()
   const response = await state.model.complete(request, {
     signal: state.signal,
-    body: invocation.body,
+    bytes: invocation.body,
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)

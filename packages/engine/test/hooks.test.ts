@@ -310,7 +310,7 @@ test.each([
     'post_llm_response',
     'payload_override.dat',
     '{"role":"assistant","content":5}',
-    /is not an assistant message\. .* its content is neither a text nor a list of parts\. It says: 5/,
+    /is not an assistant message\. .* its content is neither a string nor a list of parts\. It says: 5/,
   ],
   [
     'post_llm_response',

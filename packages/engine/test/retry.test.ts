@@ -52,6 +52,23 @@ test.each([
   ])
 })
 
+test.each([
+  [{ statusCode: 503 }, 'COMPLETED'],
+  [{ statusCode: 503, isRetryable: false }, 'FAILED'],
+])('an error of a model of the caller’s own counts by what it says of a retry: %j', async (hints, status) => {
+  let requests = 0
+  const { run } = await scene({})
+  const complete = async () => {
+    if (++requests === 1) throw Object.assign(new Error('Busy.'), hints)
+    return { message: { role: 'assistant' as const, content: 'Done.' }, raw: {} }
+  }
+  const result = await run({ model: { complete } })
+  expect(result.status).toBe(status)
+  expect((await eventsOf(result)).find(({ type }) => type === 'ERROR')).toMatchObject({
+    error_message: 'Busy.',
+  })
+})
+
 test('a retry that is killed before its answer goes on as one: the unused answer stays unused', async () => {
   await using server = await startScriptedServer({
     choose: 'requests',

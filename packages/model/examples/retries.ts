@@ -3,7 +3,6 @@ import {
   type ChatModel,
   type ChatRequest,
   type ChatResponse,
-  isModelError,
   ModelError,
   retryDelayMs,
   scriptModel,
@@ -13,7 +12,7 @@ async function ask(model: ChatModel, request: ChatRequest, attempt = 1): Promise
   try {
     return await model.complete(request)
   } catch (error) {
-    const delayMs = isModelError(error) && attempt < 5 ? retryDelayMs(attempt, error) : undefined
+    const delayMs = attempt < 5 ? retryDelayMs(attempt, error) : undefined
     if (delayMs === undefined) throw error
     console.log(`attempt ${attempt}: ${String(error)}`)
     await wait(delayMs)

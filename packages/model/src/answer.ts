@@ -6,7 +6,7 @@ import { type Fields, isObject, parseCompletion, parseJson, reasoningOf, textOfP
 /** Ends a request when the server is silent for too long. */
 export type IdleTimer = ReturnType<typeof startIdleTimer>
 
-/** Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. */
+/** Joins a caller's signal with a limit on how long the server may send nothing, in milliseconds; 0 is no limit. */
 export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined) {
   const idle = new AbortController()
   const expire = () => idle.abort()
@@ -14,9 +14,9 @@ export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined
   return {
     signal: outer ? AbortSignal.any([outer, idle.signal]) : idle.signal,
     hasExpired: () => idle.signal.aborted,
-    /** Part of the answer came: the time starts again. */
-    restart: () => void timer.refresh(),
-    /** The answer is complete: the rest gets little time. */
+    /** Restarts the time: a part of the answer arrived. */
+    onBytes: () => void timer.refresh(),
+    /** Leaves less time for what follows a complete answer. */
     shortenTo(ms: number) {
       clearTimeout(timer)
       timer = setTimeout(expire, ms)
@@ -25,7 +25,7 @@ export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined
   }
 }
 
-/** One request, and what to call while its answer is read. */
+/** One request, and what is called while its answer is read. */
 export interface Exchange {
   readonly asked: Asked
   readonly timer: IdleTimer
@@ -36,10 +36,10 @@ export interface Exchange {
 type Parts = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /**
- * Reads an answer with 2xx to its end, streamed or whole.
+ * Reads an answer with status 2xx to its end, streamed or whole.
  *
- * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not a completion. Or the error that
- *   the server sent in place of one.
+ * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not a completion. Any other code: the
+ *   error that the server sent instead.
  */
 export async function readAnswer({ headers, body }: Response, exchange: Exchange): Promise<ChatResponse> {
   const parts: Parts = body ?? []
@@ -68,7 +68,7 @@ const SPACE = 0x20
 async function readWhole(parts: Parts, timer: IdleTimer): Promise<Buffer> {
   const all: Uint8Array[] = []
   for await (const part of parts) {
-    if (part.some((byte) => byte > SPACE)) timer.restart()
+    if (part.some((byte) => byte > SPACE)) timer.onBytes()
     all.push(part)
   }
   return Buffer.concat(all)
@@ -106,8 +106,8 @@ async function readStream(parts: Parts, { asked, timer, onDelta }: Exchange): Pr
       if (!isObject(chunk)) continue
       const failure = inlineError(chunk, asked)
       if (failure) throw failure
-      const { delta, bringsSomething } = addChunk(answer, chunk)
-      if (bringsSomething) timer.restart()
+      const { delta, isEmptyPiece } = addChunk(answer, chunk)
+      if (!isEmptyPiece) timer.onBytes()
       const content = Array.isArray(delta.content) ? textOfParts(delta.content) : delta.content
       onDelta({ content: typeof content === 'string' ? content : '', reasoning: reasoningOf(delta) })
     }
@@ -147,42 +147,31 @@ async function* readEvents(parts: Parts, asked: Asked): AsyncGenerator<string> {
   yield* found
 }
 
-/** A completion, as far as its chunks have come. */
+/** The part of a completion that has arrived. */
 interface StreamedAnswer {
   message: Fields
-  /** What surrounds the choices. */
+  /** The fields beside the choices. */
   envelope: Fields
   usage?: unknown
-  /** Why the answer ends, once the server has said it. */
   finishReason?: unknown
-  /** The index of the one choice that is read. */
-  chosen?: unknown
-  /** True once any part of a message has come. */
+  /** True once any part of a message has arrived. */
   hasBegun: boolean
 }
 
-/** Adds a chunk in place; returns what it adds to the message. Some servers send empty pieces as a sign of life. */
+/** Adds a chunk in place, and returns its piece of the message. Some servers send empty pieces as a sign of life. */
 function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields) {
   answer.envelope = { ...answer.envelope, ...rest, object: 'chat.completion' }
   answer.usage = usage ?? answer.usage
-  const choice = choiceOf(choices, answer.chosen)
-  if (!isObject(choice)) return { delta: {}, bringsSomething: false }
-  answer.chosen ??= choice.index
+  const list: unknown[] = Array.isArray(choices) ? choices : []
+  const choice = list.find((each) => isObject(each) && !each.index) // several choices come interleaved; the first is read
+  if (!isObject(choice)) return { delta: {}, isEmptyPiece: true }
   answer.hasBegun = true
-  answer.finishReason = choice.finish_reason || answer.finishReason // some servers send an empty one with every piece
+  answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = isObject(piece) ? piece : {}
   addDelta(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
-  return { delta, bringsSomething: isSaid || Boolean(choice.finish_reason) }
-}
-
-/** Several choices come interleaved; the answer is the one whose first piece came first. */
-function choiceOf(choices: unknown, chosen: unknown): unknown {
-  if (!Array.isArray(choices)) return undefined
-  return chosen === undefined
-    ? choices[0]
-    : choices.find((choice) => isObject(choice) && choice.index === chosen)
+  return { delta, isEmptyPiece: !isSaid && !choice.finish_reason }
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */

@@ -1,17 +1,17 @@
 /** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** What a message says: a string, or parts in their order. A system message has parts of text alone. */
+/** The content of a message: a string, or parts in order. A system message has parts of type `text` only. */
 export type Content = string | readonly ContentPart[]
 
-/** A piece of a message: text, or an image or a file whose bytes are kept elsewhere, under their SHA-256 (`blob`). */
+/** A part of a message: text, or an image or file whose bytes are kept elsewhere, under their SHA-256 (`blob`). */
 export type ContentPart =
   | ({ type: 'text'; text: string } & CacheBreakpoint)
   | ({
       type: 'image' | 'file'
       blob: string
       media_type: string
-      /** How many. */
+      /** Size of the blob. */
       bytes: number
       /** In pixels; so is `height`. */
       width?: number | undefined
@@ -20,60 +20,59 @@ export type ContentPart =
     } & CacheBreakpoint)
 
 interface CacheBreakpoint {
-  /** A prefix that the provider may keep ends here: for its usual time, or `1h`. */
+  /** A cacheable prefix of the request ends here. Its lifetime is the provider's default, or `1h`. */
   prompt_cache?: boolean | string | undefined
 }
 
-/** The words of a message, without its images and files; '' for none. */
+/** The text of a message, without its images and files; '' for none. */
 export function textOf(content: Content | null): string {
   if (content === null || typeof content === 'string') return content ?? ''
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
-/** Instructions, and background to the conversation. Some models take them as `developer` messages. */
+/** Instructions and background. Some models take them as `developer` messages. */
 export interface SystemMessage {
   role: 'system' | 'developer'
   content: Content
   [field: string]: unknown
 }
 
-/** What a person said. */
+/** The words of a person. */
 export interface UserMessage {
   role: 'user'
   content: Content
   [field: string]: unknown
 }
 
-/** What the model said, and the calls it asks for. */
+/** The words of the model, and the tool calls it asks for. */
 export interface AssistantMessage {
   role: 'assistant'
-  /** Null when there are only calls. */
+  /** Null when there are only tool calls. */
   content: string | null
   tool_calls?: ToolCall[]
-  /** Reasoning, and anything else the provider expects to be sent back. */
+  /** Reasoning, and other fields that the provider expects to get back. */
   [field: string]: unknown
 }
 
-/** The result of the call with this id. */
+/** A tool result, which answers the tool call with this id. */
 export interface ToolMessage {
   role: 'tool'
   tool_call_id: string
-  /** What the model reads. */
   content: Content
   [field: string]: unknown
 }
 
-/** A call that the model asks for. */
+/** A tool call that the model asks for. */
 export interface ToolCall {
   /** The `ToolMessage` with the result refers to it. */
   id: string
   type: 'function'
-  /** `arguments` is the text as the model wrote it, which may not be JSON. */
+  /** `arguments` is the string that the model wrote. It may not be JSON. */
   function: { name: string; arguments: string; [field: string]: unknown }
   [field: string]: unknown
 }
 
-/** A tool as it is described to the model; `parameters` is a JSON Schema. */
+/** The description of a tool for the model. `parameters` is a JSON Schema. */
 export interface FunctionTool {
   type: 'function'
   function: {
@@ -86,35 +85,35 @@ export interface FunctionTool {
   [field: string]: unknown
 }
 
-/** Exactly the JSON body that is sent: nothing is added to it and nothing is taken away. */
+/** The JSON body that is sent, exactly: nothing is added or removed. */
 export interface ChatRequest {
   messages: readonly ChatMessage[]
   tools?: readonly FunctionTool[] | undefined
-  /** As the API calls it. */
+  /** The API's name of the model. */
   model?: string | undefined
   /** True to receive the answer as a stream; see `streamingRequest`. */
   stream?: boolean | undefined
   [parameter: string]: unknown
 }
 
-/** The same request, asking for the answer as a stream, with the usage at its end. */
+/** The same request for an answer as a stream, with the usage at its end. */
 export function streamingRequest(request: ChatRequest): ChatRequest {
   return { stream_options: { include_usage: true }, ...request, stream: true }
 }
 
-/** The answer, both in a uniform shape and as it came. */
+/** The answer, in a uniform shape (`message`) and as it arrived (`raw`). */
 export interface ChatResponse {
-  /** Ready to be sent back; `parseCompletion` says what was changed for that. */
+  /** Ready to be sent back. `parseCompletion` lists the changes that this takes. */
   message: AssistantMessage
-  /** `stop`, `tool_calls`, … in the provider's words, except that `length` and `content_filter` are always called so; absent when it gave none. */
+  /** The provider's word, such as `stop` or `tool_calls`. `length` and `content_filter` have these names for every provider. */
   finishReason?: string
-  /** Absent when the provider did not count. */
+  /** Absent when the provider sends none. */
   usage?: Usage
-  /** The whole answer as it came; for a stream, the completion its pieces add up to. */
+  /** The whole answer as it arrived. For a stream, the completion that its pieces add up to. */
   raw: unknown
 }
 
-/** In tokens, as the provider counts them. Further counts are kept. */
+/** Tokens as the provider counts them. Further counts are kept. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
@@ -124,41 +123,39 @@ export interface Usage {
 
 /** Options of one request. */
 export interface CompleteOptions {
-  /** Ends the request: `ERR_MODEL_ABORTED`. */
+  /** Ends the request with `ERR_MODEL_ABORTED`. */
   signal?: AbortSignal | undefined
-  /** `JSON.stringify(request)` in UTF-8, if the caller already has it: saves serialising a long conversation twice. */
-  body?: Uint8Array | undefined
-  /** Called with each piece as it comes; at least once when there is any. */
+  /** `JSON.stringify(request)` in UTF-8, if the caller already has it. These very bytes are sent. */
+  bytes?: Uint8Array | undefined
+  /** Called with each piece as it arrives. */
   onDelta?: ((delta: ModelDelta) => void) | undefined
 }
 
 /** A piece of an answer. */
 export interface ModelDelta {
-  /** Of the text. */
+  /** Text. */
   content?: string
-  /** Of the reasoning before it. */
+  /** Reasoning. */
   reasoning?: string
 }
 
-/** The one thing a model has to do. */
+/** A model: anything that answers a conversation. */
 export interface ChatModel {
   /**
-   * Asks for the next message.
+   * Asks for the next message, in one attempt.
    *
-   * @throws {ModelError} Nothing is retried here: look at `retryable`, and wait `retryDelayMs`.
+   * @throws {ModelError} `retryable` says whether another attempt may succeed; `retryDelayMs` says when to make it.
    */
   complete(request: ChatRequest, options?: CompleteOptions): Promise<ChatResponse>
 }
 
-/** Used where `llm` says nothing. */
+/** The defaults of `llm` in agent.yaml. */
 export const LLM_DEFAULTS = {
   baseUrl: 'https://api.openai.com/v1',
-  /** How long a server may be silent. */
+  /** Idle timeout. */
   timeoutMs: 600_000,
-  /** Attempts in all, the first included. */
+  /** Attempts for one request, the first included. */
   maxAttempts: 5,
-  /** Whether answers are asked for as a stream. */
   stream: true,
-  /** Whether tools are offered in strict mode. */
   strictTools: false,
 } as const

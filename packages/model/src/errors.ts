@@ -1,14 +1,14 @@
 /** Why there is no answer. */
 export type ModelErrorCode =
-  /** No connection, or it broke; of a model that is a command: it did not start, or failed. */
+  /** No connection, or it broke. A model that is a command did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'
-  /** The server was silent for too long. */
+  /** The server sent nothing of an answer for `timeoutMs`. */
   | 'ERR_MODEL_TIMEOUT'
   /** The caller's signal. */
   | 'ERR_MODEL_ABORTED'
   /** 429: too many requests. */
   | 'ERR_MODEL_RATE_LIMIT'
-  /** 429 or 402, and waiting will not help: the account is out of money. */
+  /** 429 or 402: the account is out of money, so waiting does not help. */
   | 'ERR_MODEL_QUOTA'
   /** 408, 409, 5xx. */
   | 'ERR_MODEL_SERVER'
@@ -18,7 +18,7 @@ export type ModelErrorCode =
   | 'ERR_MODEL_NOT_FOUND'
   /** 400 and the other 4xx: the request itself. */
   | 'ERR_MODEL_REQUEST'
-  /** 413, or words that say so: the conversation is longer than the model can take. */
+  /** 413, or an error that says so: the conversation is too long for the model. */
   | 'ERR_MODEL_TOO_LONG'
   /** The answer is not a completion: cut off, a web page, no choices. */
   | 'ERR_MODEL_RESPONSE'
@@ -29,7 +29,7 @@ export type ModelErrorCode =
   /** A request that differs from the recorded one. */
   | 'ERR_MODEL_REPLAY_DIFFERS'
 
-/** What a `ModelError` holds besides its code; see its properties. */
+/** The properties of a `ModelError` besides its code. */
 export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined
@@ -45,7 +45,7 @@ export class ModelError extends Error {
   readonly status: number | undefined
   /** Whether the same request may succeed a little later. */
   readonly retryable: boolean
-  /** How long the server asked to wait, in milliseconds. An error of a server that asks for more than 5 minutes is not `retryable`. */
+  /** How long the server asks to wait, in milliseconds. More than 5 minutes make an error not `retryable`. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: ModelErrorCode, message: string, details: ModelErrorDetails = {}) {
@@ -57,15 +57,15 @@ export class ModelError extends Error {
   }
 }
 
-/** Looks at the error itself, so it holds across two installed copies of this package. */
+/** True for a `ModelError`, also for one of another installed copy of this package. */
 export function isModelError(error: unknown): error is ModelError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_MODEL_')
 }
 
-/** Node.js takes a longer time for 1 ms. */
+/** Node.js treats a longer time as 1 ms. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** Without `maxWaitMs` nobody waits longer than this; the run can be continued later instead. */
+/** The longest `Retry-After` that is obeyed without `maxWaitMs`. The run can be continued later instead. */
 export const LONGEST_OBEYED_MS = 300_000
 
 /** How patient `retryDelayMs` is. */
@@ -84,19 +84,42 @@ export interface Patience {
  * or with `maxWaitMs` while it fits.
  *
  * @param attempt - The attempt that failed, 1 for the first.
+ * @param error - What was thrown: a `ModelError`, or an error of another client. Of that `retryable` or `isRetryable` decides,
+ *   else its `status` or `statusCode`: 408, 409, 429 and 5xx may pass.
  * @returns Milliseconds; undefined: give up.
+ *
+ * @example
+ * const delayMs = attempt < 5 ? retryDelayMs(attempt, error) : undefined
+ * if (delayMs === undefined) throw error
  */
 export function retryDelayMs(
   attempt: number,
-  error: ModelError,
+  error: unknown,
   { maxWaitMs, waitedMs = 0, random = Math.random }: Patience = {},
 ): number | undefined {
-  if (!error.retryable && error.retryAfterMs === undefined) return undefined
+  const hints = Object(error) as RetryHints
+  if (!mayPass(hints) && hints.retryAfterMs === undefined) return undefined
   const isPatient = maxWaitMs !== undefined
   const step = Math.min(500 * 2 ** (attempt - 1), isPatient ? 60_000 : 30_000)
-  const delayMs = error.retryAfterMs ?? Math.round(step * (1 - random() / 2))
+  const delayMs = hints.retryAfterMs ?? Math.round(step * (1 - random() / 2))
   const leftMs = isPatient ? Math.min(maxWaitMs, LONGEST_TIMER_MS) - waitedMs : LONGEST_OBEYED_MS
   return delayMs <= leftMs ? delayMs : undefined
+}
+
+/** What errors of the usual clients say of another attempt. */
+interface RetryHints {
+  readonly retryable?: unknown
+  readonly isRetryable?: unknown
+  readonly status?: unknown
+  readonly statusCode?: unknown
+  readonly retryAfterMs?: number | undefined
+}
+
+function mayPass({ retryable, isRetryable, status, statusCode }: RetryHints): boolean {
+  const said = retryable ?? isRetryable
+  if (typeof said === 'boolean') return said
+  const code = Number(status ?? statusCode)
+  return code === 408 || code === 409 || code === 429 || code >= 500
 }
 
 /**
@@ -133,8 +156,9 @@ export function waitInWords(text: string): number | undefined {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** The milliseconds of `1m7.5s` or `6h`: each number with its unit. */
-export function timeInWords(text: string): number {
+/** The milliseconds of `1m7.5s` or `6h`: each number with its unit. A number is milliseconds already. */
+export function timeInWords(text: string | number): number {
+  if (typeof text === 'number') return text
   const times = text.toLowerCase().matchAll(/([\d.]+)(ms|[hms])/g)
   return [...times].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0)
 }

@@ -9,7 +9,7 @@ import {
 import { TOO_LONG } from './fetch.js'
 import { checkDepth, type Fields, isObject, parseJson } from './response.js'
 
-/** What was asked, as far as advice on a failure needs it. */
+/** The facts of a request that advice on its failure needs. */
 export interface Asked {
   /** Without credentials and query. */
   readonly url: string
@@ -17,7 +17,7 @@ export interface Asked {
   readonly hasKey: boolean
 }
 
-/** An answer that is not 2xx. */
+/** An answer with another status than 2xx. */
 export interface FailedAnswer {
   readonly status: number
   readonly body: string
@@ -43,13 +43,11 @@ export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
 
 function comeBackIn(ms: number): string {
   const minutes = Math.ceil(ms / 60_000)
-  const hours = Math.ceil(minutes / 60)
-  const time =
-    minutes < 120 ? `${minutes} minutes` : hours < 48 ? `${hours} hours` : `${Math.ceil(hours / 24)} days`
+  const time = minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`
   return `The server asks to wait ${time}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`
 }
 
-/** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`, also of a choice. */
+/** The error in a body or event with status 200: `{"error": {"code": 502, "message": …}}`, also in a choice, as gateways send it. */
 export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
   checkDepth(body)
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
@@ -57,8 +55,8 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   const error = body.error || ofChoice || (body.object === 'error' ? body : undefined)
   if (!error) return undefined
   const said = serverWords(JSON.stringify({ error }))
-  const [told] = /^[45]\d\d\b/.exec(said.code) ?? []
-  const status = told === undefined ? undefined : Number(told)
+  const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
+  const status = digits === undefined ? undefined : Number(digits)
   const { code, advice } = kindOf(status, said, asked)
   const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
   return new ModelError(code, message, { status, retryable: isTransient(code) })
@@ -70,7 +68,7 @@ interface ServerWords {
   readonly code: string
 }
 
-/** The server's message and code, whatever shape it puts them in. */
+/** Finds the server's message and code in the shapes that servers use. */
 function serverWords(body: string): ServerWords {
   if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
   const parsed = parseJson(body)
@@ -102,30 +100,30 @@ function shorten(text: string): string {
   return line.length > 500 ? `${line.slice(0, 500)}…` : line
 }
 
-/** Hardly two servers use the same words, and few send a code. */
+/** Every server uses other words for it, and few send a code. */
 const CONVERSATION_TOO_LONG =
   /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
 
-/** How the chat templates of some models refuse a second system message, with status 400 or 500. */
+/** Chat templates of some models refuse a second system message like this, with status 400 or 500. */
 const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
 
 /** The words of Google and xAI, with status 400. */
 const WRONG_KEY = /\bAPI key\b/i
 
-/** With status 400: the server could not parse the model's output as a call or as JSON; the next output may be different. */
+/** With status 400: the server could not parse the model's output as a tool call or JSON. The next output may differ. */
 const UNUSABLE_OUTPUT = /(tool_use|output_parse|json_validate)_failed/
 
 /** LM Studio says this of a base URL without /v1, with status 200. */
 const NO_SUCH_PATH = /unexpected endpoint/i
 
-/** One way to fail: what happened, and what a person can do about it. */
+/** A kind of failure, and what a person can do about it. */
 interface FailureKind {
   readonly code: ModelErrorCode
   readonly happened: string
   readonly advice: string
 }
 
-/** @param status - Undefined for an error inside an answer that gives no status. */
+/** @param status - Undefined for an error without one inside an answer. */
 function kindOf(
   status: number | undefined,
   { code, message }: ServerWords,
@@ -204,12 +202,11 @@ function baseUrlAt(location: string, from: string): string {
   return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
 }
 
-/** A failure that may pass: the next attempt may succeed. */
 function isTransient(code: ModelErrorCode): boolean {
   return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
 }
 
-/** The error for a request that got no answer. */
+/** The error for a request without an answer. */
 export function connectionError(error: unknown, { url }: Asked): ModelError {
   const { code, message } = describe(error)
   const isPlain = code === 'EPROTO' && /wrong.version.number/i.test(message)
@@ -219,7 +216,6 @@ export function connectionError(error: unknown, { url }: Asked): ModelError {
     : isUntrusted
       ? 'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.'
       : (ADVICE[code] ?? 'It is worth trying again.')
-  // the TLS library's own message about a server without TLS helps nobody else
   const said = isPlain ? 'the server there does not speak TLS.' : message
   return new ModelError('ERR_MODEL_CONNECTION', `${url} could not be reached: ${said}\n${advice}`, {
     retryable: !isPlain && !isUntrusted,
@@ -243,7 +239,7 @@ function describe(error: unknown): { code: string; message: string } {
   return { code, message: message.includes(code) ? message : `${message} (${code})` }
 }
 
-/** The error for an answer that stopped before its end, or has none. */
+/** The error for an answer that stopped before its end, or is endless. */
 export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
   const { code, message } = describe(cause)
   if (code === TOO_LONG)
@@ -269,7 +265,7 @@ export function notJson(body: string, { url }: Asked): ModelError {
   return unusable(`${url} ${explanation}`, { status: 200 })
 }
 
-/** The error for an answer with bytes that are not UTF-8: what they stood for is unknown. */
+/** The error for an answer with bytes that are not UTF-8. */
 export function notUtf8({ url }: Asked, cause: unknown): ModelError {
   const text = `${url} answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.`
   return unusable(text, { status: 200, cause })

@@ -2,19 +2,19 @@ import * as http from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** What is posted. Only the headers that `SENT` names leave the machine. */
-export interface Posted {
+/** The body and headers of a request. Only headers that match `SENT` leave the machine. */
+interface PostOptions {
   readonly body: Uint8Array
   readonly headers: Headers
   readonly signal: AbortSignal
 }
 
 /**
- * A `fetch` that posts over `node:http(s)`. Node's own one gives up on a server that is silent for five minutes, and knows
- * no proxy. This one has no time limit, uses the proxies of the environment and keeps connections open. It follows no
- * redirect, so a key goes to the configured server only. An answer ends with an error after 64 MiB.
+ * Posts over `node:http(s)`, without a time limit. Node's own `fetch` ends a request after five silent minutes and knows no
+ * proxy. This one uses the proxies of the environment and keeps connections open. It follows no redirect, so a key goes to
+ * the configured server only. The body of an answer ends with an error after 64 MiB.
  */
-export async function post(url: string, { body, headers, signal }: Posted): Promise<Response> {
+export async function post(url: string, { body, headers, signal }: PostOptions): Promise<Response> {
   const address = new URL(url)
   const { request } = address.protocol === 'https:' ? await import('node:https') : http
   const agent = await agentFor(address)
@@ -23,29 +23,26 @@ export async function post(url: string, { body, headers, signal }: Posted): Prom
     request(address, { method: 'POST', agent, signal, headers: sent })
       .once('response', resolve)
       .on('error', reject)
-      .once('upgrade', (_, socket) => {
-        socket.destroy() // the socket is ours now, and would keep the process alive
-        reject(new Error('The server tried to switch to another protocol than HTTP (status 101).'))
-      })
+      .once('close', () => reject(new Error('It closed the connection without an answer.'))) // after status 101, say
       .end(body)
   })
-  incoming.on('error', () => undefined) // it reaches whoever reads the body, if anybody does
+  incoming.on('error', () => undefined) // the reader of the body gets it, too
   const status = incoming.statusCode ?? 0
   if (status === 204 || status === 205 || status === 304) {
     incoming.resume() // or its connection stays open
     return new Response(null, { status }) // which refuses a body there
   }
-  const told = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
-  return new Response(limited(unpacked(incoming)), { status, headers: told as [string, string][] })
+  const received = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
+  return new Response(limited(unpacked(incoming)), { status, headers: received as [string, string][] })
 }
 
-/** The client adds headers that the environment names; they stay here. */
+/** The `openai` client adds headers that the environment names; those are not sent. */
 const SENT = /^(accept|authorization|content-type|user-agent|x-stainless-.*)$/
 
-/** Shared by all models of the process: a program that makes a model for each run must not keep a connection open for each. */
+/** Shared by all models of the process, so that a program with a model for each run does not keep a connection for each. */
 const agents = new Map<string, http.Agent>()
 
-/** A connection idle for this long may be gone without notice. One with a request in flight is not idle. */
+/** Closes a connection that no request has used for a minute: it may be gone without notice. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 60_000 }
 
 async function agentFor(address: URL): Promise<http.Agent> {
@@ -70,16 +67,17 @@ async function proxyFor({ hostname, href }: URL): Promise<string> {
   const isSet = Object.keys(process.env).some((name) => /^https?_proxy$/i.test(name))
   const isLoopback = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
   if (!isSet || isLoopback) return ''
-  const { getProxyForUrl } = await import('proxy-from-env')
+  // @ts-expect-error: the package has no types
+  const { getProxyForUrl }: { getProxyForUrl(url: string): string } = await import('proxy-from-env')
   return getProxyForUrl(href)
 }
 
-/** Servers may compress though nobody asked them to. A coding that is not known is left as it is. */
+/** Some servers compress unasked. An unknown coding is left as it is. */
 function unpacked(incoming: http.IncomingMessage): Readable {
   const coding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? ''
   const unpacker = UNPACKERS[coding]?.()
   if (!unpacker) return incoming
-  return pipeline(incoming, unpacker, () => undefined) // an error reaches whoever reads the unpacked bytes
+  return pipeline(incoming, unpacker, () => undefined) // the reader of the unpacked bytes gets the error
 }
 
 const UNPACKERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
@@ -89,10 +87,10 @@ const UNPACKERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable
   br: createBrotliDecompress,
 }
 
-/** No completion is this long, and a longer body must not exhaust the memory. */
+/** No completion is longer; a longer body must not exhaust the memory. */
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** What `post` says of an answer without end. */
+/** The error code of a body with more than 64 MiB. */
 export const TOO_LONG = 'ERR_ANSWER_TOO_LONG'
 
 async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -104,10 +102,10 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** What a server says of an error is no longer than this. */
+/** The part of an error's body that is read. */
 const MAX_EXPLANATION_BYTES = 1024 * 1024
 
-/** The body as text for people: only its beginning when it is long, and only what came when the connection breaks. */
+/** The body as text for people: its beginning when it is long, and what arrived when the connection breaks. */
 export async function beginningOf({ body }: Response): Promise<string> {
   const all: Uint8Array[] = []
   let length = 0

@@ -15,7 +15,7 @@ export type {
   Usage,
   UserMessage,
 } from './chat.js'
-export { LLM_DEFAULTS, streamingRequest, textOf } from './chat.js'
+export { streamingRequest } from './chat.js'
 export {
   isModelError,
   ModelError,
@@ -24,15 +24,6 @@ export {
   type Patience,
   retryDelayMs,
 } from './errors.js'
-export {
-  LLM_KEYS,
-  type LlmSettings,
-  llmSchema,
-  type ParsedLlm,
-  type Provider,
-  parseLlm,
-  type SettingsProblem,
-} from './llm.js'
 export { type RecordedParts, type Recording, type ReplayRecord, replayModel } from './replay.js'
-export { parseCompletion, withoutHalves } from './response.js'
-export { type ParsedScript, parseScript, type ScriptedCall, type ScriptTurn, scriptModel } from './script.js'
+export { parseCompletion } from './response.js'
+export { type ScriptedCall, type ScriptTurn, scriptModel } from './script.js'

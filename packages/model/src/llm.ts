@@ -4,7 +4,6 @@ import { isObject } from './response.js'
 
 const text = z.string().check(z.minLength(1))
 
-/** A number with its unit. */
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
 const A_TIME = 'Must be a time such as 90s, 15m, 6h, or milliseconds'
 
@@ -12,101 +11,106 @@ function setting<Schema extends z.ZodMiniType>(schema: Schema, description: stri
   return z.optional(schema.check(z.describe(description)))
 }
 
-/** Exported for its JSON Schema; `parseLlm` is what reads a value. */
+/** A mapping with these keys and no others. */
+export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
+  })
+}
+
+/** Exported for its JSON Schema; `safeParseLlm` is what reads a value. */
 export const llmSchema = z
   .looseObject({
     provider: z
       ._default(z.enum(['openai', 'command', 'script', 'replay']), 'openai')
-      .check(z.describe('Who answers. Every server that speaks chat completions is openai with a base_url.')),
-    model: setting(text, 'As the API calls the model.'),
+      .check(
+        z.describe('The kind of model. A server that speaks chat completions is openai with a base_url.'),
+      ),
+    model: setting(text, "The API's name of the model."),
     base_url: setting(
       text,
-      'Where /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
+      'URL to which /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
     ),
-    script: setting(text, 'With provider: script, the file with the turns.'),
+    script: setting(
+      text,
+      'The file with the turns (provider script), or the recorded run (provider replay).',
+    ),
     command: setting(
       z.array(z.string()).check(z.minLength(1)),
-      'With provider: command, the program that answers, and its arguments.',
+      'The program that answers, and its arguments (provider command).',
     ),
     timeout_ms: setting(
       z.int().check(z.gte(0)),
-      'How long the server may be silent, by default 600000; with provider: command, how long one answer may take, by default without end. 0 is no limit.',
+      'Idle timeout of a server, by default 600000. With provider command: the time limit of one answer, by default none. 0: no limit.',
     ),
-    max_attempts: setting(z.int().check(z.gte(1)), 'How often a request is tried in all. Default: 5'),
+    max_attempts: setting(z.int().check(z.gte(1)), 'Total attempts per request. Default: 5'),
     retry: setting(
-      z.looseObject({
+      keysOf({
         max_wait: z
           .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
           .check(
             z.describe(
-              'How long one request is tried again, as in 90s, 15m or 6h, or in milliseconds; a Retry-After is obeyed while it fits. Without max_attempts there is no other limit then.',
+              'How long one request is retried: 90s, 15m, 6h, or milliseconds. Retry-After is obeyed while it fits. Without max_attempts there is no other limit.',
             ),
           ),
       }),
-      'How patiently a request is tried again. Without it max_attempts decides.',
+      'How long a failed request is retried. Without it max_attempts decides.',
     ),
     stream: setting(
       z.boolean(),
-      'Whether an answer is asked for as a stream; false for a server that cannot. Other providers do not stream. Default: true',
+      'Whether the server streams its answers. Write false for a server that cannot. Default: true',
     ),
     strict_tools: setting(
       z.boolean(),
-      'true: tools are offered in strict mode, in which a server keeps the model to their parameters; what is optional may be null. Default: false',
+      'Whether tools are offered in strict mode: the server keeps the model to their parameters, and optional ones may be null. Default: false',
     ),
   })
   .check(
     z.describe(
-      'Who answers, and how. Every other key is a parameter of the API, such as temperature or max_tokens, and is sent as it is.',
+      'The model and its settings. Every other key, such as temperature, is sent to the API unchanged.',
     ),
   )
 
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */
 export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
 
-/** Who answers: a server, a command, a script, or a recorded run. */
-export type Provider = 'openai' | 'command' | 'script' | 'replay'
+/** The component that answers: a server, a command, a script, or a recorded run. */
+type LlmProvider = 'openai' | 'command' | 'script' | 'replay'
 
 /** The `llm` block of an agent, checked. */
 export interface LlmSettings {
-  readonly provider: Provider
-  /** As the API calls it. */
+  readonly provider: LlmProvider
+  /** The API's name of the model. */
   readonly model?: string | undefined
-  /** Ends where `/chat/completions` is appended; usually `/v1`. Never holds credentials. */
+  /** URL to which `/chat/completions` is appended; usually ends in `/v1`. Never holds credentials. */
   readonly baseUrl?: string | undefined
   /** For `script`: path of the file with the turns. For `replay`: of the recording. */
   readonly script?: string | undefined
   /** For `command`: the program that reads a request on stdin and prints the answer. */
   readonly command?: readonly string[] | undefined
-  /** Every other key, passed to the API as it is. */
+  /** Every other key, passed to the API unchanged. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** How long the server may be silent; 0 is no limit. */
+  /** Idle timeout; 0 is no limit. */
   readonly timeoutMs?: number | undefined
-  /** Attempts in all, the first included. */
+  /** Attempts for one request, the first included. */
   readonly maxAttempts?: number | undefined
-  /** How long one request is tried again; there is no limit on attempts then, unless `maxAttempts` is given, too. */
+  /** How long one request is retried. Attempts are then limited by a given `maxAttempts` only. */
   readonly retry?: { readonly maxWaitMs: number } | undefined
-  /** Answers of a server are asked for as a stream. */
   readonly stream?: boolean | undefined
-  /** Tools are offered in strict mode, with what is optional as nullable. */
+  /** Tools are offered in strict mode, with optional parameters as nullable. */
   readonly strictTools?: boolean | undefined
 }
 
-/** The settings, or every problem; see `parseLlm`. */
-export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
+/** The settings, or every problem. */
+type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
 
-/**
- * Checks the `llm` block. Keys it does not know are parameters of the API and pass through.
- *
- * @param input - Parsed YAML. Old names of keys are the caller's business.
- * @returns The settings, or every problem.
- */
-export function parseLlm(input: unknown): ParsedLlm {
+/** Checks the `llm` block of parsed YAML. Unknown keys are parameters of the API and pass through. */
+export function safeParseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
   const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
   if (isObject(input)) {
-    const { base_url, retry } = input
-    problems.push(...forbiddenKeys(input), ...baseUrlProblems(base_url), ...unknownKeys(retry))
-    problems.push(...missingSettings(input))
+    problems.push(...forbiddenKeys(input), ...baseUrlProblems(input.base_url), ...missingSettings(input))
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
 
@@ -121,25 +125,22 @@ export function parseLlm(input: unknown): ParsedLlm {
     parameters: Object.fromEntries(parameters),
     timeoutMs: data.timeout_ms,
     maxAttempts: data.max_attempts,
-    retry: data.retry && { maxWaitMs: milliseconds(data.retry.max_wait) },
+    retry: data.retry && { maxWaitMs: timeInWords(data.retry.max_wait) },
     stream: data.stream,
     strictTools: data.strict_tools,
   }
   return { ok: true, llm }
 }
 
-function milliseconds(time: number | string): number {
-  return typeof time === 'number' ? time : timeInWords(time)
-}
-
-/** Something a person wrote that cannot be used. `path` is relative to what was parsed: `base_url`, `[1].content`. */
-export interface SettingsProblem {
+/** A mistake in what a person wrote. */
+export interface ValueProblem {
+  /** Relative to the parsed value: `base_url`, `[1].content`. */
   readonly path: string
   /** What is wrong, as a sentence without its place. */
   readonly message: string
   /** What to do about it. */
   readonly hint?: string | undefined
-  /** The key itself must not be here, whatever its value: show the key only, for the value may be a secret. */
+  /** The key is not allowed, whatever its value. Show the key only: the value may be a secret. */
   readonly misplacedKey?: true
 }
 
@@ -151,7 +152,7 @@ const KINDS: Record<string, string> = {
   object: 'a mapping',
 }
 
-/** The error map: what a value must be. */
+/** The error map: says what a value must be. */
 export function mustBe(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `Must be ${KINDS[issue.expected] ?? issue.expected}`
   if (issue.code === 'invalid_value') return `Must be one of ${issue.values.join(', ')}`
@@ -160,12 +161,12 @@ export function mustBe(issue: z.core.$ZodRawIssue): string {
   return 'Must not be empty'
 }
 
-/** The issues of a value that was parsed with `reportInput`, each with what stands there. */
+/** The problems of a value that was parsed with `reportInput`, each with the value found. */
 export function problemsOf(
   { issues }: z.core.$ZodError,
   hintFor: (path: string, found: unknown) => string | undefined,
-): SettingsProblem[] {
-  return issues.flatMap((issue): SettingsProblem[] => {
+): ValueProblem[] {
+  return issues.flatMap((issue): ValueProblem[] => {
     const path = z.core.toDotPath(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
@@ -174,7 +175,6 @@ export function problemsOf(
   })
 }
 
-/** What stands there instead. */
 function show(value: unknown): string {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return ''
   if (value === null || value === undefined) return ', not nothing'
@@ -183,17 +183,17 @@ function show(value: unknown): string {
   return `, not ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
 }
 
-/** What a provider cannot do without, and an example. */
-const NEEDS: Readonly<Record<Provider, readonly [key: string, example: string]>> = {
+/** The setting that each provider needs, and an example. */
+const NEEDS: Readonly<Record<LlmProvider, readonly [key: string, example: string]>> = {
   openai: ['model', 'gpt-4o'],
   script: ['script', 'script.yaml'],
   replay: ['script', '../workspaces/W001/.delta/20261120_093000_a1b2c3'],
   command: ['command', '[python3, model.py]'],
 }
 
-function missingSettings(llm: Record<string, unknown>): SettingsProblem[] {
+function missingSettings(llm: Record<string, unknown>): ValueProblem[] {
   const { provider = 'openai' } = llm
-  const [path = '', example] = NEEDS[provider as Provider] ?? []
+  const [path = '', example] = NEEDS[provider as LlmProvider] ?? []
   if (example === undefined || llm[path] !== undefined) return []
   const message = `The provider ${String(provider)} needs it.`
   return [{ path, message, hint: `For example ${path}: ${example}.` }]
@@ -210,7 +210,7 @@ function hintFor(path: string, found: unknown): string | undefined {
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
 
-/** What looks like a parameter and must not be sent as one. */
+/** Keys that look like parameters and must not be sent as such. */
 const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   {
     key: /^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i,
@@ -226,15 +226,14 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   { key: /^(messages|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
 ]
 
-function forbiddenKeys(llm: object): SettingsProblem[] {
+function forbiddenKeys(llm: object): ValueProblem[] {
   return Object.keys(llm).flatMap((path) => {
     const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
     return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
   })
 }
 
-/** A value that is not a string was reported before. */
-function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
+function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
@@ -249,11 +248,4 @@ function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
     return problem('Must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
   }
   return []
-}
-
-function unknownKeys(retry: unknown): SettingsProblem[] {
-  const keys = isObject(retry) ? Object.keys(retry) : []
-  return keys
-    .filter((key) => key !== 'max_wait' && !key.startsWith('x-'))
-    .map((key) => ({ path: `retry.${key}`, message: 'Unknown key. Known: max_wait.' }))
 }

@@ -5,25 +5,29 @@ import { type ChatModel, LLM_DEFAULTS } from './chat.js'
 import { LONGEST_TIMER_MS, ModelError } from './errors.js'
 import { type Asked, connectionError, statusError } from './failure.js'
 import { beginningOf, post } from './fetch.js'
-import { mapTexts } from './response.js'
+import { mapStrings } from './response.js'
 
-/** Where the API is, and with what it is asked. */
+/** Options of `openAiModel`. */
 export interface OpenAiModelOptions {
-  /** Not needed by a local server. The environment is not looked at. */
+  /** A local server needs none. The environment is not read. */
   readonly apiKey?: string | undefined
   /** Ends where `/chat/completions` is appended. Default `https://api.openai.com/v1`. */
   readonly baseUrl?: string | undefined
-  /** How long the server may send nothing of an answer, in milliseconds. Default 600000; 0: for ever. */
+  /** Idle timeout: how long the server may send nothing of an answer, in milliseconds. Default 600000; 0: no limit. */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * A model behind an OpenAI-compatible chat-completions API, asked by the `openai` package, which is loaded with the first
- * request. Nothing is retried, the body is `JSON.stringify(request)`, and an answer that was cut off is an error, never an
- * answer. With `stream: true` in the request the answer is read as it comes. Proxies of the environment are used.
+ * A model behind an OpenAI-compatible chat-completions API. The first request loads the package `openai`. The body is
+ * `JSON.stringify(request)`. With `stream: true` in the request the answer is read as it arrives. An answer that was cut off is
+ * an error. Nothing is retried. The proxies of the environment are used.
  *
- * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
- *   code but those of scripts and recordings.
+ * @throws {ModelError} `ERR_MODEL_SETTINGS`: the base URL or the key cannot work. `complete` throws every other code, except
+ *   those of scripts and recordings.
+ *
+ * @example
+ * const model = openAiModel({ apiKey: process.env.OPENAI_API_KEY })
+ * const { message } = await model.complete({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
  */
 export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
@@ -31,8 +35,8 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
 
   return {
-    async complete(request, { signal, body, onDelta } = {}) {
-      const bytes = body ?? Buffer.from(JSON.stringify(request))
+    async complete(request, { signal, bytes: given, onDelta } = {}) {
+      const bytes = given ?? Buffer.from(JSON.stringify(request))
       const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}/chat/completions`
       const asked = { url, model: request.model, hasKey: apiKey !== undefined }
       const timer = startIdleTimer(timeoutMs, signal)
@@ -52,7 +56,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
         text.end()
         return withoutKey(response, apiKey)
       } catch (error) {
-        const isSilence = timer.hasExpired() && Object(error).status === undefined // with one, the server has said what is wrong
+        const isSilence = timer.hasExpired() && Object(error).status === undefined // an answer with a status says what is wrong
         const failure = signal?.aborted ? stopped(error) : isSilence ? silent(asked, timeoutMs) : error
         throw errorWithoutKey(failure, apiKey)
       } finally {
@@ -69,7 +73,7 @@ interface Sending {
   readonly timer: IdleTimer
 }
 
-/** Posts these very bytes; returns the answer, whose status is 2xx and whose body is still to be read. */
+/** Posts these very bytes. The answer has status 2xx, and its body is still to be read. */
 async function send(body: Uint8Array, { baseUrl, apiKey, asked, timer }: Sending): Promise<Response> {
   const { OpenAI } = await import('openai').catch((cause: unknown) => {
     throw unusable('The package openai is not installed. Install it: npm install openai', cause)
@@ -88,7 +92,7 @@ async function send(body: Uint8Array, { baseUrl, apiKey, asked, timer }: Sending
       'user-agent': `delta-engine/${manifest.version}`,
     },
     maxRetries: 0,
-    timeout: LONGEST_TIMER_MS, // silence is watched here, over the whole answer and not its start alone
+    timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
     logLevel: 'off',
     async fetch(url, init) {
       try {
@@ -100,7 +104,7 @@ async function send(body: Uint8Array, { baseUrl, apiKey, asked, timer }: Sending
         const explanation = await beginningOf(answer)
         throw statusError({ status: answer.status, headers: answer.headers, body: explanation }, asked)
       } catch (error) {
-        failure = error // the client replaces it by one that says less
+        failure = error // the client replaces it by a less specific one
         throw error
       }
     },
@@ -145,13 +149,11 @@ function silent({ url }: Asked, timeoutMs: number): ModelError {
   )
 }
 
-/*
- * Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
- */
+// Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
 
 const REDACTED = '[API key]'
 
-/** A shorter key is a placeholder for a local server (`none`, `ollama`): a word that answers may well contain. */
+/** A shorter key is a placeholder for a local server (`none`, `ollama`), a word that answers may contain. */
 const SHORTEST_KEY = 8
 
 /**
@@ -184,17 +186,17 @@ function withoutBeginning(line: string, apiKey: string): string {
   return isSecret(beginning) ? `${said.slice(0, -beginning.length)}${REDACTED}…` : line
 }
 
-/** The same JSON value without the key in any of its strings, also where a string holds JSON with the key escaped. */
+/** The same JSON value without the key in any string, also where a string holds JSON with the key escaped. */
 function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
   if (!isSecret(apiKey)) return value
   const escaped = JSON.stringify(apiKey).slice(1, -1)
   const forms = [apiKey, escaped, escaped.replaceAll('/', '\\/')]
-  return mapTexts(value, (text) =>
+  return mapStrings(value, (text) =>
     forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text),
   ) as Value
 }
 
-/** Redacts the key from a text that comes in pieces. A possible beginning of the key is held back until more comes. */
+/** Redacts the key from a text in pieces. A possible beginning of the key is held back until the next piece. */
 function keyFilter(apiKey: string | undefined, onText: (text: string) => void) {
   let held = ''
   return {

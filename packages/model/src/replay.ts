@@ -10,7 +10,7 @@ export interface ReplayRecord {
   readonly response: unknown
 }
 
-/** What an exchange is made of: the numbers of its parts. */
+/** The numbers of the parts that the request of an exchange consists of. */
 export interface RecordedParts {
   /** The request without its messages. */
   readonly parameters: number
@@ -18,13 +18,10 @@ export interface RecordedParts {
   readonly messages: readonly number[]
 }
 
-/** A recorded conversation that is read piece by piece. Each part stays what it was for as long as it is open. */
+/** A recorded conversation that is read piece by piece. Parts do not change while it is open. */
 export interface Recording {
-  /** How many exchanges there are, oldest first. */
+  /** How many exchanges there are. They count from 0, oldest first. */
   readonly length: number
-  /** How many messages the request of an exchange has. */
-  messageCount(exchange: number): number
-  /** The parts of an exchange; exchanges count from 0. */
   parts(exchange: number): RecordedParts
   /** Reads one part: a message, or a request without its messages. */
   part(number: number): unknown
@@ -41,32 +38,33 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
     const { messages, ...parameters } = JSON.parse(sent) as ChatRequest
     return { parameters: add(parameters), messages: messages.map(add) }
   })
-  const exchange = (index: number): RecordedParts => exchanges[index] ?? { parameters: -1, messages: [] }
   return {
     length: records.length,
-    messageCount: (index) => exchange(index).messages.length,
-    parts: exchange,
+    parts: (index) => exchanges[index] ?? { parameters: -1, messages: [] },
     part: (number) => parts[number],
     response: (index) => records[index]?.response,
   }
 }
 
 /**
- * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
- * that names the first difference from the nearest recorded one.
+ * A model that answers exactly the recorded requests. `stream` and `stream_options` are not compared. Equal requests get their
+ * answers one after the other. An interrupted replay goes on in a new process, because nothing else is kept in memory.
  *
- * Streaming does not matter: `stream` and `stream_options` are not compared. Equal requests are answered by their records in
- * turn; nothing else is kept in memory, so an interrupted replay can go on in a new process.
+ * @param recorded - The exchanges, or a `Recording`. Of a recording each message is read and compared once, so a message must
+ *   not change after it was sent.
+ * @returns A model whose `complete` throws `ERR_MODEL_REPLAY_DIFFERS` for any other request; the message names the first
+ *   difference from the nearest recorded one.
  *
- * @param recorded - The exchanges, or a recording that is read piece by piece: a request when its turn comes, and of it
- *   only the messages that were not found equal before. A message must then not be changed after it was sent.
+ * @example
+ * const model = replayModel([{ request, response: answer.raw }])
+ * const { message } = await model.complete(request)
  */
 export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
   const recording = 'part' in recorded ? recorded : recordingOf(recorded)
   const used = new Set<number>()
   let next = 0
 
-  /** The recorded part that a message was found equal to: of a long conversation each is compared once. */
+  /** The recorded part that a message equals, so that each message of a long conversation is compared once. */
   const equals = new WeakMap<object, number>()
 
   function isRecorded(message: ChatMessage, part: number | undefined): boolean {
@@ -78,17 +76,17 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
 
   function isSame(exchange: number, request: ChatRequest): boolean {
     const { parameters, messages } = recording.parts(exchange)
+    if (messages.length !== request.messages.length) return false
     if (firstDifference(compared(recording.part(parameters)), parametersOf(request))) return false
     return request.messages.every((message, at) => isRecorded(message, messages[at]))
   }
 
   /** The next exchange with this request, else the last one that was used for it. */
   function find(request: ChatRequest): number | undefined {
-    const turns = Array.from({ length: recording.length }, (_, turn) => (next + turn) % recording.length)
-    const fitting = turns.filter((index) => recording.messageCount(index) === request.messages.length)
+    const all = Array.from({ length: recording.length }, (_, index) => (next + index) % recording.length)
     return (
-      fitting.find((index) => !used.has(index) && isSame(index, request)) ??
-      fitting.findLast((index) => used.has(index) && isSame(index, request))
+      all.find((index) => !used.has(index) && isSame(index, request)) ??
+      all.findLast((index) => used.has(index) && isSame(index, request))
     )
   }
 
@@ -106,11 +104,9 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
     const shared = Array.from({ length: recording.length }, (_, index) => sharedWith(index, request))
     const nearest = shared.indexOf(Math.max(...shared))
     const { parameters, messages } = recording.parts(nearest)
+    const recorded = messages.map((part) => recording.part(part))
     const difference = firstDifference(
-      {
-        ...compared(recording.part(parameters)),
-        messages: messages.map((part) => recording.part(part)),
-      },
+      { ...compared(recording.part(parameters)), messages: recorded },
       { ...parametersOf(request), messages: asSent(request.messages) },
     )
     return new ModelError(
@@ -147,7 +143,7 @@ function parametersOf({ messages: _, ...parameters }: ChatRequest): Fields {
   return compared(asSent(parameters))
 }
 
-/** How an answer travels is not a difference; messages are compared one by one. */
+/** Whether an answer is streamed makes no difference. Messages are compared one by one. */
 function compared(parameters: unknown): Fields {
   const { stream: _stream, stream_options: _options, messages: _messages, ...rest } = parameters as Fields
   return rest
@@ -175,8 +171,9 @@ function firstDifference(left: unknown, right: unknown, path = ''): Difference |
   return undefined
 }
 
-const BEFORE = 20
+/** Characters of an excerpt, and how many of them stand before the difference. */
 const LENGTH = 80
+const BEFORE = 20
 
 function excerpts(left: unknown, right: unknown): { left: string; right: string } {
   if (typeof left !== 'string' || typeof right !== 'string') return { left: show(left), right: show(right) }

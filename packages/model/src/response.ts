@@ -1,14 +1,14 @@
 import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
 import { ModelError } from './errors.js'
 
-/** What JSON writes in braces. */
+/** A JSON object. */
 export type Fields = Record<string, unknown>
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value that a text spells; undefined if it is not JSON. */
+/** The value of a JSON text; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -20,11 +20,10 @@ export function parseJson(text: string): unknown {
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
  *
- * The message is kept as it came, reasoning fields and all, with four exceptions that let it be sent back to any server:
- * fields that are `null` or an empty list are left out, `content` is a string or `null`, calls have `arguments` as text and
- * no `index`, and half a character becomes a replacement character.
+ * The message keeps all its fields, reasoning included. Four changes let it be sent back to any server: fields that are `null` or an empty list are left out, `content` is a string or `null`, calls have `arguments` as a string and
+ * no `index`, and lone surrogates become replacement characters.
  *
- * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or its content or calls cannot be read.
  */
 export function parseCompletion(value: unknown): ChatResponse {
   checkDepth(value)
@@ -37,10 +36,7 @@ export function parseCompletion(value: unknown): ChatResponse {
   const finishReason = readReason(finish_reason)
   const read = wellFormed(readMessage(message))
   if (isCallLost(read, finishReason)) {
-    throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
-  }
-  if (isObject(message.function_call) && read.tool_calls === undefined) {
-    throw malformed('its call is a "function_call", and not one of "tool_calls"', message)
+    throw malformed(`its finish_reason is "${finishReason}", and it has no "tool_calls"`, message)
   }
   if (BROKEN_OFF.test(finishReason ?? '')) {
     const text = `The server aborted its answer (finish_reason: ${finishReason}). What arrived was discarded.`
@@ -66,7 +62,7 @@ function readReason(reason: unknown): string | undefined {
   return /^content_filter|^(safety|recitation|prohibited_content)$/i.test(reason) ? 'content_filter' : reason
 }
 
-/** Reasons by which a server says that it could not finish: what came is not an answer, however complete it looks. */
+/** Reasons with which a server says that it could not finish. What arrived is not an answer, however complete it looks. */
 const BROKEN_OFF = /error|abort|cancel|insufficient/i
 
 function readUsage(usage: Fields): Usage {
@@ -76,22 +72,22 @@ function readUsage(usage: Fields): Usage {
   return { ...usage, prompt_tokens, completion_tokens, total_tokens }
 }
 
-/** A negative or absurdly large number is not a count, and would spoil the sums. */
+/** A negative or absurdly large number is not a count, and would distort sums. */
 function readCount(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
 }
 
 function readMessage({ role: _role, content, tool_calls, ...rest }: Fields): AssistantMessage {
-  const calls = isEmpty(tool_calls) ? [] : readCalls(tool_calls)
+  const calls = isEmptyValue(tool_calls) ? [] : readCalls(tool_calls)
   return {
     role: 'assistant',
     content: readContent(content),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value === '' || !isEmpty(value))),
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value === '' || !isEmptyValue(value))),
   }
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
@@ -99,7 +95,7 @@ function isEmpty(value: unknown): boolean {
 function readContent(content: unknown): string | null {
   if (typeof content === 'string') return content
   if (content === undefined || content === null) return null
-  if (!Array.isArray(content)) throw malformed('its content is neither a text nor a list of parts', content)
+  if (!Array.isArray(content)) throw malformed('its content is neither a string nor a list of parts', content)
   return textOfParts(content)
 }
 
@@ -107,14 +103,14 @@ export function textOfParts(parts: readonly unknown[]): string {
   return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
-/** The text of a message's reasoning, under whatever name its provider uses; '' for none. */
+/** The text of a message's reasoning under the name that its provider uses; '' for none. */
 export function reasoningOf({ reasoning_content, reasoning, reasoning_details }: Readonly<Fields>): string {
   const text = reasoning_content || reasoning
   if (typeof text === 'string') return text
   return Array.isArray(reasoning_details) ? textOfParts(reasoning_details) : ''
 }
 
-/** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
+/** Unreadable calls must not vanish: without them the message would pass for the final answer. */
 function readCalls(list: unknown): ToolCall[] {
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
   if (calls.length === 0 || !calls.every(isObject)) {
@@ -123,7 +119,7 @@ function readCalls(list: unknown): ToolCall[] {
   return calls.map(readCall)
 }
 
-/** The `index` of a call belongs to a stream; strict servers refuse it in a message that is sent back. */
+/** Removes `index`, which belongs to a stream: strict servers refuse it in a message that is sent back. */
 function readCall({ index: _index, ...call }: Fields): ToolCall {
   if (!isObject(call.function)) throw malformed('a call has no "function" with its name and arguments', call)
   const { name, arguments: text } = call.function
@@ -139,42 +135,40 @@ function readCall({ index: _index, ...call }: Fields): ToolCall {
   }
 }
 
-/** A call was announced (`function_call` by old servers) and none came: as an answer it would be empty. */
-function isCallLost({ content, tool_calls }: AssistantMessage, finishReason = ''): boolean {
-  const announced = /call|tool/i.test(finishReason)
-  return announced && tool_calls === undefined && (content ?? '').trim() === ''
+/** Old servers call by `function_call`. Without its call the message would pass for an answer. */
+function isCallLost({ content, tool_calls, function_call }: AssistantMessage, finishReason = ''): boolean {
+  const isAnnounced = /call|tool/i.test(finishReason) && (content ?? '').trim() === ''
+  return tool_calls === undefined && (isObject(function_call) || isAnnounced)
 }
 
 /**
- * The message without half characters (lone surrogates), which a cut by the server leaves: JSON can spell them, but `jq` and
- * strict servers refuse them. They become replacement characters, but in a call's arguments they are written out as `\uXXXX`,
- * so that the call is refused and no tool gets a value that was not meant.
+ * Replaces lone surrogates, which a server leaves where it cuts a character: JSON can spell them, but `jq` and strict servers
+ * refuse them. In a call's arguments they are written out as `\uXXXX`, so that the call is refused and no tool gets an
+ * altered value.
  */
 function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
-  return withoutHalves(calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message)
+  return replaceLoneSurrogates(calls ? { ...message, tool_calls: calls.map(spellLoneSurrogates) } : message)
 }
 
-function withHalvesSpelt(call: ToolCall): ToolCall {
-  const text = call.function.arguments.replace(
-    /\p{Surrogate}/gu,
-    (half) => `\\u${half.charCodeAt(0).toString(16)}`,
-  )
+function spellLoneSurrogates(call: ToolCall): ToolCall {
+  const spell = (surrogate: string) => `\\u${surrogate.charCodeAt(0).toString(16)}`
+  const text = call.function.arguments.replace(/\p{Surrogate}/gu, spell)
   return { ...call, function: { ...call.function, arguments: text } }
 }
 
-/** A JSON value, such as parsed arguments, with replacement characters in place of half characters (lone surrogates). */
-export function withoutHalves<T>(value: T): T {
-  return mapTexts(value, (text) => text.toWellFormed()) as T
+/** The same JSON value with replacement characters in place of lone surrogates, which `jq` and strict servers refuse. */
+export function replaceLoneSurrogates<T>(value: T): T {
+  return mapStrings(value, (text) => text.toWellFormed()) as T
 }
 
-/** The same JSON value with each of its strings changed, field names included. */
-export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+/** The same JSON value with each string changed, field names included. */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
+  if (Array.isArray(value)) return value.map((each) => mapStrings(each, change))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [change(name), mapTexts(each, change)]),
+    Object.entries(value).map(([name, each]) => [change(name), mapStrings(each, change)]),
   )
 }
 
@@ -187,7 +181,7 @@ function malformed(what: string, said: unknown): ModelError {
   )
 }
 
-const DEEPEST = 200
+const MAX_DEPTH = 200
 
 /**
  * Refuses an answer nested so deeply that serialising it would overflow the stack. `JSON.parse` reads any depth,
@@ -196,8 +190,8 @@ const DEEPEST = 200
  * @throws {ModelError} `ERR_MODEL_RESPONSE`.
  */
 export function checkDepth(answer: unknown): void {
-  if (!isDeeper(answer, DEEPEST)) return
-  const text = `The answer is not a chat completion: it is nested more than ${DEEPEST} levels deep.`
+  if (!isDeeper(answer, MAX_DEPTH)) return
+  const text = `The answer is not a chat completion: it is nested more than ${MAX_DEPTH} levels deep.`
   throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 

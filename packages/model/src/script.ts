@@ -8,11 +8,11 @@ import {
   textOf,
 } from './chat.js'
 import { ModelError } from './errors.js'
-import { mustBe, problemsOf, type SettingsProblem } from './llm.js'
+import { keysOf, mustBe, problemsOf, type ValueProblem } from './llm.js'
 
 /**
- * One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines;
- * `\{{last_observation}}` stays as text, without its backslash.
+ * One answer of a scripted model. In its strings, `{{last_observation}}` is the newest tool result without its final newlines,
+ * and `\{{last_observation}}` is the placeholder itself.
  */
 export interface ScriptTurn {
   readonly content?: string | undefined
@@ -27,19 +27,11 @@ export interface ScriptedCall {
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
-/** The turns, or every problem; see `parseScript`. */
-export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: SettingsProblem[] }
+/** The turns, or every problem. */
+type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: ValueProblem[] }
 
 const EXAMPLE =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
-
-/** A mapping with these keys and no other. */
-function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
-  })
-}
 
 const callSchema = keysOf({
   name: z.string().check(z.minLength(1)),
@@ -61,21 +53,24 @@ const scriptSchema = z.array(turnSchema).check(z.minLength(1))
 /**
  * Checks a script that was already read from YAML or JSON: a list of turns.
  *
- * @returns The turns, or every problem, each with its place: `[1].tool_calls[0].name`.
+ * @returns The turns, or every problem, each with its path: `[1].tool_calls[0].name`.
  */
-export function parseScript(input: unknown): ParsedScript {
+export function safeParseScript(input: unknown): ParsedScript {
   const { error, data } = scriptSchema.safeParse(input, { error: mustBe, reportInput: true })
   return error ? { ok: false, problems: problemsOf(error, () => EXAMPLE) } : { ok: true, turns: data }
 }
 
 /**
- * A model that answers with the turns of a list. It keeps nothing in memory: the turn follows from the conversation in the request,
- * so a conversation that was interrupted goes on with the right turn, and one that was extended with the next.
+ * A model that answers with the turns of a list. The turn follows from the conversation in the request, and nothing is kept in
+ * memory: an interrupted conversation goes on with the right turn, an extended one with the next. Call ids name the turn
+ * (`turn-3-1`), so it is also found in a history that was cut at the front.
  *
- * Call ids carry the turn (`turn-3-1`), so the turn is also found in a history that was cut at the front.
- *
- * @param options.path - The file the turns are from; named when they have run out.
+ * @param options.path - The file with the turns; errors name it.
  * @returns A model whose `complete` throws `ERR_MODEL_SCRIPT_END` after the last turn.
+ *
+ * @example
+ * const model = scriptModel([{ content: 'Hello.' }])
+ * const { message } = await model.complete({ messages: [{ role: 'user', content: 'Hi' }] })
  */
 export function scriptModel(
   turns: readonly ScriptTurn[],
@@ -126,14 +121,12 @@ function argumentText(call: ScriptedCall, fill: (text: string) => string): strin
   return JSON.stringify(call.arguments ?? {}, fillStrings)
 }
 
-/** With a backslash before it the placeholder is meant literally. */
 function fillIn(text: string, observation: string): string {
   return text.replaceAll(/\\?\{\{last_observation\}\}/g, (placeholder) =>
     placeholder.startsWith('\\') ? placeholder.slice(1) : observation,
   )
 }
 
-/** Without its final newlines, as a shell's `$( )` has it, so that it fits into a sentence. */
 function lastObservation(request: ChatRequest): string {
   const observation = textOf(request.messages.findLast((message) => message.role === 'tool')?.content ?? '')
   return observation.replace(/\n+$/, '')

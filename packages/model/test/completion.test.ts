@@ -6,7 +6,7 @@ const completion = (message: object, more: object = {}) => ({
   ...more,
 })
 
-test('fields that say nothing are left out, everything else is kept', () => {
+test('empty fields are left out, everything else is kept', () => {
   const raw = completion({
     role: 'assistant',
     content: 'Hello.',
@@ -28,7 +28,7 @@ test('fields that say nothing are left out, everything else is kept', () => {
   })
 })
 
-test('what a choice leaves out is empty: the reason why it ended says what that means', () => {
+test('a message may be empty: the finish_reason says what that means', () => {
   const read = (message: object, reason: string) =>
     parseCompletion({ choices: [{ message: { role: 'assistant', ...message }, finish_reason: reason }] })
   expect(read({}, 'length')).toMatchObject({ message: { content: null }, finishReason: 'length' })
@@ -47,7 +47,7 @@ test.each([
 })
 
 test.each(['error', 'abort', 'insufficient_system_resource'])(
-  'what ended with the finish_reason %s is no answer, and asked for again',
+  'an answer with the finish_reason %s is an error that may pass',
   (reason) => {
     const answer = { choices: [{ message: { content: 'Half' }, finish_reason: reason }] }
     expect(() => parseCompletion(answer)).toThrow(
@@ -68,7 +68,7 @@ test('content that is missing is null, content in parts is their text', () => {
   expect(parseCompletion(completion({ content: parts })).message.content).toBe('Hello.')
 })
 
-test('half a character becomes a replacement character, in a key and a name too; in arguments it is spelled out', () => {
+test('a lone surrogate becomes a replacement character, in a key and a name too; in arguments it is spelled out', () => {
   const message = {
     content: 'cut \ud83d',
     reasoning: [{ text: '\ude00', '\ud800': 1 }],
@@ -112,7 +112,7 @@ test('usage is completed by its sum, and its further counts are kept', () => {
   expect(parseCompletion(completion({ content: 'x' }, { usage: null })).usage).toBe(undefined)
 })
 
-test('counts that cannot be counts are none, so that sums of them stay numbers', () => {
+test('impossible counts are ignored, so that sums stay numbers', () => {
   const usageOf = (json: string) =>
     parseCompletion(JSON.parse(`{"choices":[{"message":{"content":"x"}}],"usage":${json}}`)).usage
   const counted = { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 }
@@ -127,7 +127,7 @@ test('a bare assistant message is an answer, too', () => {
 })
 
 test.each([[null], ['text'], [[]], [{}], [{ choices: [] }], [{ choices: [{}] }], [{ detail: 'Not Found' }]])(
-  '%j is no completion',
+  '%j is not a completion',
   (value) => {
     expect(() => parseCompletion(value)).toThrow(
       expect.objectContaining({
@@ -138,3 +138,22 @@ test.each([[null], ['text'], [[]], [{}], [{ choices: [] }], [{ choices: [{}] }],
     )
   },
 )
+
+test.each([
+  [{ content: 5 }, 'its content is neither a string nor a list of parts. It says: 5'],
+  [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are not a list of calls. It says: {"id":"a"}'],
+  [{ content: null, tool_calls: [null] }, 'its tool_calls are not a list of calls. It says: [null]'],
+  [
+    { tool_calls: [{ name: 'ls', arguments: {} }] },
+    'a call has no "function" with its name and arguments. It says: {"name":"ls","arguments":{}}',
+  ],
+  [{ content: '', tool_calls: [] }, 'its finish_reason is "tool_calls", and it has no "tool_calls".'],
+  [{ content: null, function_call: {} }, 'its finish_reason is "function_call", and it has no "tool_calls".'],
+  [{ content: 'I look.', function_call: {} }, 'its finish_reason is "stop", and it has no "tool_calls".'],
+  [{ content: '' }, 'its finish_reason is "function_call_filter", and it has no "tool_calls".'],
+])('a message that cannot be read is not an answer: %j', (message, what) => {
+  const [, reason = 'stop'] = /finish_reason is "([^"]+)"/.exec(what) ?? []
+  const answer = { choices: [{ message, finish_reason: reason }] }
+  const expected = what.endsWith('.') ? `${what} It says: ${JSON.stringify(message)}` : what
+  expect(() => parseCompletion(answer)).toThrow(`The answer is not a chat completion: ${expected}`)
+})

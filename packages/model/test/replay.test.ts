@@ -35,7 +35,8 @@ test('recorded requests get their recorded answers, in any order, in any process
   expect([answer.message, heard]).toEqual([two.message, [{ content: '2 lines.' }]])
 
   const model = replayModel(records)
-  expect((await model.complete(first)).message).toEqual(one.message)
+  const { messages, ...rest } = streamingRequest(first) // streaming and the order of keys do not count
+  expect((await model.complete({ messages, ...rest })).message).toEqual(one.message)
   expect((await model.complete(second)).message).toEqual(two.message)
 })
 
@@ -49,12 +50,6 @@ test('the answer of a real server is replayed whole: usage, reason, reasoning', 
     message: { reasoning: 'Greet.' },
     usage: { prompt_tokens: expect.any(Number) },
   })
-})
-
-test('how the answer travels and the order of keys do not count', async () => {
-  const { first, one, records } = await record()
-  const { messages, ...rest } = streamingRequest(first)
-  expect((await replayModel(records).complete({ messages, ...rest })).message).toEqual(one.message)
 })
 
 test('equal requests get their answers one after the other, the last one for good', async () => {
@@ -83,19 +78,12 @@ test('a request that differs fails with the first difference from the nearest re
   })
 })
 
-test('a parameter that is missing is a difference, too', async () => {
-  const { first, records } = await record()
-  const { temperature: _temperature, ...changed } = first
-  await expect(replayModel(records).complete(changed)).rejects.toMatchObject({
-    message:
-      'This request was not recorded. The nearest is request 1 of 2; the first difference is at temperature:\n' +
-      '  recorded: 0\n' +
-      '  now:      (nothing)\n' +
-      'Replay with the recorded files, model and parameters, or record the run again.',
-  })
-})
-
 test.each([
+  [
+    'a parameter that is missing',
+    { temperature: undefined },
+    'temperature:\n  recorded: 0\n  now:      (nothing)\n',
+  ],
   ['a parameter', { temperature: 1 }, 'temperature:\n  recorded: 0\n  now:      1\n'],
   ['one more', { seed: 7 }, 'seed:\n  recorded: (nothing)\n  now:      7\n'],
   [
@@ -149,7 +137,6 @@ test('a recording is read piece by piece: each request when its turn comes, and 
   const read = { parts: 0, responses: 0 }
   const model = replayModel({
     length: iterations,
-    messageCount: (index) => 2 * index + 1,
     parts: (index) => ({ parameters: -1, messages: Array.from({ length: 2 * index + 1 }, (_, at) => at) }),
     part: (number) => {
       read.parts++

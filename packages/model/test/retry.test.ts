@@ -30,6 +30,19 @@ test('what cannot pass is not tried again', () => {
   expect(retryDelayMs(1, new ModelError('ERR_MODEL_ACCESS', 'x'), { maxWaitMs: 1e9 })).toBeUndefined()
 })
 
+test.each([
+  [{ statusCode: 503 }, true],
+  [{ status: 429 }, true],
+  [{ statusCode: 400 }, false],
+  [{ statusCode: 503, isRetryable: false }, false],
+  [{ isRetryable: false }, false],
+  [{ retryable: true }, true],
+  [{}, false],
+])('an error of another client that says %j is tried again: %j', (hints, expected) => {
+  const error = Object.assign(new Error('Busy.'), hints)
+  expect(retryDelayMs(1, error, most)).toBe(expected ? 500 : undefined)
+})
+
 test('with a time to wait the steps go up to a minute, while they fit', () => {
   const patient = { ...most, maxWaitMs: 100_000 }
   expect(retryDelayMs(7, failed(), patient)).toBe(32_000)

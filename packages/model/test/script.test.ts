@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ChatMessage, type ChatModel, scriptModel } from '../src/index.js'
+import { safeParseScript } from '../src/internal.js'
 
 const user: ChatMessage = { role: 'user', content: 'Go.' }
 const observed = (id: string, content: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content })
@@ -119,15 +120,59 @@ test('a script that has run out says how long it is, where it is and what to do'
 
 test('what listens hears the text, and an aborted request is not answered', async () => {
   const heard: unknown[] = []
-  await model.complete({ messages: [user] }, { onDelta: (delta) => heard.push(delta) })
-  expect(heard).toEqual([{ content: 'Reading.' }])
+  const onDelta = (delta: unknown) => heard.push(delta)
+  const { finishReason, usage } = await model.complete({ messages: [user] }, { onDelta })
+  expect([heard, finishReason, usage]).toEqual([[{ content: 'Reading.' }], 'tool_calls', undefined])
 
   const aborted = model.complete({ messages: [user] }, { signal: AbortSignal.abort() })
   await expect(aborted).rejects.toMatchObject({ code: 'ERR_MODEL_ABORTED' })
 })
 
-test('it says why it stopped, and claims no usage', async () => {
-  const { finishReason, usage } = await model.complete({ messages: [user] })
-  expect([finishReason, usage]).toEqual(['tool_calls', undefined])
-  expect((await scriptModel([{ content: 'x' }]).complete({ messages: [user] })).finishReason).toBe('stop')
+const EXAMPLE =
+  'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
+
+test('a script is a list of turns with content, tool calls or both', () => {
+  const calls = [
+    { name: 'read' },
+    { name: 'read', arguments: { file: 'a.txt' } },
+    { name: 'read', arguments: '{"' },
+  ]
+  const turns = [{ content: '' }, { tool_calls: calls }, { content: 'Both.', tool_calls: calls }]
+  expect(safeParseScript(turns)).toEqual({ ok: true, turns })
+})
+
+test.each([
+  [null, 'Must be a list, not nothing.'],
+  ['Hello.', 'Must be a list, not "Hello.".'],
+  [{ content: 'Hello.' }, 'Must be a list, not a mapping.'],
+  [[], 'Must not be empty.'],
+])('%j is not a script', (input, message) => {
+  expect(safeParseScript(input)).toEqual({ ok: false, problems: [{ path: '', message, hint: EXAMPLE }] })
+})
+
+test('every problem of a script is reported, with its place', () => {
+  const calls = [null, { arguments: {} }, { name: 'read', arguments: ['a.txt'] }, { name: 'read', args: {} }]
+  const parsed = safeParseScript([
+    'Hello.',
+    {},
+    { content: 5 },
+    { contents: 'Hello.' },
+    { tool_calls: { name: 'read' } },
+    { tool_calls: calls },
+  ])
+  const problems = parsed.ok ? [] : parsed.problems
+  expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    '[0]: Must be a mapping, not "Hello.".',
+    '[1]: A turn needs content or tool_calls, or both.',
+    '[2].content: Must be a string, not 5.',
+    '[3].contents: Unknown key. Known: content, tool_calls.',
+    '[3]: A turn needs content or tool_calls, or both.',
+    '[4].tool_calls: Must be a list, not a mapping.',
+    '[5].tool_calls[0]: Must be a mapping, not nothing.',
+    '[5].tool_calls[1].name: Must be a string, not nothing.',
+    '[5].tool_calls[2].arguments: Must be a mapping, or a string that is passed on as it is, not a list.',
+    '[5].tool_calls[3].args: Unknown key. Known: name, arguments.',
+  ])
+  for (const { message, hint } of problems)
+    expect(hint).toBe(message.startsWith('Unknown key') ? undefined : EXAMPLE)
 })

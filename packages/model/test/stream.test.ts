@@ -123,6 +123,21 @@ describe('pieces of a message', () => {
     })
   })
 
+  test('a name may be cut or repeated, and every call may be numbered 0', async () => {
+    const piece = (call: object) => ({ tool_calls: [{ index: 0, ...call }] })
+    const { tool_calls } = await read(
+      piece({ id: 'c1', function: { name: 'echo', arguments: '{"a"' } }),
+      piece({ function: { name: '_it' } }),
+      piece({ function: { arguments: ':1}' } }),
+      piece({ id: 'c2', function: { name: 'look', arguments: '{' } }),
+      piece({ id: 'c2', function: { name: 'look', arguments: '}' } }),
+    )
+    expect(tool_calls?.map((call) => [call.id, call.function])).toEqual([
+      ['c1', { name: 'echo_it', arguments: '{"a":1}' }],
+      ['c2', { name: 'look', arguments: '{}' }],
+    ])
+  })
+
   test('calls without an index are told apart by their ids', async () => {
     const call = (id: string, text: string) => ({
       tool_calls: [{ id, function: { name: 'n', arguments: text } }],
@@ -233,9 +248,11 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
   expect((await readEvents([chunk({ delta: { content: 'x' } }), '[DONE]'])).finishReason).toBe(undefined)
 })
 
-test('an empty finish_reason with every piece does not end a stream', async () => {
-  const piece = JSON.stringify({ choices: [{ delta: { content: 'Half' }, finish_reason: '' }] })
-  await expect(readEvents([piece])).rejects.toThrow('no finish_reason and no [DONE] came')
+test('the first of several choices that come interleaved is the answer', async () => {
+  const both = [0, 1].map((index) =>
+    JSON.stringify({ choices: [{ index, delta: { content: `I am ${index}.` } }] }),
+  )
+  expect((await readEvents([...both, ...both, '[DONE]'])).message.content).toBe('I am 0.I am 0.')
 })
 
 test('a stream may bring its message in one piece', async () => {
@@ -243,11 +260,12 @@ test('a stream may bring its message in one piece', async () => {
   expect((await readEvents([whole, '[DONE]'])).message.content).toBe('Whole.')
 })
 
-test('a stream that says nothing at all is an error, too', async () => {
-  await expect(readEvents(['[DONE]'])).rejects.toThrow(
-    'The stream ended at once, before the answer did: no message came. What arrived was discarded.',
-  )
-  await expect(readEvents([])).rejects.toThrow('The stream ended at once, before the answer did')
+test.each([
+  [['[DONE]'], 'The stream ended at once, before the answer did: no message came.'],
+  [[], 'The stream ended at once, before the answer did: no finish_reason and no [DONE] came.'],
+  [[JSON.stringify({ choices: [{ delta: { content: 'Half' }, finish_reason: '' }] })], 'no [DONE] came'],
+])('a stream without an answer, or without its end, is an error: %j', async (events, message) => {
+  await expect(readEvents(events)).rejects.toThrow(message)
 })
 
 test.each([

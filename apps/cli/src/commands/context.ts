@@ -1,5 +1,6 @@
 import type { Agent } from '@delta/config-loader'
-import { type BuiltContext, type CacheBreak, type ContextManifest, findCacheBreak } from '@delta/context'
+import type { BuiltContext, ContextManifest } from '@delta/context'
+import { type CacheBreak, findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'

@@ -13,7 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal/runs'
-import { textOf } from '@delta/model'
+import { textOf } from '@delta/model/internal'
 import { counted, duration, inColumns, printable, printableLine } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string

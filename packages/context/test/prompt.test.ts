@@ -1,6 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import { expect, test } from 'vitest'
-import { type BuiltContext, findCacheBreak } from '../src/index.js'
+import type { BuiltContext } from '../src/index.js'
+import { findCacheBreak } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const FILES = { 'agent/prompt.md': 'You count.\n', 'work/DELTA.md': 'Größe zählt.', 'work/TASK.md': 'Now.' }
@@ -54,21 +55,18 @@ test('a source without id is named by its path without the variable', async () =
   expect(blocks.map(({ source_id }) => source_id)).toEqual(['prompt.md', 'sub/x.md', 'text', 'journal'])
 })
 
-test('a source is a system, developer or user message, as its role says', async () => {
-  const sources = [{ ...PROMPT, role: 'developer' }, { ...GUIDE, role: 'user' }, JOURNAL]
-  const { messages } = await firstContext({ header: false, sources })
+test('a source is a system, developer or user message; a text in the recipe has the engine’s variables and no others', async () => {
+  const text = 'In ${CWD}, for ${AGENT_HOME} and ${RUN_DIR}: ${HOME} $CWD \\${CWD} \\${x}'
+  const sources = [
+    { ...PROMPT, role: 'developer' },
+    { ...GUIDE, role: 'user' },
+    { type: 'text', text },
+  ]
+  const { messages, variables } = await firstContext({ header: false, sources })
+  const { CWD, AGENT_HOME, RUN_DIR } = variables
   expect(messages).toEqual([
     { role: 'developer', content: 'You count.\n' },
     { role: 'user', content: 'Größe zählt.' },
-    { role: 'user', content: 'Go.' },
-  ])
-})
-
-test('a text stands in the recipe itself, with the variables of the engine and no others', async () => {
-  const text = 'In ${CWD}, for ${AGENT_HOME} and ${RUN_DIR}: ${HOME} $CWD \\${CWD} \\${x}'
-  const { messages, variables } = await firstContext({ header: false, sources: [{ type: 'text', text }] })
-  const { CWD, AGENT_HOME, RUN_DIR } = variables
-  expect(messages).toEqual([
     { role: 'system', content: `In ${CWD}, for ${AGENT_HOME} and ${RUN_DIR}: \${HOME} $CWD \${CWD} \${x}` },
   ])
 })
@@ -149,17 +147,30 @@ test('max_tokens cuts the end of each source of a merged message, also of one wi
   )
 })
 
-test('the source of a merged message that breaks the cache is named, with the byte at which it does', async () => {
+test('a conversation that only grows can be cached to its end; a source that changes before large ones is named, with what it costs', async () => {
   const { build, write } = await placeWith({ ...FILES, 'agent/long.md': 'All rules. '.repeat(2000) })
-  const long = { type: 'file', id: 'rules', path: '${AGENT_HOME}/long.md' }
-  const manifest = { header: false, merge: true, sources: [PROMPT, GUIDE, long, JOURNAL] }
+  const rules = { type: 'file', id: 'rules', path: '${AGENT_HOME}/long.md' }
   const run = history()
   run.user('Go.')
-  const before = await build(manifest, { journalPath: run.events })
-  run.cycle('next', 'y')
-  expect(findCacheBreak(before, await build(manifest, { journalPath: run.events }))).toBeUndefined()
-  await write('work/DELTA.md', 'Größe zählte.')
-  const found = findCacheBreak(before, await build(manifest, { journalPath: run.events }))
-  expect(found).toMatchObject({ source: 'guide', byte: Buffer.byteLength('\\nGröße zählt') })
-  expect(found?.tokensAfter).toBeGreaterThan(5000)
+  /** Where the next request breaks the cache, after the guide was changed or not. */
+  async function breakOf(manifest: object, guide = 'Größe zählt.') {
+    await write('work/DELTA.md', FILES['work/DELTA.md'])
+    const before = await build(manifest, { journalPath: run.events })
+    run.iteration('next', 'y')
+    await write('work/DELTA.md', guide)
+    return findCacheBreak(before, await build(manifest, { journalPath: run.events }))
+  }
+  const changed = 'Größe zählte.'
+  for (const merge of [false, true]) {
+    const manifest = { header: false, merge, sources: [PROMPT, GUIDE, rules, JOURNAL] }
+    expect(await breakOf(manifest)).toBeUndefined()
+    const found = await breakOf(manifest, changed)
+    const same = merge ? '\\nGröße zählt' : '{"role":"system","content":"Größe zählt'
+    expect(found).toMatchObject({ source: 'guide', byte: Buffer.byteLength(same) })
+    expect(found?.message).toMatch(/^`guide` changed at byte \d+: 5\.\dk tokens after it cannot be cached$/)
+  }
+  const last = { sources: [PROMPT, rules, JOURNAL, GUIDE] } // nothing that could be cached stands behind the guide
+  expect(await breakOf(last, changed)).toBeUndefined()
+  const window = { sources: [PROMPT, { ...JOURNAL, id: 'talk', max_iterations: 3 }] }
+  expect(await breakOf(window)).toMatchObject({ source: 'talk' })
 })

@@ -1,6 +1,6 @@
-import { chmod, mkdir, symlink, truncate } from 'node:fs/promises'
+import { chmod, symlink, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { history, journalText, placeWith } from './place.js'
 
 const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
@@ -84,41 +84,31 @@ test('on_missing: skip leaves the source out, and the record says so', async () 
   expect(blocks).toMatchObject([{ source_id: 'DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' }])
 })
 
-test('a directory, a binary file and a huge one are refused by name', async () => {
-  const { build, write, directory } = await placeWith()
-  const attempt = (path: string) =>
-    build({ sources: [{ type: 'file', path }] }).catch((error: Error) => error.message)
-  await mkdir(join(directory, 'work/dir'))
-  await write('work/binary', new Uint8Array([65, 0, 66]))
-  await write('work/latin1', new Uint8Array([99, 97, 102, 0xe9]))
-  await write('work/huge', '')
-  await truncate(join(directory, 'work/huge'), 16 * 1024 * 1024 + 1)
-  expect(await attempt('${CWD}/dir')).toContain('is a directory, not a file.')
-  expect(await attempt('${CWD}/binary')).toContain('is not a text: it contains NUL bytes.')
-  expect(await attempt('${CWD}/latin1')).toContain('is not UTF-8 text.')
-  expect(await attempt('${CWD}/huge')).toContain('is larger than 16 MB.')
-})
-
-test('what a person can do about a source is in the message', async () => {
-  const { build, write, directory } = await placeWith({ 'work/plain': 'x' })
+test('a source that cannot be used is refused by name, with what to do', async () => {
+  const { build, write, directory } = await placeWith({ 'work/plain': 'x', 'work/huge': '' })
   const attempt = (source: object) =>
     build({ sources: [{ id: 's', ...source }] }).catch((error: Error) => error.message)
-  const file = (name: string) => attempt({ type: 'file', path: `\${CWD}/${name}` })
+  const at = `context.yaml: the source "s": ${directory}/work`
+  await write('work/binary', new Uint8Array([65, 0, 66]))
+  await write('work/latin1', new Uint8Array([99, 97, 102, 0xe9]))
+  await truncate(join(directory, 'work/huge'), 16 * 1024 * 1024 + 1)
+  const another = 'Name a text file, or extract what the model needs with a computed_file.'
+  for (const [name, expected] of [
+    ['binary', `is not a text: it contains NUL bytes.\n${another}`],
+    ['latin1', `is not UTF-8 text.\n${another}`],
+    ['huge', `is larger than 16 MB.\n${another}`],
+    ['.delta', 'is a directory, not a file.\nName a file in it.'],
+  ])
+    expect(await attempt({ type: 'file', path: `\${CWD}/${name}` })).toBe(`${at}/${name} ${expected}`)
+
   const writing = (output_path: string, command = ['echo', 'x']) =>
     attempt({ type: 'computed_file', generator: { command }, output_path })
-  const at = `context.yaml: the source "s": ${directory}/work`
-  const another = 'Name a text file, or write one with a computed_file, of what the model needs of this one.'
-
-  await write('work/binary', new Uint8Array([65, 0, 66]))
-  expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
-  expect(await file('.delta')).toBe(`${at}/.delta is a directory, not a file.\nName a file in it.`)
   for (const path of ['plain/x.md', '.delta', '/proc/x.md', '/proc/none/x.md'])
     expect(await writing(path)).toMatch(
       /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
     )
-  expect(await writing('binary', ['true'])).toContain('nor printed anything')
   expect(await writing('new', ['head', '-c', '9', '/dev/zero'])).toBe(
-    `${at}/new is not a text: it contains NUL bytes.\nMend its generator, or go on without it: on_missing: skip`,
+    `${at}/new is not a text: it contains NUL bytes.\nFix its generator, or go on without it: on_missing: skip`,
   )
 })
 
@@ -153,5 +143,41 @@ test('with a variable that is a relative path nothing is built, and the variable
   await expect(build({ sources: [{ type: 'journal' }] }, { variables })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_USAGE',
     message: 'The variable CWD must be an absolute path, not work.',
+  })
+})
+
+describe('a condition', () => {
+  const task = { when: 'task_contains', pattern: 'API|endpoint' }
+  const slow = { when: 'task_contains', pattern: '(a+)+$' }
+  const count = { when: 'iteration_at_least', count: 3 }
+  const variable = { when: 'env_set', name: 'VERBOSE' }
+
+  async function blockIf(condition: object, options: object = {}) {
+    const { build } = await placeWith({ 'agent/a.md': 'A', 'work/api.md': '' })
+    const { blocks } = await build({ sources: [{ type: 'file', path: 'a.md', condition }] }, options)
+    return blocks[0]
+  }
+
+  test.each<[object, object, boolean]>([
+    [task, { task: 'Document the api.' }, true],
+    [task, { task: 'Count.' }, false],
+    [slow, { task: `"it's\n\u2028\` aaa` }, true],
+    [{ when: 'file_exists', path: '${CWD}/api.md' }, {}, true],
+    [{ when: 'file_exists', path: 'api.md' }, {}, true],
+    [{ when: 'file_exists', path: '${AGENT_HOME}/api.md' }, {}, false],
+    [variable, { environment: { VERBOSE: '1' } }, true],
+    [variable, { environment: { VERBOSE: '' } }, false],
+    [count, { iteration: 2 }, false],
+    [count, { iteration: 3 }, true],
+  ])('%j with %j holds: %j', async (condition, options, holds) => {
+    const { when } = condition as { when: string }
+    const expected = holds ? { messages: 1 } : { messages: 0, note: `left out: ${when} does not hold` }
+    expect(await blockIf(condition, options)).toMatchObject(expected)
+  })
+
+  test('with a pattern that takes too long is an error, and not the end of everything', async () => {
+    await expect(blockIf(slow, { task: `${'a'.repeat(60)}!` })).rejects.toThrow(
+      'context.yaml: the pattern (a+)+$ took longer than 1000 ms to search 61 characters.\nWrite one repetition: [ab]+ for (a+|b+)+.',
+    )
   })
 })

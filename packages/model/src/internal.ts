@@ -1,0 +1,5 @@
+// For the other packages of Delta: may change in any release.
+export { LLM_DEFAULTS, textOf } from './chat.js'
+export { LLM_KEYS, type LlmSettings, llmSchema, safeParseLlm } from './llm.js'
+export { replaceLoneSurrogates } from './response.js'
+export { safeParseScript } from './script.js'
