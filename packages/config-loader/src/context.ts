@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize, resolve } from 'node:path'
-import { showValue } from '@delta/executor/internal'
 import { type ContextManifest, type ContextSource, safeParseManifest } from '@delta/context'
+import { showValue } from '@delta/executor/internal'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { type SetValue, setIn } from './set.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import type { PreparedCall } from '@delta/executor/internal'
 import type { Conversation } from '@delta/context/internal'
+import type { PreparedCall } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type HumanInputRequest,
