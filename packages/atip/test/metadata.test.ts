@@ -99,7 +99,7 @@ describe('what is not ATIP is refused with the path to the fault', () => {
     [{ commands: { go: null } }, 'commands.go', 'must be an object, got nothing.'],
     [{ commands: { go: {} } }, 'commands.go.description', 'must be a string, got nothing.'],
     [go({ commands: 'x' }), 'commands.go.commands', 'must be an object from names to commands, got "x".'],
-    [go({ arguments: {} }), 'commands.go.arguments', 'must be a list, got a map.'],
+    [go({ arguments: {} }), 'commands.go.arguments', 'must be a list, got a mapping.'],
     [
       go({ arguments: [{ name: '', type: 'string' }] }),
       'commands.go.arguments.0.name',

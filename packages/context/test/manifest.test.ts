@@ -77,7 +77,7 @@ test('parseManifest throws what safeParseManifest returns', () => {
     expect.objectContaining({
       code: 'ERR_CONTEXT_MANIFEST',
       message:
-        'context.yaml cannot be used:\n  sources[0]: "path" is missing\n  merge: must be true or false, not 1',
+        'context.yaml cannot be used:\n  sources[0]: "path" is missing\n  merge: must be true or false, got 1',
     }),
   )
 })
