@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DEFAULT_CONTEXT_YAML } from '@delta/config-loader'
+import { DEFAULT_CONTEXT_YAML } from '@delta/config-loader/internal'
 import { runProcess, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, journalOf } from './delta.js'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { DEFAULT_CONTEXT_YAML, HOOK_NAMES } from '../src/index.js'
+import { HOOK_NAMES } from '../src/hooks.js'
+import { DEFAULT_CONTEXT_YAML } from '../src/internal.js'
 import { agentOf, complaint, load, MINIMAL, texts } from './agents.js'
 
 const HOOK = '{ command: [guard] }'
@@ -251,7 +252,7 @@ test('every warning of a compatibility row can be told from the others by its be
     'config.yaml': `${MINIMAL['agent.yaml']}hooks:\n  pre_llm_req: ${HOOK}\n`,
   })
   const { loadAgent } = await import('../src/index.js')
-  const { warnings } = await loadAgent(home, { environment: {} })
+  const { warnings } = await loadAgent(home, { env: {} })
   expect(warnings).toHaveLength(3)
   expect(warnings.every(({ message }) => message.startsWith('[DEPRECATION WARNING]'))).toBe(true)
 })

@@ -14,7 +14,7 @@ import { directoryOf, type Files } from './agents.js'
 async function project(files: Files, options: Partial<EnvironmentOptions> = {}) {
   const root = await directoryOf({ '.git/HEAD': '', 'agent/agent.yaml': '', 'work/keep': '', ...files })
   const places = { workDirectory: join(root, 'work'), agentHome: join(root, 'agent') }
-  return { root, load: (more = {}) => loadEnvironment({ ...places, environment: {}, ...options, ...more }) }
+  return { root, load: (more = {}) => loadEnvironment({ ...places, env: {}, ...options, ...more }) }
 }
 
 async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}): Promise<string> {
@@ -31,13 +31,13 @@ const ALL = {
 }
 
 test('the workspace comes before the agent, the agent before the project root, the environment last', async () => {
-  const environment = { DELTA_API_KEY: 'environment' }
+  const env = { DELTA_API_KEY: 'environment' }
   for (const expected of ['work', 'agent', 'root', 'environment']) {
     const files: Files = { ...ALL }
     if (expected !== 'work') files['work/.env'] = undefined
     if (expected === 'root' || expected === 'environment') files['agent/.env'] = undefined
     if (expected === 'environment') files['.env'] = undefined
-    const { load } = await project(files, { environment })
+    const { load } = await project(files, { env })
     expect((await load()).apiKey).toBe(expected)
   }
 })
@@ -78,16 +78,13 @@ test('an empty value is none', async () => {
 
 test('llm.base_url of the agent comes after its .env and before the rest', async () => {
   const llmBaseUrl = 'https://agent.example.com/v1'
-  const environment = { DELTA_BASE_URL: 'https://environment.example.com' }
-  const bare = await project({}, { llmBaseUrl, environment })
+  const env = { DELTA_BASE_URL: 'https://environment.example.com' }
+  const bare = await project({}, { llmBaseUrl, env })
   expect(await bare.load()).toMatchObject({
     baseUrl: llmBaseUrl,
     origins: [{ name: 'llm.base_url', from: join(bare.root, 'agent/agent.yaml') }],
   })
-  const overridden = await project(
-    { 'agent/.env': 'DELTA_BASE_URL=http://other\n' },
-    { llmBaseUrl, environment },
-  )
+  const overridden = await project({ 'agent/.env': 'DELTA_BASE_URL=http://other\n' }, { llmBaseUrl, env })
   expect((await overridden.load()).baseUrl).toBe('http://other')
 })
 
@@ -131,7 +128,7 @@ test.each([
   async (_, text, url) => {
     for (const name of ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL']) {
       const files = { 'work/.env': `# mine\n${text.replace('DELTA_BASE_URL', name)}` }
-      expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
+      expect(await refusal(files, { env: { OPENAI_API_KEY: 'sk' } })).toBe(
         `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because whoever can write to the workspace can set it.
 Move the line to the agent's .env, or trust this file.`,
       )
@@ -212,7 +209,7 @@ test.each<[string, Files, string[]]>([
   ],
   ['nothing of the agent', { 'agent/.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' }, []],
 ])('one warning names %s', async (_, files, expected) => {
-  const { root, load } = await project(files, { environment: { OPENAI_API_KEY: 'sk' } })
+  const { root, load } = await project(files, { env: { OPENAI_API_KEY: 'sk' } })
   const { warnings } = await load()
   const told = warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`)
   expect(told.map((text) => text.replaceAll(`${root}/`, ''))).toEqual(expected)
@@ -226,21 +223,19 @@ test('an agent inside of another run’s workspace gets no key for an address of
     agentHome: join(root, 'parent/child'),
     llmBaseUrl: 'https://evil.example.com',
   }
-  const environment = {
+  const env = {
     OPENAI_API_KEY: 'sk',
     DELTA_PARENT_RUN: join(root, 'parent/.delta/20261120_093000_a1b2c3'),
   }
-  await expect(loadEnvironment({ ...options, environment })).rejects.toThrow(
+  await expect(loadEnvironment({ ...options, env })).rejects.toThrow(
     `${root}/parent/child/agent.yaml: llm.base_url would send a key from elsewhere`,
   )
-  expect(await loadEnvironment({ ...options, environment: { OPENAI_API_KEY: 'sk' } })).toMatchObject({
+  expect(await loadEnvironment({ ...options, env: { OPENAI_API_KEY: 'sk' } })).toMatchObject({
     apiKey: 'sk',
   })
   const link = join(root, 'link')
   await symlink(join(root, 'parent/child'), link)
-  await expect(loadEnvironment({ ...options, agentHome: link, environment })).rejects.toThrow(
-    'would send a key',
-  )
+  await expect(loadEnvironment({ ...options, agentHome: link, env })).rejects.toThrow('would send a key')
 })
 
 /** An agent that a tool of another run may have written, and that run's variables. */
@@ -250,8 +245,8 @@ async function nestedAgent(files: Files, variables: NodeJS.ProcessEnv) {
     '.delta/20261120_093000_a1b2c3/keep': '',
     ...files,
   })
-  const environment = { ...variables, DELTA_PARENT_RUN: join(root, '.delta/20261120_093000_a1b2c3') }
-  return { environment, agentHome: join(root, 'made/agent'), workDirectory: join(root, 'made/work') }
+  const env = { ...variables, DELTA_PARENT_RUN: join(root, '.delta/20261120_093000_a1b2c3') }
+  return { env, agentHome: join(root, 'made/agent'), workDirectory: join(root, 'made/work') }
 }
 
 test.each([
@@ -329,7 +324,7 @@ For example DELTA_BASE_URL=http://localhost:11434/v1`
     expect(await refusal({ 'work/.env': `# mine\nDELTA_BASE_URL=${url}\n` })).toBe(
       `project/work/.env:2:1: ${message}`,
     )
-    expect(await refusal({}, { environment: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
+    expect(await refusal({}, { env: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
   },
 )
 

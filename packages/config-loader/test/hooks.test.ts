@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HOOK_NAMES } from '../src/index.js'
+import { HOOK_NAMES } from '../src/hooks.js'
 import { complaint, load, MINIMAL } from './agents.js'
 
 test('every hook has a command, a time limit and the credentials it may see', async () => {

@@ -88,7 +88,7 @@ test('an import from outside of the agent is refused, and the message says how t
   - ${outside}/db.yaml
     ^
 If you trust what is there, make its directory an import root (DELTA_IMPORT_ROOTS, or for this run alone).`)
-  await expect(loadAgent(home, { environment: {} })).rejects.toMatchObject({
+  await expect(loadAgent(home, { env: {} })).rejects.toMatchObject({
     problems: [{ allowedBy: { option: 'importRoots', value: outside } }],
   })
 })
@@ -117,9 +117,9 @@ test('a neighbour whose name begins like the agent is outside', async () => {
 test('the person who runs the agent may allow a shared library, by option or environment', async () => {
   const project = await directoryOf({ 'shared/files.yaml': tool('read'), 'agents/one/keep': '' })
   const home = await agentOf({ 'agent.yaml': importing(`${project}/shared/files.yaml`) })
-  const byOption = await loadAgent(home, { environment: {}, importRoots: [join(project, 'shared')] })
+  const byOption = await loadAgent(home, { env: {}, importRoots: [join(project, 'shared')] })
   const byEnvironment = await loadAgent(home, {
-    environment: { DELTA_IMPORT_ROOTS: `/nowhere:${project}/shared` },
+    env: { DELTA_IMPORT_ROOTS: `/nowhere:${project}/shared` },
   })
   expect([...byOption.agent.tools.keys()]).toEqual(['read'])
   expect([...byEnvironment.agent.tools.keys()]).toEqual(['read'])
@@ -127,7 +127,7 @@ test('the person who runs the agent may allow a shared library, by option or env
 })
 
 test('a relative DELTA_IMPORT_ROOTS is refused: it would mean something else in each directory', async () => {
-  const message = await complaint({}, { environment: { DELTA_IMPORT_ROOTS: '../shared' } })
+  const message = await complaint({}, { env: { DELTA_IMPORT_ROOTS: '../shared' } })
   expect(message).toBe('DELTA_IMPORT_ROOTS: "../shared" is not an absolute path.')
 })
 
@@ -139,7 +139,7 @@ test('npm: imports a file of an installed package, also through the links of pnp
   const home = await agentOf({ 'agent.yaml': importing('npm:@acme/tools/tools/files.yaml') })
   await mkdir(join(home, 'node_modules/@acme'), { recursive: true })
   await symlink(store, join(home, 'node_modules/@acme/tools'))
-  const { agent } = await loadAgent(home, { environment: {} })
+  const { agent } = await loadAgent(home, { env: {} })
   expect([...agent.tools.keys()]).toEqual(['more', 'read'])
 })
 
@@ -148,7 +148,7 @@ test('npm: looks in the directories around the agent, as Node does', async () =>
     'node_modules/acme/all.yaml': tool('acme'),
     ...prefixed('agents/one', importing('npm:acme/all.yaml')),
   })
-  const { agent } = await loadAgent(join(project, 'agents/one'), { environment: {} })
+  const { agent } = await loadAgent(join(project, 'agents/one'), { env: {} })
   expect([...agent.tools.keys()]).toEqual(['acme'])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listSettings } from '../src/index.js'
+import { listSettings } from '../src/internal.js'
 import { agentOf, load } from './agents.js'
 
 test('every value is listed with the line it comes from, defaults as such, secrets masked', async () => {
@@ -15,7 +15,7 @@ tools:
     'base.yaml': 'tools:\n  - { name: list, exec: ls }\n',
     'hooks.yaml': 'on_error: { command: [notify] }\n',
   })
-  const settings = await listSettings(home, { environment: {} })
+  const settings = await listSettings(home, { env: {} })
   const shown = settings.map(({ path, value, origin, replaces = [] }) =>
     [
       path,
@@ -72,7 +72,7 @@ max_iterations: 7
 policy: { allow_network: false }
 `,
   })
-  const settings = await listSettings(home, { environment: {} })
+  const settings = await listSettings(home, { env: {} })
   const shown = settings.map(
     ({ path, value, origin }) => `${path} ${value} ${origin.replace(`${home}/`, '')}`,
   )

@@ -36,7 +36,7 @@ tools:
 })
 
 test('a missing directory is named', async () => {
-  const message = await loadAgent('no/such/agent', { environment: {} }).catch((error: Error) => error.message)
+  const message = await loadAgent('no/such/agent', { env: {} }).catch((error: Error) => error.message)
   expect(message).toBe("no/such/agent: the agent's directory does not exist.")
 })
 
@@ -81,7 +81,7 @@ test('without context.yaml the message holds one to paste, which reads the file 
     'prompts/main.md': 'Hi.',
     'context.yaml': undefined,
   })
-  const error = await loadAgent(home, { environment: {} }).catch((error: unknown) => error)
+  const error = await loadAgent(home, { env: {} }).catch((error: unknown) => error)
   expect(error).toMatchObject({ code: 'ERR_CONFIG_CONTEXT_MISSING' })
   expect((error as Error).message).toBe(`Error: context.yaml not found in ${home}
 
@@ -226,13 +226,13 @@ test('a mistyped name is told together with what is missing because of it', asyn
 
 test('an agent as the test kit makes it loads without a warning', async () => {
   const agent = await temporaryAgent({ onCleanup: onTestFinished })
-  expect((await loadAgent(agent.path, { environment: {} })).warnings).toEqual([])
+  expect((await loadAgent(agent.path, { env: {} })).warnings).toEqual([])
 })
 
 test('messages call the agent as the person did', async () => {
   const home = await agentOf({ 'agent.yaml': 'name: 5\nllm: { model: x }\n' })
   const load = (directory: string, shownAs: string) =>
-    loadAgent(directory, { environment: {}, shownAs }).catch((error: Error) => error.message)
+    loadAgent(directory, { env: {}, shownAs }).catch((error: Error) => error.message)
   expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a text, not 5.')
   expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
 })
@@ -240,16 +240,14 @@ test('messages call the agent as the person did', async () => {
 test('a directory without an agent is named as the person did', async () => {
   await using directory = await temporaryWorkspace({ 'files/notes.txt': 'mine\n' })
   const refusal = (shownAs: string) =>
-    loadAgent(join(directory.path, shownAs), { environment: {}, shownAs }).catch((error: Error) => error)
+    loadAgent(join(directory.path, shownAs), { env: {}, shownAs }).catch((error: Error) => error)
   const code = 'ERR_CONFIG_NOT_FOUND'
   expect(await refusal('.')).toMatchObject({ code, message: 'This directory holds no agent.yaml.' })
   expect(await refusal('files')).toMatchObject({ code, message: 'files: holds no agent.yaml.' })
 })
 
 test('a directory that nobody could have made is explained like any other that is not there', async () => {
-  const failure = await loadAgent('x'.repeat(5000), { environment: {}, shownAs: 'it' }).catch(
-    (error) => error,
-  )
+  const failure = await loadAgent('x'.repeat(5000), { env: {}, shownAs: 'it' }).catch((error) => error)
   expect(failure).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
     message: expect.stringMatching(/^it: the agent's directory cannot be read: ENAMETOOLONG/),

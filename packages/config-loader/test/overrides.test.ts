@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ConfigError, listSettings, loadAgent, loadEnvironment } from '../src/index.js'
+import { ConfigError, loadAgent, loadEnvironment } from '../src/index.js'
+import { listSettings } from '../src/internal.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 const AGENT = {
@@ -197,7 +198,7 @@ test('a line behind a list element that was taken away is still the right one', 
 test('listSettings names the flag where a value comes from one', async () => {
   const home = await agentOf(AGENT)
   const settings = await listSettings(home, {
-    environment: {},
+    env: {},
     ...set('llm.model=x', 'tools.bash.timeout_ms=5'),
   })
   expect(settings.find(({ path }) => path === 'llm.model')).toMatchObject({ origin: '--set llm.model=x' })
@@ -217,11 +218,11 @@ test.each([
   - { name: publish, exec: publish, pass_env: [OPENAI_API_KEY] }
 `
   const home = await agentOf({ ...AGENT, 'agent.yaml': `${MINIMAL['agent.yaml']}${tools}` })
-  const message = await complaintAbout(home, { environment: BELOW, overrides })
+  const message = await complaintAbout(home, { env: BELOW, overrides })
   expect(message).toContain(`--set ${overrides[0]}: ${said}`)
   expect(message).toContain('here: a tool of another run may have set it.')
-  await loadAgent(home, { environment: BELOW, overrides: ['llm.temperature=0', 'tools.bash.timeout_ms=5'] })
-  await loadAgent(home, { environment: {}, overrides })
+  await loadAgent(home, { env: BELOW, overrides: ['llm.temperature=0', 'tools.bash.timeout_ms=5'] })
+  await loadAgent(home, { env: {}, overrides })
 })
 
 test('within a run, an address that was set gets no key from elsewhere', async () => {
@@ -230,13 +231,13 @@ test('within a run, an address that was set gets no key from elsewhere', async (
   await writeFile(join(agentHome, '.env'), 'OPENAI_API_KEY=sk-1\n')
   const llmBaseUrl = 'https://example.com/v1'
   const options = { workDirectory, agentHome, llmBaseUrl, overrides: [`llm.base_url=${llmBaseUrl}`] }
-  const failure = await loadEnvironment({ ...options, environment: BELOW }).catch((error: unknown) => error)
+  const failure = await loadEnvironment({ ...options, env: BELOW }).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(ConfigError)
   expect((failure as ConfigError).message).toBe(
     '--set: llm.base_url would send a key from elsewhere to an address that a tool may have written here.',
   )
-  const found = await loadEnvironment({ ...options, environment: {} })
+  const found = await loadEnvironment({ ...options, env: {} })
   expect(found).toMatchObject({ baseUrl: llmBaseUrl, origins: [{}, { name: 'llm.base_url', from: '--set' }] })
   const own = { ...options, overrides: ['llm.model=x'] }
-  expect(await loadEnvironment({ ...own, environment: BELOW })).toMatchObject({ baseUrl: llmBaseUrl })
+  expect(await loadEnvironment({ ...own, env: BELOW })).toMatchObject({ baseUrl: llmBaseUrl })
 })

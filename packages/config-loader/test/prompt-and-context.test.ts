@@ -2,7 +2,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { DEFAULT_CONTEXT_YAML, missingContextMessage } from '../src/index.js'
+import { DEFAULT_CONTEXT_YAML } from '../src/internal.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL, texts } from './agents.js'
 
 const SOURCES = String(MINIMAL['context.yaml']).replace('sources:\n', '')
@@ -101,15 +101,11 @@ test('the default context.yaml loads as it is, and sends the prompt, the guide o
 })
 
 test('what the message about a missing context.yaml offers can be pasted, whatever the prompt file is called', async () => {
-  const message = missingContextMessage('/agents/mine', "it's me.md")
+  const files = { 'agent.yaml': withPrompt("it's me.md"), "it's me.md": 'Hi.' }
+  const message = await complaint({ ...files, 'context.yaml': undefined })
   const offered = message.slice(message.indexOf('sources:'), message.indexOf('\n\nFor more'))
   expect((parse(offered) as { sources: { path?: string }[] }).sources[0]?.path).toBe(
     "${AGENT_HOME}/it's me.md",
   )
-  const { warnings } = await load({
-    'agent.yaml': withPrompt("it's me.md"),
-    "it's me.md": 'Hi.',
-    'context.yaml': offered,
-  })
-  expect(warnings).toEqual([])
+  expect((await load({ ...files, 'context.yaml': offered })).warnings).toEqual([])
 })

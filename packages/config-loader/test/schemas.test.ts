@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
 import { DESCRIPTIONS } from '../src/descriptions.js'
-import { HOOK_NAMES } from '../src/index.js'
+import { HOOK_NAMES } from '../src/hooks.js'
 import { jsonSchemas } from '../src/schemas.js'
 
 const schemas = jsonSchemas()

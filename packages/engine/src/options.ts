@@ -1,5 +1,6 @@
 import { basename, isAbsolute } from 'node:path'
-import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
+import type { Agent } from '@delta/config-loader'
+import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { CREDENTIAL_NAMES, commandEnvironment, credentialsOf } from '@delta/executor'
 import { type Run, workDirectoryOf } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'

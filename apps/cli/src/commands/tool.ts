@@ -1,4 +1,5 @@
-import { formatProblem, type LoadedTools } from '@delta/config-loader'
+import type { LoadedTools } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'
