@@ -260,19 +260,23 @@ async function isTrusted(
 }
 
 function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, { place }: Found, findings: Findings): void {
-  const message = `The endpoint ${shownUrl} (${name}) is not used, because whoever can write to the workspace can set it.`
+  const message = `The endpoint ${shownUrl} (${name}) is not used, because anyone who can write to the workspace can set it.`
   const hint = `Move the line to the agent's .env, or trust this file.`
   findings.error({ ...place, allowedBy: { option: 'trustWorkspaceEnv' } }, message, hint)
 }
 
 /** One warning about an endpoint and a key that come from neither the agent nor the environment. */
 function warnOfOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
-  const isElsewhere = (found?: Found) => found?.of === 'workspace' || found?.of === 'project'
-  const besides = url && isElsewhere(url) && key && isElsewhere(key) ? `, and the key from ${key.from}` : ''
-  if (url && isElsewhere(url)) {
-    const message = `The model's endpoint ${withoutQuery(url.value)} is from this file${besides}.`
-    findings.warn(url.place, message)
-  } else if (key && isElsewhere(key)) findings.warn(key.place, "The model's key is from this file.")
+  const [endpoint, secret] = [url, key].map((found) =>
+    found?.of === 'workspace' || found?.of === 'project' ? found : undefined,
+  )
+  if (endpoint) {
+    const isOneFile = endpoint.from === secret?.from
+    const verb = isOneFile ? 'and the key are' : 'is'
+    const rest = secret && !isOneFile ? `, and the key is from ${secret.from}` : ''
+    const message = `The model's endpoint ${withoutQuery(endpoint.value)} ${verb} from this file${rest}.`
+    findings.warn(endpoint.place, message)
+  } else if (secret) findings.warn(secret.place, "The model's key is from this file.")
 }
 
 function withoutQuery(address: string): string {

@@ -85,7 +85,7 @@ function readOpened(descriptor: number): ReadText {
   if (status.isDirectory()) return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
   if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
   if (status.size <= MAX_FILE_BYTES) return decode(readFileSync(descriptor))
-  return { ok: false, reason: 'too-large', message: 'is larger than the 4 MB that are read' }
+  return { ok: false, reason: 'too-large', message: 'is larger than 4 MB' }
 }
 
 function decode(bytes: Buffer): ReadText {

@@ -84,7 +84,7 @@ export function loadHooks(
   } else if (main && oldKey) {
     const place = main.locate([oldKey], { key: true })
     const hint = `Move what stands under it to ${HOOKS_FILE}.`
-    findings.deprecated(place, `"${oldKey}" now belongs into ${HOOKS_FILE}.`, hint)
+    findings.deprecated(place, `"${oldKey}" now belongs in ${HOOKS_FILE}.`, hint)
     if (otherKey !== undefined) {
       const message = `"${otherKey}" and "${oldKey}" mean the same; only one of them can be given.`
       findings.error(main.locate([otherKey], { key: true }), message)
@@ -130,7 +130,7 @@ const OLD_NAMES: Record<string, HookName> = {
 function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
-    wrong(spot, 'must be a map from hook names to commands', 'As in: on_error: { command: [notify] }')
+    wrong(spot, 'must be a mapping from hook names to commands', 'As in: on_error: { command: [notify] }')
     return {}
   }
   const hooks: Hooks = {}

@@ -141,15 +141,15 @@ function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   }
 }
 
-const NOTHING_UNDER_IT =
-  'policy: nothing is under it, so the defaults hold: a person is asked before what is destructive, and interactive tools are refused.'
+const EMPTY_POLICY =
+  'policy is empty, so the defaults hold: a person is asked before destructive tools run, and interactive tools are refused.'
 const WRITE_A_RULE = 'Write policy: {} if that is what you want, or remove the key to allow every effect.'
 
 /** Reads `policy:`. Without anything under it the defaults of all rules hold. An unknown rule is an error: it would protect nothing. */
 export function readPolicy(value: unknown, spot: Spot): Policy | undefined {
   if (value === undefined) return undefined
   const { file, path, findings } = spot
-  if (value === null) findings.warn(file.locate(path, { key: true }), NOTHING_UNDER_IT, WRITE_A_RULE)
+  if (value === null) findings.warn(file.locate(path, { key: true }), EMPTY_POLICY, WRITE_A_RULE)
   const parsed = parsePolicy(value ?? {})
   if (parsed.ok) return parsed.policy
   report(parsed.problems, { ...spot, findings: { ...findings, unknownKey: findings.error } })

@@ -157,7 +157,7 @@ export function formatReport(
 ): string {
   const blocks = problems.map(formatProblem)
   if (problems.length > 1) blocks.push(`${problems.length} problems.`)
-  if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))
+  if (warnings.length > 0) blocks.push('Warnings:', ...warnings.map(formatProblem))
   return blocks.join('\n\n')
 }
 

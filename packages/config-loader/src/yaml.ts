@@ -92,7 +92,7 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   } catch (error) {
     const offset = Math.max(0, text.search(/<<:|\*\w/)) // only aliases and merges are refused this late
     const message = `Not valid YAML: ${(error as Error).message}.`
-    const hint = `Behind "<<:" stands a map, an alias of one, or a list of them. Aliases may make a file ${MAX_ALIAS_COUNT} times as large.`
+    const hint = `"<<:" takes a mapping, an alias of one, or a list of them. Aliases may make a file ${MAX_ALIAS_COUNT} times as large.`
     return { problems: [...problems, problemOf({ offset, message, hint })] }
   }
 }
@@ -122,17 +122,16 @@ interface Fault {
 /** What to do about each fault. */
 const WAYS_OUT: { readonly [code in ErrorCode]?: string } = {
   BAD_INDENT:
-    'The keys of one map begin in one column, as do the elements of one list. A bracket or a quote that is not closed on a line before leads here, too.',
-  BAD_SCALAR_START: 'Quote the text.',
-  BLOCK_AS_IMPLICIT_KEY: 'A text that contains ": " must be quoted. The keys of one map begin in one column.',
+    'The keys of one mapping begin in one column, and so do the elements of one list. Look also for an open bracket or quote on a line before.',
+  BAD_SCALAR_START: 'Quote the string.',
+  BLOCK_AS_IMPLICIT_KEY: 'Quote a string that contains ": ". The keys of one mapping begin in one column.',
   BLOCK_IN_FLOW: 'A [ or { is not closed on a line before.',
-  MISSING_CHAR:
-    'A key has ": " behind it, an element of a list "- " before it. Quotes and brackets are closed.',
-  MULTILINE_IMPLICIT_KEY: 'A key has ": " behind it, and the keys of one map begin in one column.',
-  MULTIPLE_DOCS: 'One file holds one: remove what follows from here on.',
+  MISSING_CHAR: 'Write ": " after a key and "- " before an element of a list. Close quotes and brackets.',
+  MULTILINE_IMPLICIT_KEY: 'Write ": " after a key. The keys of one mapping begin in one column.',
+  MULTIPLE_DOCS: 'A file holds one document: remove everything from here on.',
   RESOURCE_EXHAUSTION: 'It is nested too deeply.',
   TAB_AS_INDENT: 'Indent with spaces.',
-  TAG_RESOLVE_FAILED: 'Tags (!name) are not used here. Quote a text that begins with !.',
+  TAG_RESOLVE_FAILED: 'Tags (!name) are not used here. Quote a string that begins with !.',
   UNEXPECTED_TOKEN: 'Quote the whole value. Without quotes it ends at a closing quote or bracket.',
 }
 
@@ -192,7 +191,7 @@ function ownFaults(document: Document, lineOf: (offset: number) => number): Faul
       faults.push({
         offset: startOf(node),
         message,
-        hint: 'Quote a text that begins with *.',
+        hint: 'Quote a string that begins with *.',
         leavesRest: true,
       })
       const replacement = new Scalar(`*${node.source}`) // so that the rest of the file can be read

@@ -4,7 +4,7 @@ import { complaint, MINIMAL } from './agents.js'
 /** The first lines of all problems, and of the warnings behind them. */
 async function problems(files: Record<string, string>): Promise<string[]> {
   const message = await complaint(files)
-  return message.split('\n').filter((line) => /^agent\/|^Besides:/.test(line))
+  return message.split('\n').filter((line) => /^agent\/|^Warnings:/.test(line))
 }
 
 test('a repeated key is told with everything else that is wrong in its file, and with where the other one is', async () => {
@@ -60,7 +60,7 @@ test('a tool with a wrong template is looked at as a whole, and a second one of 
     'agent/agent.yaml:4:25: tools[0] "a": Shell metacharacter \'|\' not allowed in exec: mode. Use shell: mode or remove pipe.',
     'agent/agent.yaml:4:43: tools[0].timeout_ms: must be whole milliseconds, 0 for no limit, not "soon".',
     'agent/agent.yaml:5:13: tools[1]: the tool "a" is already defined on line 4.',
-    'Besides:',
+    'Warnings:',
     'agent/agent.yaml:4:49: tools[0]: unknown key "critcal".',
   ])
 })

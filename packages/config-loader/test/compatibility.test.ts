@@ -46,7 +46,7 @@ test.each(['lifecycle_hooks', 'hooks'])(
     const { agent, warnings, home } = await load({ 'agent.yaml': text })
     expect(agent.hooks.on_error?.command).toEqual(['guard'])
     expect(texts(warnings, home)).toEqual([
-      `agent/agent.yaml:3: [DEPRECATION WARNING] "${key}" now belongs into hooks.yaml. Move what stands under it to hooks.yaml.`,
+      `agent/agent.yaml:3: [DEPRECATION WARNING] "${key}" now belongs in hooks.yaml. Move what stands under it to hooks.yaml.`,
     ])
   },
 )

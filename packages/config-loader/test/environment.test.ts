@@ -129,7 +129,7 @@ test.each([
     for (const name of ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL']) {
       const files = { 'work/.env': `# mine\n${text.replace('DELTA_BASE_URL', name)}` }
       expect(await refusal(files, { env: { OPENAI_API_KEY: 'sk' } })).toBe(
-        `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because whoever can write to the workspace can set it.
+        `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because anyone who can write to the workspace can set it.
 Move the line to the agent's .env, or trust this file.`,
       )
     }

@@ -37,7 +37,7 @@ test.each(['agent.yaml', 'context.yaml', 'hooks.yaml'])(
 test('a file of 100 MB is refused before it is read', async () => {
   const home = await agentOf()
   await truncate(join(home, 'agent.yaml'), 100 * 1024 * 1024)
-  expect(await complaintAbout(home)).toBe('agent/agent.yaml: is larger than the 4 MB that are read.')
+  expect(await complaintAbout(home)).toBe('agent/agent.yaml: is larger than 4 MB.')
 })
 
 test('a file that is no text is refused', async () => {
@@ -103,7 +103,7 @@ const BAD: [string | Buffer, RegExp][] = [
   ['a: 1\na: 2\n', /\.yaml:2:1: The key "a" is given twice\./],
   ['a\0b', /is not a text file: it contains NUL bytes\./],
   [Buffer.from('a: caf\xe9\n', 'latin1'), /is not UTF-8 text; save it as UTF-8\./],
-  [Buffer.alloc(4 * 1024 * 1024 + 1, ' '), /is larger than the 4 MB that are read\./],
+  [Buffer.alloc(4 * 1024 * 1024 + 1, ' '), /is larger than 4 MB\./],
 ]
 
 test('a list in place of a map is called by its name', async () => {

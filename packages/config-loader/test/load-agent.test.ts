@@ -218,7 +218,7 @@ test('a mistyped name is told together with what is missing because of it', asyn
   })
   expect(message.split('\n').filter((line) => /^(agent|Besides|Did|It )/.test(line))).toEqual([
     'agent/agent.yaml:4:5: tools[0] "b": Tool must specify exactly one of: exec, shell, or command.',
-    'Besides:',
+    'Warnings:',
     'agent/agent.yaml:4:16: tools[0]: unknown key "exce".',
     'Did you mean "exec"?',
   ])
