@@ -72,7 +72,7 @@ test('two programs with a command of one name are refused: no import chooses sil
   })
   const message = await complaint(both('./other.atip.json'))
   expect(message).toContain(
-    'agent/other.atip.json: "gh_pr_list" would be two commands, of this file and of agent/gh.atip.json: nobody chose between them.',
+    'agent/other.atip.json: "gh_pr_list" would be two commands: one of this file and one of agent/gh.atip.json.',
   )
   expect(message).toContain('Give one import a "prefix:", or choose its "commands:".')
 

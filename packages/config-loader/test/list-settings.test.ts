@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listSettings } from '../src/internal.js'
-import { agentOf, load } from './agents.js'
+import { agentOf } from './agents.js'
 
 test('every value is listed with the line it comes from, defaults as such, secrets masked', async () => {
   const home = await agentOf({
@@ -47,20 +47,6 @@ tools:
     'hooks.on_error {"command":["notify"],"timeout_ms":30000} hooks.yaml:1',
     'context.sources[0] {"type":"file","path":"${AGENT_HOME}/system_prompt.md"} context.yaml:2',
     'context.sources[1] {"type":"journal"} context.yaml:3',
-  ])
-})
-
-test('a policy with nothing under it has the default of every rule, and a warning', async () => {
-  const { agent, warnings } = await load({ 'agent.yaml': 'name: tester\nllm: { model: gpt-4o }\npolicy:\n' })
-  expect(agent.policy).toMatchObject({ onConfirmation: 'ask_human', rules: { allowDestructive: false } })
-  expect(warnings).toMatchObject([
-    {
-      line: 3,
-      column: 1,
-      message:
-        'policy: nothing is under it, so the defaults hold: a person is asked before what is destructive, and interactive tools are refused.',
-      hint: 'Write policy: {} if that is what you want, or remove the key to allow every effect.',
-    },
   ])
 })
 

@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -30,13 +30,6 @@ test('an agent, its directory, a tools file and a bare list all have tools', asy
   expect(await load(join(home, 'list.yaml'))).toEqual([EXPANDED])
 })
 
-test('imports are resolved away', async () => {
-  const home = await directoryOf({ 'a.yaml': `imports: [b.yaml]\n`, 'b.yaml': `tools:\n  - ${WRITTEN}\n` })
-  const { document, tools } = await loadToolsFile(join(home, 'a.yaml'), { env: {} })
-  expect(document).toEqual({ tools: [EXPANDED] })
-  expect([...tools.keys()]).toEqual(['count'])
-})
-
 test('what is printed loads again, and expands to itself', async () => {
   const home = await directoryOf({ 'tools.yaml': `tools:\n  - ${WRITTEN}\n` })
   const once = await loadToolsFile(join(home, 'tools.yaml'), { env: {} })
@@ -57,10 +50,6 @@ test('a file without tools, and one that is not there, are explained', async () 
   const failure = (path: string) => loadToolsFile(path, { env: {} }).catch((error: Error) => error.message)
   expect(await failure(join(home, 'notes.yaml'))).toContain('notes.yaml:1:1: There are no tools here.')
   expect(await failure('no/such.yaml')).toBe('no/such.yaml: does not exist.')
-  await writeFile(join(home, 'gh.atip.json'), '{ "atip": { "version": "0.6" }, "name": "gh" }')
-  expect(await failure(join(home, 'gh.atip.json'))).toContain(
-    'the description of a program: name it under "imports:"',
-  )
 })
 
 test('a path that leads nowhere for another reason is explained, too', async () => {
@@ -74,14 +63,5 @@ test('a path that leads nowhere for another reason is explained, too', async () 
   expect(await failure('x'.repeat(5000))).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
     message: expect.stringMatching(/^it: cannot be read: ENAMETOOLONG/),
-  })
-})
-
-test('a directory without an agent has no tools', async () => {
-  const home = await directoryOf({ 'notes.txt': '' })
-  const failure = loadToolsFile(home, { env: {}, shownAs: 'notes' })
-  await expect(failure).rejects.toMatchObject({
-    code: 'ERR_CONFIG_NOT_FOUND',
-    message: 'notes: holds no agent.yaml.',
   })
 })

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { fitShape, PARAMETER_KEYS, policySchema, settingsSchema } from '@delta/executor'
+import { fitShape, PARAMETER_KEYS, settingsSchema } from '@delta/executor'
 import { parseLlm } from '@delta/model'
 import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
 import { DESCRIPTIONS } from '../src/descriptions.js'
-import { HOOK_NAMES } from '../src/hooks.js'
 import { jsonSchemas } from '../src/schemas.js'
 
 const schemas = jsonSchemas()
@@ -78,13 +77,6 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
   }
 })
 
-test('editors offer exactly the rules of a policy and the names of the hooks', () => {
-  expect(Object.keys(schema('agent').properties.policy?.properties ?? {}).sort()).toEqual(
-    Object.keys(policySchema.shape).sort(),
-  )
-  expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
-})
-
 test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
   const { properties } = schema('agent').properties.llm ?? { properties: {} }
   const offered = Object.keys(properties)
@@ -108,13 +100,6 @@ test('editors offer exactly the settings of llm that its parser takes out, and l
   expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
   for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
   expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
-})
-
-test('an agent needs a name, a source a type, a tool one way to run', () => {
-  expect(schema('agent').required).toEqual(['name', 'llm'])
-  expect(JSON.stringify(schemas.tools)).toContain(
-    '"oneOf":[{"required":["exec"]},{"required":["shell"]},{"required":["command"]}]',
-  )
 })
 
 test('the agent.yaml that the README shows is one', async () => {
