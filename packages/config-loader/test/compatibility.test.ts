@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { HOOK_NAMES } from '../src/hooks.js'
 import type { Agent } from '../src/index.js'
-import { DEFAULT_CONTEXT_YAML } from '../src/internal.js'
 import { complaint, type Files, load, MINIMAL, texts } from './agents.js'
 
 const HOOK = '{ command: [guard] }'
@@ -149,44 +148,6 @@ tools:
   expect(warnings.every(({ deprecated }) => deprecated)).toBe(true)
 })
 
-test('tools for the sessions of version 1.4 load as the commands they are, those of 1.5 with the command on stdin', async () => {
-  const before = `tools:
-  - name: shell_start
-    command: [delta-sessions, start, bash, "-i"]
-  - name: shell_write
-    command: [delta-sessions, write]
-  - name: shell_read
-    command: [delta-sessions, read]
-`
-  const old = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${before}` })
-  expect(old.warnings).toEqual([])
-  expect(old.agent.tools.get('shell_start')?.expanded.command).toEqual([
-    'delta-sessions',
-    'start',
-    'bash',
-    '-i',
-  ])
-
-  const after = `tools:
-  - name: session_start
-    exec: "delta-sessions start"
-  - name: session_exec
-    exec: "delta-sessions exec \${session_id}"
-    stdin: command
-  - name: session_end
-    exec: "delta-sessions end \${session_id}"
-`
-  const { agent, warnings } = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${after}` })
-  expect(warnings).toEqual([])
-  expect(agent.tools.get('session_exec')?.expanded).toMatchObject({
-    command: ['delta-sessions', 'exec'],
-    parameters: [
-      { name: 'session_id', inject_as: 'argument' },
-      { name: 'command', inject_as: 'stdin' },
-    ],
-  })
-})
-
 test('an agent of version 1.9 as the migration guide makes it loads without a warning, also in strict mode', async () => {
   const { agent, warnings } = await load(
     {
@@ -220,7 +181,6 @@ tools:
       'hooks.yaml': HOOK_NAMES.map(
         (name) => `${name}:\n  command: ["\${AGENT_HOME}/tools/${name}.sh"]\n`,
       ).join(''),
-      'context.yaml': DEFAULT_CONTEXT_YAML,
     },
     { strict: true },
   )

@@ -24,68 +24,72 @@ async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}):
   return error.message.replaceAll(root, 'project')
 }
 
-const ALL = {
+const KEYS = {
   'work/.env': 'DELTA_API_KEY=work\n',
   'agent/.env': 'DELTA_API_KEY=agent\n',
   '.env': 'DELTA_API_KEY=root\n',
 }
+const URLS = ['OPENAI_API_URL=http://a', 'OPENAI_BASE_URL=http://b', 'DELTA_BASE_URL=http://c']
+const ENV = { DELTA_API_KEY: 'environment', DELTA_BASE_URL: 'https://environment.example.com' }
+const llmBaseUrl = 'https://agent.example.com/v1'
 
-test('the workspace comes before the agent, the agent before the project root, the environment last', async () => {
-  const env = { DELTA_API_KEY: 'environment' }
-  for (const expected of ['work', 'agent', 'root', 'environment']) {
-    const files: Files = { ...ALL }
-    if (expected !== 'work') files['work/.env'] = undefined
-    if (expected === 'root' || expected === 'environment') files['agent/.env'] = undefined
-    if (expected === 'environment') files['.env'] = undefined
-    const { load } = await project(files, { env })
-    expect((await load()).apiKey).toBe(expected)
-  }
+test.each<[string, Files, Partial<EnvironmentOptions>, object]>([
+  ['the workspace', KEYS, {}, { apiKey: 'work' }],
+  ['then the agent', { ...KEYS, 'work/.env': '' }, {}, { apiKey: 'agent' }],
+  ['then the project root', { '.env': KEYS['.env'] }, {}, { apiKey: 'root' }],
+  ['then the environment', {}, {}, { apiKey: 'environment' }],
+  [
+    'the order of the files before that of the names',
+    { 'agent/.env': 'OPENAI_API_KEY=near\n', '.env': 'DELTA_API_KEY=far\n' },
+    {},
+    { apiKey: 'near' },
+  ],
+  [
+    'within a file DELTA_ before OPENAI_',
+    { 'agent/.env': `OPENAI_API_KEY=o\nDELTA_API_KEY=d\n${URLS.join('\n')}\n` },
+    {},
+    { apiKey: 'd', baseUrl: 'http://c' },
+  ],
+  ['then OPENAI_BASE_URL', { 'agent/.env': URLS.slice(0, 2).join('\n') }, {}, { baseUrl: 'http://b' }],
+  ['and OPENAI_API_URL last', { 'agent/.env': URLS[0] }, {}, { baseUrl: 'http://a' }],
+  [
+    'a value before an empty one',
+    { 'agent/.env': 'DELTA_API_KEY=\n', '.env': KEYS['.env'] },
+    {},
+    { apiKey: 'root' },
+  ],
+  ['llm.base_url before the environment', {}, { llmBaseUrl }, { baseUrl: llmBaseUrl }],
+  [
+    'and after the .env of the agent',
+    { 'agent/.env': 'DELTA_BASE_URL=http://other\n' },
+    { llmBaseUrl },
+    { baseUrl: 'http://other' },
+  ],
+  [
+    'quotes, comments, export, spaces, BOM and Windows line ends as such files mean them',
+    {
+      'agent/.env':
+        '\uFEFF# key\r\nexport DELTA_API_KEY = "sk #1=="   # mine\r\nDELTA_BASE_URL=\'http://x/#a\'\r\n',
+    },
+    {},
+    { apiKey: 'sk #1==', baseUrl: 'http://x/#a' },
+  ],
+])('what counts: %s', async (_, files, options, expected) => {
+  const { load } = await project(files, { env: ENV, ...options })
+  expect(await load()).toMatchObject(expected)
 })
 
-test('where each value came from is told, the values are not', async () => {
-  const { root, load } = await project({
-    'agent/.env': 'OPENAI_API_KEY=secret\n',
-    '.env': 'DELTA_BASE_URL=https://api.example.com/v1\n',
-  })
-  const { apiKey, baseUrl, origins } = await load()
-  expect({ apiKey, baseUrl }).toEqual({ apiKey: 'secret', baseUrl: 'https://api.example.com/v1' })
-  expect(origins).toEqual([
-    { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
-    { name: 'DELTA_BASE_URL', from: join(root, '.env') },
-  ])
-})
-
-test('the order of the files comes before that of the names', async () => {
-  const { load } = await project({ 'agent/.env': 'OPENAI_API_KEY=near\n', '.env': 'DELTA_API_KEY=far\n' })
-  expect((await load()).apiKey).toBe('near')
-})
-
-test('within a file DELTA_ comes before OPENAI_, and OPENAI_API_URL last', async () => {
-  const lines = ['OPENAI_API_URL=http://a', 'OPENAI_BASE_URL=http://b', 'DELTA_BASE_URL=http://c']
-  const { load } = await project({ 'agent/.env': `OPENAI_API_KEY=o\nDELTA_API_KEY=d\n${lines.join('\n')}\n` })
-  expect(await load()).toMatchObject({ apiKey: 'd', baseUrl: 'http://c' })
-
-  const older = await project({ 'agent/.env': lines.slice(0, 2).join('\n') })
-  expect((await older.load()).baseUrl).toBe('http://b')
-  const oldest = await project({ 'agent/.env': lines.slice(0, 1).join('\n') })
-  expect((await oldest.load()).baseUrl).toBe('http://a')
-})
-
-test('an empty value is none', async () => {
-  const { load } = await project({ 'agent/.env': 'DELTA_API_KEY=\n', '.env': 'DELTA_API_KEY=root\n' })
-  expect((await load()).apiKey).toBe('root')
-})
-
-test('llm.base_url of the agent comes after its .env and before the rest', async () => {
-  const llmBaseUrl = 'https://agent.example.com/v1'
-  const env = { DELTA_BASE_URL: 'https://environment.example.com' }
-  const bare = await project({}, { llmBaseUrl, env })
-  expect(await bare.load()).toMatchObject({
+test('the origins say where each value came from, and never the value', async () => {
+  const { root, load } = await project({ 'agent/.env': 'OPENAI_API_KEY=secret\n' }, { llmBaseUrl })
+  expect(await load()).toEqual({
+    apiKey: 'secret',
     baseUrl: llmBaseUrl,
-    origins: [{ name: 'llm.base_url', from: join(bare.root, 'agent/agent.yaml') }],
+    origins: [
+      { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
+      { name: 'llm.base_url', from: join(root, 'agent/agent.yaml') },
+    ],
+    warnings: [],
   })
-  const overridden = await project({ 'agent/.env': 'DELTA_BASE_URL=http://other\n' }, { llmBaseUrl, env })
-  expect((await overridden.load()).baseUrl).toBe('http://other')
 })
 
 test('the project root is looked for above the agent, not above the workspace', async () => {
@@ -101,13 +105,6 @@ test('the project root is looked for above the agent, not above the workspace', 
   expect((await load()).apiKey).toBe('root')
 })
 
-test('quotes, comments, export, spaces, BOM and Windows line ends are read as such files mean them', async () => {
-  const text =
-    '\uFEFF# key\r\nexport DELTA_API_KEY = "sk #1=="   # mine\r\nDELTA_BASE_URL=\'http://x/#a\'\r\n'
-  const { load } = await project({ 'agent/.env': text })
-  expect(await load()).toMatchObject({ apiKey: 'sk #1==', baseUrl: 'http://x/#a' })
-})
-
 test('other names in an .env file have no effect', async () => {
   const before = { ...process.env }
   const { load } = await project({
@@ -117,7 +114,7 @@ test('other names in an .env file have no effect', async () => {
   expect(process.env).toEqual(before)
 })
 
-// The agent's own tools can write to the workspace, and so could whoever it came from.
+// The agent's own tools can write to the workspace, and so could the author of what was cloned there.
 
 test.each([
   ['of somebody', 'DELTA_BASE_URL=https://evil.example.com/v1?token=t\n', 'https://evil.example.com/v1'],

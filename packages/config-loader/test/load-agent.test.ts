@@ -4,7 +4,6 @@ import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadAgent } from '../src/index.js'
-import { DEFAULT_CONTEXT_YAML } from '../src/internal.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 test('an agent is its name, its model, its tools, its recipe and its hooks', async () => {
@@ -93,18 +92,6 @@ test('without context.yaml the message holds one to paste, whatever the prompt f
     "${AGENT_HOME}/it's me.md",
   )
   expect((await load({ ...files, 'context.yaml': offered })).warnings).toEqual([])
-})
-
-test('the default context.yaml sends the prompt, the guide of the workspace and the conversation', async () => {
-  const { agent, warnings } = await load({ 'context.yaml': DEFAULT_CONTEXT_YAML })
-  expect(warnings).toEqual([])
-  expect(agent.manifest).toEqual({
-    sources: [
-      { type: 'file', id: 'system_prompt', path: '${AGENT_HOME}/system_prompt.md', onMissing: 'error' },
-      { type: 'file', id: 'workspace_guide', path: '${CWD}/DELTA.md', onMissing: 'skip' },
-      { type: 'journal', id: 'conversation_history' },
-    ],
-  })
 })
 
 test('the prompt may not lead out of the agent, neither by a path nor by a link', async () => {
