@@ -27,7 +27,7 @@ import {
 } from './problems.js'
 import { inside } from './report.js'
 import { readSets, setsBelow } from './set.js'
-import { expandedFormOf, setTools, toolsAlone } from './tools.js'
+import { expandedFormOf, setTools, type ToolSet, toolsAlone } from './tools.js'
 import { writtenVersion, type YamlFile } from './yaml.js'
 
 /** The values of keys that `agent.yaml` leaves out. */
@@ -151,7 +151,7 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
     main && document && (await collectTools(document, main, ['tools'], { workplace, options, findings }))
   const hasAll = findings.problems.length === before
   const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
-  const tools = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
+  const tools: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
   if (at) checkPolicyTools(policy, tools, inside(at, 'policy'))
   const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
   const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT

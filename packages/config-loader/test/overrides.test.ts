@@ -27,7 +27,7 @@ tools:
 
 const set = (...overrides: string[]) => ({ overrides })
 
-test('an override counts in place of what agent.yaml, context.yaml, hooks.yaml or an imported file says', async () => {
+test('an override replaces a value of agent.yaml, context.yaml, hooks.yaml or an imported file', async () => {
   const { agent } = await load(
     AGENT,
     set(
@@ -58,7 +58,7 @@ test('an override counts in place of what agent.yaml, context.yaml, hooks.yaml o
   })
 })
 
-test('the value is YAML, and an empty one takes the key away', async () => {
+test('the value is YAML, and an empty one removes the key', async () => {
   const { agent } = await load(
     AGENT,
     set(
@@ -120,11 +120,11 @@ test('hooks and tools are set where an agent has no hooks.yaml, and where old fi
   expect(older.snapshot.config.lifecycle_hooks).toEqual({ on_error: { command: ['x'], timeout_ms: 7 } })
 })
 
-test('tools= is all tools there are: none is imported', async () => {
+test('tools= sets all tools there are: none is imported', async () => {
   expect([...(await load(AGENT, set('tools='))).agent.tools.keys()]).toEqual([])
 })
 
-test('context= names another file, relative to the agent, and what it lacks is said', async () => {
+test('context= names another file, relative to the agent, which must exist', async () => {
   const files = { ...AGENT, 'short.yaml': 'sources:\n  - { type: journal, id: last, max_iterations: 2 }\n' }
   const { agent } = await load(files, set('context=short.yaml', 'context.sources.last.max_iterations=4'))
   expect(agent.manifest.sources).toMatchObject([{ type: 'journal', maxIterations: 4 }])
@@ -170,7 +170,7 @@ test.each([
   expect(message.startsWith(`--set ${text}: ${said}`), message).toBe(true)
 })
 
-test('a value that is not YAML is refused, and every wrong override is told at once', async () => {
+test('a value that is not YAML is refused, and every wrong override is reported at once', async () => {
   const message = await complaint(AGENT, set('llm.stop=[a', 'tools.bsh.timeout_ms=1', 'max_iterations=many'))
   expect(message).toContain('--set llm.stop=[a: Not valid YAML')
   expect(message).toContain('--set tools.bsh.timeout_ms=1: no tool "bsh".')
@@ -188,7 +188,7 @@ test.each([
   expect(message).not.toContain('12345')
 })
 
-test('a line behind a list element that was taken away is still the right one', async () => {
+test('a problem after a removed list element still has its line', async () => {
   const context = `${AGENT['context.yaml']}  - { type: file, path: x, mode: y }\n`
   const message = await complaint({ ...AGENT, 'context.yaml': context }, set('context.sources.memory='))
   expect(message).toContain('agent/context.yaml:5:')

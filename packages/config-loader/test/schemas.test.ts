@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { fitShape, PARAMETER_KEYS, settingsSchema } from '@delta/executor'
-import { parseLlm } from '@delta/model'
 import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -75,31 +74,6 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
     expect(parseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
   }
-})
-
-test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
-  const { properties } = schema('agent').properties.llm ?? { properties: {} }
-  const offered = Object.keys(properties)
-  const parsed = parseLlm({
-    provider: 'openai',
-    model: 'm',
-    base_url: 'http://localhost/v1',
-    script: 's',
-    command: ['c'],
-    timeout_ms: 1,
-    max_attempts: 1,
-    retry: { max_wait: '6h' },
-    stream: false,
-    strict_tools: true,
-    temperature: 0,
-  })
-  if (!parsed.ok) throw new Error('refused')
-  const { parameters, ...settings } = parsed.llm
-  expect(parameters).toEqual({ temperature: 0 })
-  const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
-  for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
-  expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
 })
 
 test('the agent.yaml that the README shows is one', async () => {
