@@ -65,7 +65,7 @@ try {
   const { parse } = await import(yamlPath)
   const { loadAgent } = await import(loaderPath)
   const parseAll = () => paths.map((path) => parse(readFileSync(path, 'utf8')))
-  const load = () => loadAgent(directory, { environment: {} })
+  const load = () => loadAgent(directory, { env: {} })
   const programs = {
     empty: ['', ''],
     parse: [
@@ -74,7 +74,7 @@ try {
     ],
     load: [
       `const { loadAgent } = await import('${loaderPath}')`,
-      `await loadAgent('${directory}', { environment: {} })`,
+      `await loadAgent('${directory}', { env: {} })`,
     ],
   }
   const figures = {

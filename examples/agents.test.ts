@@ -16,7 +16,7 @@ const AGENTS = readdirSync(HERE, { recursive: true, encoding: 'utf8' })
   .map((path) => dirname(path))
 
 test.each(AGENTS)('the agent %s is in today’s form: it loads strictly, without a warning', async (path) => {
-  const { warnings } = await loadAgent(join(HERE, path), { environment: {}, strict: true })
+  const { warnings } = await loadAgent(join(HERE, path), { env: {}, strict: true })
   expect(warnings).toEqual([])
 })
 

@@ -23,7 +23,7 @@ const scripted = readdirSync(HERE)
   .filter((example) => !LEFT_OUT.includes(example))
 
 test.each(scripted)('%s does the same with a model that is a server', async (example) => {
-  const { agent } = await loadAgent(join(HERE, example), { environment: {} })
+  const { agent } = await loadAgent(join(HERE, example), { env: {} })
   const server = await startScriptedServer(agent.script ?? [])
   onTestFinished(() => server.close())
   const realModel = await changedExample(example, (yaml) => {

@@ -3,7 +3,7 @@ import { loadToolsFile } from '@delta/config-loader'
 
 /** The tools of the agent beside this file; a file with a list of tools would do as well. */
 const { tools: byName } = await loadToolsFile(join(import.meta.dirname, 'agent'), {
-  environment: process.env,
+  env: process.env,
 })
 
 export const tools = [...byName.values()]

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { DEFAULT_CONTEXT_YAML } from '@delta/config-loader'
 import { runProcess, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, journalOf } from './delta.js'
@@ -78,7 +77,9 @@ test('a new agent has the recipe that explains itself, without headers, and ever
   for (const template of ['minimal', 'hello-world', 'file-ops', 'api-tester']) {
     await delta(['init', template, '-t', template], where)
     const recipe = await directory.read(`${template}/context.yaml`)
-    expect(recipe).toContain(`\n${DEFAULT_CONTEXT_YAML.replace('sources:', `${NO_HEADERS}\n\nsources:`)}`)
+    expect(recipe).toContain('# It is the explicit "recipe" for what the Agent sees.\n')
+    expect(recipe).toContain(`\n${NO_HEADERS}\n\nsources:\n  # 1. Core Instructions (The System Prompt)\n`)
+    expect(recipe).toContain('# 3. Conversation History (The Journal)\n')
   }
   await delta(['run', '--agent', 'hello-world', '-w', 'work', '-m', 'What is here?', '-q'], where)
   const events = await journalOf(join(directory.path, 'work'))

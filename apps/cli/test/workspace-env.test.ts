@@ -28,7 +28,7 @@ const run = (agent: { path: string }, ...more: string[]) => [
 ]
 
 const refusalOf = ({ baseUrl }: ScriptedServer, where: string) => `Error: ${where}: The endpoint ${baseUrl} \
-(OPENAI_BASE_URL) is not used, because whoever can write to the workspace can set it.
+(OPENAI_BASE_URL) is not used, because anyone who can write to the workspace can set it.
 Move the line to the agent's .env, or trust this file.\nTo allow it: --trust-workspace-env
 `
 

@@ -1,8 +1,8 @@
-import { formatProblem, loadAgent } from '@delta/config-loader'
+import { formatReport, loadAgent } from '@delta/config-loader'
 import { executeTool } from '@delta/executor'
 
-const { agent, warnings } = await loadAgent('reader', { environment: process.env })
-for (const warning of warnings) console.log(formatProblem(warning))
+const { agent, warnings } = await loadAgent('reader', { env: process.env })
+for (const warning of warnings) console.log(formatReport([warning]))
 
 console.log(agent.name, agent.llm.model, [...agent.tools.keys()])
 const call = { name: 'count_words', arguments: { text: 'it was a dark night' } }

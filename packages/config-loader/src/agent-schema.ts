@@ -1,48 +1,50 @@
 import { effectsSchema } from '@delta/executor/internal'
 import * as z from 'zod/mini'
 
-const text = (description: string) => z.string().check(z.minLength(1), z.describe(description))
+const string = (description: string) => z.string().check(z.minLength(1), z.describe(description))
 const count = (description: string) => z.int().check(z.gte(1), z.describe(description))
 const version = z.union([z.string(), z.number()])
 
 /** An ATIP description imported with settings. */
 export const atipImportSchema = z.strictObject({
-  atip: text('An ATIP file: JSON that a command printed about itself.'),
-  commands: z.optional(z.array(z.string()).check(z.describe('Only these of its commands.'))),
+  atip: string('An ATIP file: JSON that a command printed about itself.'),
+  commands: z.optional(z.array(z.string()).check(z.describe('Imports only these of its commands.'))),
   trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
-  prefix: z.optional(text('How the names of the tools begin, instead of with the name of the program.')),
+  prefix: z.optional(string('Prefix of the tool names. Default: the name of the program')),
   effects: z.optional(z.record(z.string(), effectsSchema)),
 })
 
-const importPath = text('A path relative to this file, or npm:<package>/<file>.')
+const importPath = string('A path relative to this file, or npm:<package>/<file>.')
 export const importSchema = z.union([importPath, atipImportSchema])
 
-/** Each element is checked where it is followed, so that a wrong one does not hide what the others lead to. */
+/** Each element is checked when its import is read, so that a wrong one does not hide mistakes in imported files. */
 const imports = z.nullable(z.array(z.unknown()))
 const tools = z.nullable(z.array(z.unknown()).check(z.describe('Commands that the model may run.')))
 
-/** Where tools come from, in each file that has any. */
+/** The two keys of every file that has tools. */
 export const listsSchema = z.object({ imports: z.optional(imports), tools: z.optional(tools) })
 
-/** The keys of `agent.yaml` itself. What stands under `llm`, `policy` and `tools` belongs to other packages. */
+/** The keys of `agent.yaml` itself. Other packages own the keys under `llm`, `policy` and `tools`. */
 export const agentSchema = z.strictObject({
-  name: text('How the agent is called.'),
+  name: string('Agent name.'),
   version: z.optional(version),
-  description: z.optional(z.string().check(z.describe('What it is for, in a sentence.'))),
+  description: z.optional(z.string().check(z.describe('Purpose of the agent, in a sentence.'))),
   llm: z.optional(z.unknown()),
   system_prompt: z.optional(
-    text('The file with its instructions; context.yaml decides whether they are sent.'),
+    string('The file with the instructions. context.yaml decides whether they are sent.'),
   ),
   ...listsSchema.shape,
-  max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
-  tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
-  max_tool_calls: z.optional(count('How many calls of one response run; the rest are refused. Default 128.')),
+  max_iterations: z.optional(count('Iterations after each user message before the run fails. Default: 30')),
+  tool_concurrency: z.optional(count('How many tool calls of one response may run side by side. Default: 1')),
+  max_tool_calls: z.optional(
+    count('How many tool calls of one response run; the rest are refused. Default: 128'),
+  ),
   accept_empty: z.optional(
     z
       .boolean()
       .check(
         z.describe(
-          'true: an answer without text, or with a tool call written as text, completes the run. Default false: it fails.',
+          'true: a response without text, or with a tool call written as text, completes the run. Default: false, it fails.',
         ),
       ),
   ),
@@ -51,7 +53,7 @@ export const agentSchema = z.strictObject({
 
 export type AgentDocument = z.infer<typeof agentSchema>
 
-/** A file that is imported: tools, and what they are imported from in turn. */
+/** An imported file: tools, and its own imports. */
 export const toolFileSchema = z.strictObject({
   ...listsSchema.shape,
   name: z.optional(z.string()),

@@ -2,29 +2,29 @@ import { dirname, resolve } from 'node:path'
 import { type ValuePath, valueAt } from '@delta/executor/internal'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
-import { inside, report, reportUnknownName, type Spot, sentence, wrong } from './shape.js'
+import { inside, report, reportUnknownName, type Spot, sentence, wrong } from './report.js'
 import { type LoadedTool, readTools } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
 
 /** What an import says about an ATIP file besides its path. */
 export type AtipImport = z.infer<typeof atipImportSchema>
 
-/** ATIP files are told from ours by this member. */
+/** This member distinguishes an ATIP file from a file of ours. */
 export function isAtip({ value }: YamlFile): boolean {
   return isMap(value) && 'atip' in value
 }
 
 /**
- * The commands that a program told about itself, as tools. The program is not run for it.
+ * The commands that a program described in an ATIP file, as tools. Does not run the program.
  *
- * @param importer - Where the import is written: there stands a command that the program does not have.
+ * @param importer - Where the import is written. What it says about commands that the program does not have is reported there.
  */
 export async function readAtipTools(
   file: YamlFile,
   entry: AtipImport | undefined,
   importer: Spot,
 ): Promise<LoadedTool[]> {
-  const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
+  const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do not need it
   const { commands, prefix, trust, effects = {} } = entry ?? {}
   const { findings } = importer
   let found: ReturnType<typeof atipToTools>
@@ -41,11 +41,13 @@ export async function readAtipTools(
     else findings.error(file.locate(path), error.message)
     return []
   }
-  checkNames(
-    Object.keys(effects),
-    found.map(({ name }) => name),
-    inside(importer, 'effects'),
-  )
+  const known = found.map(({ name }) => name)
+  for (const name of Object.keys(effects)) {
+    if (name === '*' || known.includes(name)) continue
+    const spot = inside(importer, 'effects', name)
+    const message = sentence(spot.path.slice(0, -1), `no tool of this import is called "${name}"`)
+    reportUnknownName(spot, message, { known, otherwise: `There are: ${known.join(', ')}, and * for all.` })
+  }
   const items = found.map((item) => withOwnEffects(item, { ...effects['*'], ...effects[item.name] }))
   const quiet = { ...findings, unknownKey: () => undefined } // of newer programs
   const tools = readTools(items, { file, path: [], findings: quiet })
@@ -56,7 +58,7 @@ export async function readAtipTools(
   return tools
 }
 
-/** The importer's word counts like that of a tool's author, also in what may run twice. */
+/** What the importer says counts as if a tool's author said it, also about what may run twice. */
 function withOwnEffects<Item extends { effects?: object }>(
   item: Item,
   own: { idempotent?: boolean | undefined },
@@ -66,16 +68,7 @@ function withOwnEffects<Item extends { effects?: object }>(
   return own.idempotent === true ? { ...item, effects, on_interrupt: 'rerun' } : { ...item, effects }
 }
 
-function checkNames(said: readonly string[], tools: readonly string[], spot: Spot): void {
-  for (const name of said) {
-    if (name === '*' || tools.includes(name)) continue
-    const message = sentence(spot.path, `no tool of this import is called "${name}"`)
-    const otherwise = `There are: ${tools.join(', ')}, and * for all.`
-    reportUnknownName(inside(spot, name), message, { known: tools, otherwise })
-  }
-}
-
-/** The description as it stands; a program it names by a path (`bin/notes`) is found from the file, not from the workspace. */
+/** The description. A program that it names by a path (`bin/notes`) is found from the file, not from the workspace. */
 function withFoundBinary({ value, path }: YamlFile): unknown {
   if (!isMap(value)) return value
   const { binary } = value
@@ -83,21 +76,16 @@ function withFoundBinary({ value, path }: YamlFile): unknown {
   return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value
 }
 
-/** Of a command that was chosen and is not there: which one it is; of everything else: where in the file the member stands. */
+/** Where an error of the description stands: the index of a chosen command that does not exist, or a path in the file. */
 function whereIn(
   error: Error,
   value: unknown,
   commands: readonly string[] = [],
 ): { index: number; path: ValuePath } {
   const { path = [], value: chosen } = error as { path?: readonly unknown[]; value?: unknown }
-  const names = path.map(String)
-  if (names.join() === 'commands' && typeof chosen === 'string')
+  if (path.join() === 'commands' && typeof chosen === 'string')
     return { index: commands.indexOf(chosen), path: [] }
-  let at = value
-  const steps = names.map((name) => {
-    const step = Array.isArray(at) ? Number(name) : name
-    at = valueAt(at, [step])
-    return step
-  })
-  return { index: -1, path: steps }
+  const found: (string | number)[] = []
+  for (const name of path.map(String)) found.push(Array.isArray(valueAt(value, found)) ? Number(name) : name)
+  return { index: -1, path: found }
 }

@@ -4,24 +4,24 @@ import { type ContextManifest, type ContextSource, safeParseManifest } from '@de
 import { showValue } from '@delta/executor/internal'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
+import { report } from './report.js'
 import { type SetValue, setIn } from './set.js'
-import { report } from './shape.js'
 import type { YamlFile } from './yaml.js'
 
 export const CONTEXT_FILE = 'context.yaml'
 
 export interface LoadedContext {
-  /** Undefined if something is wrong with it, which was reported. */
+  /** Absent if something is wrong with it, which was reported. */
   manifest?: ContextManifest
-  /** The sources as they stand in the file; undefined where one is wrong. */
+  /** The sources in their order; undefined where one is wrong. */
   sources: readonly (ContextSource | undefined)[]
   file: YamlFile
 }
 
 /**
- * Reads the agent's `context.yaml`, which must be there.
+ * Reads the agent's `context.yaml`, which must exist.
  *
- * @param promptFile - What the message about a missing file proposes to send, relative to the agent's directory.
+ * @param promptFile - The prompt file that the message about a missing file proposes, relative to the agent's directory.
  * @param sets - What was set in it; a set without a path names another file, relative to the agent's directory.
  */
 export function readContext(
@@ -42,7 +42,7 @@ export function readContext(
     return undefined
   }
   if (!exists) {
-    // a context.yml in its place was reported, and needs no second advice
+    // a context.yml in its place was reported
     if (!existsSync(path.replace(/yaml$/, 'yml')))
       findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
     return undefined
@@ -60,7 +60,7 @@ export function readContext(
 }
 
 /**
- * Finds recipes that cannot work: a file of the agent's own that must be there and is not, and a prompt nobody sends.
+ * Reports a recipe that cannot work: a file of the agent that must exist and does not, or a prompt that no source sends.
  *
  * @param prompt - The agent's prompt file, relative to its directory.
  */
@@ -77,13 +77,13 @@ export function checkSources(
     const path = paths[index]
     if (!source || path === undefined || !isNeeded(source) || computed.includes(path)) continue
     const read = readText(path)
-    if (read.ok || read.reason === 'too-large') continue // the context takes larger files than a configuration may be
-    const hint = 'Create the file, or say that it may be missing: on_missing: skip'
-    findings.error(
-      file.locate(['sources', index, 'path']),
-      `${displayName(workplace, path)} ${read.message}.`,
-      read.reason === 'missing' ? hint : undefined,
-    )
+    if (read.ok || read.reason === 'too-large') continue // context sources may be larger than a configuration
+    const hint =
+      read.reason === 'missing'
+        ? 'Create the file, or say that it may be missing: on_missing: skip'
+        : undefined
+    const place = file.locate(['sources', index, 'path'])
+    findings.error(place, `${displayName(workplace, path)} ${read.message}.`, hint)
   }
   if (!manifest || prompt === undefined || paths.includes(join(home, prompt)) || computed.length > 0) return
   const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
@@ -95,7 +95,7 @@ function isNeeded(source: ContextSource): boolean {
   return source.type === 'file' && source.onMissing === 'error' && source.condition === undefined
 }
 
-/** The file inside of the agent's directory that a source reads or writes, if it is one. */
+/** The file that a source reads or writes, if it lies inside the agent's directory. */
 function ownFile(source: ContextSource, home: string): string | undefined {
   if (source.type === 'journal' || source.type === 'text') return undefined
   const written = source.type === 'file' ? source.path : source.outputPath
@@ -105,51 +105,15 @@ function ownFile(source: ContextSource, home: string): string | undefined {
   return isInside(normalize(path), home) ? normalize(path) : undefined
 }
 
-/**
- * What `delta init` writes, with `header: false` above its sources: the recipe that sends the prompt, the workspace's guide and the whole conversation. Its words
- * belong to the format, as its keys do.
- */
-export const DEFAULT_CONTEXT_YAML = `# Delta Engine Context Strategy (v1.6+)
-# This file defines HOW the Agent's attention window (LLM context) is constructed.
-# It is the explicit "recipe" for what the Agent sees.
-
-sources:
-  # 1. Core Instructions (The System Prompt)
-  # This is the primary definition of the Agent's role, rules, and goals.
-  # Note: System Prompt must be explicitly declared here to ensure recipe completeness.
-  - type: file
-    id: system_prompt
-    path: '\${AGENT_HOME}/system_prompt.md'
-
-  # 2. Workspace Guide (Optional: DELTA.md)
-  # If a DELTA.md file exists in the workspace (CWD), it is automatically loaded.
-  # Use this to provide workspace-specific context, rules, or documentation.
-  - type: file
-    id: workspace_guide
-    path: '\${CWD}/DELTA.md'
-    on_missing: skip  # Skip if DELTA.md does not exist
-
-  # 3. Conversation History (The Journal)
-  # Includes the history of Thoughts, Actions, and Observations.
-  - type: journal
-    id: conversation_history
-    # By default, the full history is included.
-    # To limit history length (save tokens or manage attention), uncomment and adjust:
-    # max_iterations: 20
-`
-
-/** How the message about a missing context.yaml begins. */
+/** The beginning of the message about a missing context.yaml. */
 export const CONTEXT_MISSING = 'Error: context.yaml not found'
 
-const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/README.md'
-
 /**
- * What a person reads whose agent has no context.yaml: why it is needed, and one they can paste.
+ * The message about a missing context.yaml: why it is needed, and one to paste.
  *
- * @param directory - The agent's directory, as it is to be shown.
- * @param promptFile - The agent's prompt file, relative to that directory, so that the pasted file works at once.
+ * @param promptFile - The agent's prompt file, relative to its directory, so that the pasted file works at once.
  */
-export function missingContextMessage(directory: string, promptFile: string): string {
+function missingContextMessage(directory: string, promptFile: string): string {
   return `${CONTEXT_MISSING} in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how
@@ -169,5 +133,5 @@ sources:
     id: conversation_history
 
 For more information, see:
-${MORE}`
+https://github.com/delta-engine/delta/blob/main/packages/context/README.md`
 }

@@ -1,19 +1,13 @@
-import { dirname } from 'node:path'
-import {
-  ALL_URL_NAMES,
-  type Found,
-  firstOf,
-  KEY_NAMES,
-  LLM_BASE_URL,
-  readSources,
-  SET,
-  type Source,
-  URL_NAMES,
-} from './env-files.js'
-import { realPath } from './files.js'
-import { runsAbove } from './guards.js'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { nearestNames } from '@delta/executor/internal'
+import { openDirectory, readText, realPath } from './files.js'
+import { liesInParentRun, runsAbove } from './guards.js'
 import {
   ConfigError,
+  type ConfigProblem,
   type ConfigWarning,
   collectFindings,
   type Finding,
@@ -21,113 +15,47 @@ import {
   formatReport,
 } from './problems.js'
 
-/** Where the settings of the model's API are looked for. */
+/** Where `loadEnvironment` looks for the settings of the model's API. */
 export interface EnvironmentOptions {
   /** The workspace, whose `.env` comes first. */
   workDirectory: string
   /** The agent's directory, whose `.env` comes next. */
   agentHome: string
   /** The real environment, usually `process.env`. */
-  environment: NodeJS.ProcessEnv
-  /** `llm.base_url` of the agent; counts like a line of the agent's `.env`, and after it. */
+  env: NodeJS.ProcessEnv
+  /** `llm.base_url` of the agent. Counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**
-   * The agent's overrides. An `llm.base_url` among them counts in its place, and within a run as one that a tool may have
-   * written: only with a key that is for it.
+   * The agent's overrides. If they set `llm.base_url`, a tool of the run above may have chosen `llmBaseUrl`: within a run
+   * it then counts only without a key, or if that run uses it too.
    */
   overrides?: readonly string[] | undefined
   /**
-   * Whether a base URL in the workspace's `.env` is used: true, or a function that is asked if there is one. Without it,
-   * such a URL is refused.
+   * Whether a base URL in the workspace's `.env` is used: true, or a function that is asked if there is one. Default: such a
+   * URL is refused.
    */
   trustWorkspaceEnv?: boolean | ((endpoint: WorkspaceEndpoint) => boolean | Promise<boolean>) | undefined
 }
 
 /** Key and address of the model's API, and where they were found. */
 export interface Environment {
-  /** Absent when none was found; a local server needs none. */
+  /** Absent if none was found; a local server needs none. */
   apiKey?: string
-  /** Absent when none was found: the model's default counts. */
+  /** Absent if none was found: the model's default counts. */
   baseUrl?: string
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]
   /** Digest of the workspace's `.env`, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
   workspaceEnvDigest?: string
-  /** One of them names an endpoint or a key that neither the agent nor the environment does. */
+  /** One of them names an endpoint or a key that neither the agent nor the environment sets. */
   warnings: ConfigWarning[]
-}
-
-/**
- * Finds the key and the address of the model's API.
- *
- * The order: `.env` of the work directory, of the agent, `llm.base_url`, `.env` of the project root (the directory
- * with `.git` above the agent), then the real environment. Nothing else in these files has any effect.
- *
- * Tools, and whoever a workspace came from, can write the first of these files. Therefore a base URL from there counts only
- * with `trustWorkspaceEnv`, wherever it leads. The other files can be written by the tools of another run if the agent lies in that run's
- * workspace: then a base URL counts only if no key would be sent to it that is not for it.
- *
- * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
- *   `ERR_CONFIG_NOT_FOUND`: there is no such agent's directory.
- */
-export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
-  const findings = collectFindings()
-  const sources = readSources(options, findings)
-  const url = firstOf(sources, ALL_URL_NAMES)
-  const key = firstOf(sources, KEY_NAMES)
-  if (url !== undefined) checkUrl(url, findings)
-  if (findings.problems.length === 0)
-    for (const source of sources) if (source.isParents) checkKeyStaysHome(source, sources, findings)
-  const isBelowRun = runsAbove(options.environment).length > 0
-  const endpoint =
-    url && findings.problems.length === 0 ? workspaceEndpoint(url, sources, isBelowRun) : undefined
-  if (url && endpoint && !(await isTrusted(endpoint, options))) refuseEndpoint(endpoint, url, findings)
-  const { problems, warnings } = findings
-  if (problems.length > 0) {
-    throw new ConfigError('ERR_CONFIG_ENVIRONMENT', formatReport(problems), { problems, warnings })
-  }
-
-  tellOrigins(key, url, findings)
-  return {
-    ...(key && { apiKey: key.value }),
-    ...(url && { baseUrl: url.value }),
-    origins: [key, url].flatMap((found) => (found ? [{ name: found.name, from: found.from }] : [])),
-    ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
-    warnings,
-  }
-}
-
-async function isTrusted(
-  endpoint: WorkspaceEndpoint,
-  { trustWorkspaceEnv = false }: EnvironmentOptions,
-): Promise<boolean> {
-  return typeof trustWorkspaceEnv === 'function' ? trustWorkspaceEnv(endpoint) : trustWorkspaceEnv
-}
-
-/** Said before everything else about an address: what is none cannot be judged. Its text is not shown, it may be a key. */
-function checkUrl(url: Found, findings: Findings): void {
-  if (url.name === LLM_BASE_URL) return // checked with the rest of agent.yaml
-  const { protocol, username, password } = URL.canParse(url.value) ? new URL(url.value) : NO_URL
-  if (!/^https?:$/.test(protocol)) {
-    const message = `${url.name} is not an http or https URL.`
-    findings.error(placeOf(url), message, `For example ${url.name}=http://localhost:11434/v1`)
-  } else if (username !== '' || password !== '') {
-    const message = `${url.name} holds credentials.`
-    findings.error(placeOf(url), message, `Take them out of the URL; a key is given as ${KEY_NAMES[0]}=…`)
-  }
-}
-
-const NO_URL = { protocol: '', username: '', password: '' }
-
-function placeOf({ from, place }: Found): Finding {
-  return place ?? { file: from }
 }
 
 /** A base URL in the workspace's `.env`. */
 export interface WorkspaceEndpoint {
   /** Path of the `.env`. */
   file: string
-  /** Absent where no line begins with the variable, as after a carriage return. */
+  /** Absent if no line begins with the variable, as after a carriage return. */
   line?: number
   /** The variable. */
   name: string
@@ -137,80 +65,221 @@ export interface WorkspaceEndpoint {
   digest: string
 }
 
-/** The address that counts, if it is in the workspace's `.env` and a run above this one does not use it anyway. */
-function workspaceEndpoint(
-  url: Found,
-  sources: readonly Source[],
-  isBelowRun: boolean,
-): WorkspaceEndpoint | undefined {
-  if (url.of !== 'workspace') return undefined
-  if (isBelowRun && firstOf(sources.slice(-1), URL_NAMES)?.value === url.value) return undefined
-  const { name, from: file, place, digest } = url
-  const line = place && { line: place.line }
-  return { file, ...line, name, shownUrl: withoutQuery(url.value), digest }
+/**
+ * Finds the key and the address of the model's API.
+ *
+ * The order: `.env` of the work directory, of the agent, `llm.base_url`, `.env` of the project root (the directory
+ * with `.git` above the agent), then the real environment. Nothing else in these files has any effect.
+ *
+ * Tools can write to the workspace, and so could the author of what was cloned there. So a base URL from its `.env` counts only
+ * with `trustWorkspaceEnv`, wherever it leads. If the agent lies in the workspace of another run, that run's tools can write the
+ * other files too: then a base URL counts only if no key from elsewhere would be sent to it.
+ *
+ * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
+ *   `ERR_CONFIG_NOT_FOUND`: the agent's directory does not exist.
+ * @example
+ * const { apiKey, baseUrl } = await loadEnvironment({ workDirectory: '.', agentHome: agent.home, env: process.env })
+ */
+export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const findings = collectFindings()
+  const sources = readSources(options, findings)
+  const url = firstOf(sources, [...URL_NAMES, LLM_BASE_URL])
+  const key = firstOf(sources, KEY_NAMES)
+  const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value
+  if (url !== undefined) checkUrl(url, findings)
+  if (url?.isParents && url.value !== inherited && findings.problems.length === 0)
+    checkKeyStaysHome(url, key, findings)
+  const isOfRunAbove = url?.value === inherited && runsAbove(options.env).length > 0
+  const endpoint =
+    url?.of === 'workspace' && !isOfRunAbove && findings.problems.length === 0 ? endpointOf(url) : undefined
+  if (url && endpoint && !(await isTrusted(endpoint, options))) refuseEndpoint(endpoint, url, findings)
+  const { problems, warnings } = findings
+  if (problems.length > 0) {
+    throw new ConfigError('ERR_CONFIG_ENVIRONMENT', formatReport(problems), { problems, warnings })
+  }
+
+  warnOfOrigins(key, url, findings)
+  return {
+    ...(key && { apiKey: key.value }),
+    ...(url && { baseUrl: url.value }),
+    origins: [key, url].flatMap((found) => (found ? [{ name: found.name, from: found.from }] : [])),
+    ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
+    warnings,
+  }
 }
 
-/** Tools can write to the workspace, and so could whoever it came from. */
-function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, url: Found, findings: Findings): void {
-  const message = `The endpoint ${shownUrl} (${name}) is not used, because whoever can write to the workspace can set it.`
+/** The names of each setting; within one file the first one counts. */
+const KEY_NAMES = ['DELTA_API_KEY', 'OPENAI_API_KEY'] as const
+const URL_NAMES = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL'] as const
+const LLM_BASE_URL = 'llm.base_url'
+
+/** A place where these settings may be written. */
+interface Source {
+  of: 'workspace' | 'agent' | 'project' | 'environment'
+  /** A file, `environment`, or `--set`. */
+  from: string
+  values: Record<string, string | undefined>
+  /** Where a file sets each name; the last place counts. */
+  places: Record<string, EnvPlace>
+  /** SHA-256 of the file's content. */
+  digest: string
+  /** True if the tools of the run can write it in which this engine is a tool. */
+  isParents: boolean
+}
+
+/** Without the line's text, which may hold a key. */
+type EnvPlace = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>>
+
+/** All sources in their order. A missing file has no values, and neither has a file at its second mention. */
+function readSources(options: EnvironmentOptions, findings: Findings): Source[] {
+  const { workDirectory, agentHome, env, llmBaseUrl, overrides = [] } = options
+  const { home } = openDirectory(agentHome)
+  const root = findProjectRoot(home)
+  const seen = new Set<string>()
+  const envFile = (of: Source['of'], directory: string, isParents = false): Source => {
+    const from = resolve(directory, '.env')
+    const file = seen.has(from) ? undefined : readEnvFile(from, findings)
+    seen.add(from)
+    return { of, from, values: {}, places: {}, digest: '', isParents, ...file }
+  }
+  const bare = { values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '' }
+  const isSet = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
+  const isHomeParents = liesInParentRun(home, env)
+  return [
+    // in the agent's own directory, an `.env` is the agent's: a tool that can write it can write agent.yaml
+    ...(realPath(workDirectory) === home ? [] : [envFile('workspace', workDirectory)]),
+    envFile('agent', agentHome, isHomeParents),
+    isSet
+      ? { ...bare, of: 'agent', from: '--set', isParents: runsAbove(env).length > 0 }
+      : { ...bare, of: 'agent', from: resolve(agentHome, 'agent.yaml'), isParents: isHomeParents },
+    ...(root === undefined ? [] : [envFile('project', root, liesInParentRun(root, env))]),
+    { ...bare, of: 'environment', from: 'environment', values: env, isParents: false },
+  ]
+}
+
+/** Reads an `.env` file; a virtual environment of Python may have its name. */
+function readEnvFile(path: string, findings: Findings): Partial<Source> | undefined {
+  const read = readText(path)
+  if (read.ok) {
+    const digest = createHash('sha256').update(read.text).digest('hex')
+    return { values: parseEnv(read.text), places: findNames(read.text, path, findings), digest }
+  }
+  if (read.reason !== 'missing' && read.reason !== 'directory')
+    findings.error({ file: path }, `${read.message}.`)
+  return undefined
+}
+
+/** Where the names stand; warns of names that were probably meant as one of ours, which nothing reads. */
+function findNames(text: string, file: string, findings: Findings): Source['places'] {
+  const places: Source['places'] = {}
+  const known: readonly string[] = [...KEY_NAMES, ...URL_NAMES]
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)/.exec(line) ?? []
+    if (!line.includes('=')) continue
+    const place = { file, line: index + 1, column: before.length + 1 }
+    places[name] = place
+    if (known.includes(name)) continue
+    const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, known, 2)[0]
+    if (suggested !== undefined) findings.warn(place, `${name} has no effect.`, `Did you mean ${suggested}?`)
+  }
+  return places
+}
+
+/** The directory with `.git` at or above another one. */
+function findProjectRoot(start: string): string | undefined {
+  for (let directory = start; ; directory = dirname(directory)) {
+    if (existsSync(join(directory, '.git'))) return directory
+    if (directory === dirname(directory)) return undefined
+  }
+}
+
+/** A setting, and where it stands. */
+type Found = Pick<Source, 'of' | 'from' | 'digest' | 'isParents'> & {
+  name: string
+  value: string
+  place: Finding
+}
+
+/** The order of the sources comes before that of the names. An empty value counts as missing. */
+function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
+  for (const source of sources) {
+    const name = names.find((each) => source.values[each])
+    const value = name && source.values[name]
+    if (name && value) return { ...source, name, value, place: source.places[name] ?? { file: source.from } }
+  }
+  return undefined
+}
+
+/** Comes before every other check: only a URL can be judged. The text is not shown, for it may be a key. */
+function checkUrl({ name, value, place }: Found, findings: Findings): void {
+  if (name === LLM_BASE_URL) return // checked with the rest of agent.yaml
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const hint = `For example ${name}=http://localhost:11434/v1`
+    findings.error(place, `${name} is not an http or https URL.`, hint)
+  } else if (url.username !== '' || url.password !== '') {
+    const hint = `Take them out of the URL; a key is given as ${KEY_NAMES[0]}=…`
+    findings.error(place, `${name} holds credentials.`, hint)
+  }
+}
+
+/**
+ * Refuses an address that the tools of a parent run may have written, unless its key stands beside it, or it is on this
+ * machine and there is no key to send.
+ */
+function checkKeyStaysHome(url: Found, key: Found | undefined, findings: Findings): void {
+  if (hasOwnKey(url, key) || (key === undefined && isLoopback(url.value))) return
+  const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
+  const hint = 'Put the key for that address into the .env beside it.'
+  findings.error(url.place, message, url.from === '--set' ? undefined : hint)
+}
+
+/** True if the key stands in the same file; for `llm.base_url`, in the `.env` beside agent.yaml, unless that is a link out of there. */
+function hasOwnKey(url: Found, key: Found | undefined): boolean {
+  if (url.name !== LLM_BASE_URL) return key?.from === url.from
+  const beside = join(dirname(url.from), '.env')
+  return key?.from === beside && dirname(realPath(beside) ?? beside) === realPath(dirname(beside))
+}
+
+/** True for a URL whose host is this machine: `localhost`, names under it, 127.0.0.0/8, `[::1]`. */
+function isLoopback(url: string): boolean {
+  const { hostname = '', username = '' } = URL.canParse(url) ? new URL(url) : {}
+  return username === '' && /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+function endpointOf({ name, from: file, place, value, digest }: Found): WorkspaceEndpoint {
+  const line = place.line === undefined ? {} : { line: place.line }
+  return { file, ...line, name, shownUrl: withoutQuery(value), digest }
+}
+
+async function isTrusted(
+  endpoint: WorkspaceEndpoint,
+  { trustWorkspaceEnv = false }: EnvironmentOptions,
+): Promise<boolean> {
+  return typeof trustWorkspaceEnv === 'function' ? trustWorkspaceEnv(endpoint) : trustWorkspaceEnv
+}
+
+function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, { place }: Found, findings: Findings): void {
+  const message = `The endpoint ${shownUrl} (${name}) is not used, because anyone who can write to the workspace can set it.`
   const hint = `Move the line to the agent's .env, or trust this file.`
-  findings.error({ ...placeOf(url), allowedBy: { option: 'trustWorkspaceEnv' } }, message, hint)
+  findings.error({ ...place, allowedBy: { option: 'trustWorkspaceEnv' } }, message, hint)
 }
 
-/** One line about an endpoint and a key that neither the agent nor the environment names. */
-function tellOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
-  const [endpoint, secret] = [url, key].map((found) => (found && isElsewhere(found) ? found : undefined))
-  const what = `The model's endpoint ${endpoint && withoutQuery(endpoint.value)}`
-  if (endpoint && secret)
-    findings.warn(
-      placeOf(endpoint),
-      endpoint.from === secret.from
-        ? `${what} and the key are from this file.`
-        : `${what} is from this file, and the key is from ${secret.from}.`,
-    )
-  else if (endpoint) findings.warn(placeOf(endpoint), `${what} is from this file.`)
-  else if (secret) findings.warn(placeOf(secret), "The model's key is from this file.")
-}
-
-function isElsewhere({ of }: Found): boolean {
-  return of === 'workspace' || of === 'project'
+/** One warning about an endpoint and a key that come from neither the agent nor the environment. */
+function warnOfOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
+  const [endpoint, secret] = [url, key].map((found) =>
+    found?.of === 'workspace' || found?.of === 'project' ? found : undefined,
+  )
+  if (endpoint) {
+    const isOneFile = endpoint.from === secret?.from
+    const verb = isOneFile ? 'and the key are' : 'is'
+    const rest = secret && !isOneFile ? `, and the key is from ${secret.from}` : ''
+    const message = `The model's endpoint ${withoutQuery(endpoint.value)} ${verb} from this file${rest}.`
+    findings.warn(endpoint.place, message)
+  } else if (secret) findings.warn(secret.place, "The model's key is from this file.")
 }
 
 function withoutQuery(address: string): string {
   const { origin, pathname } = new URL(address)
   return `${origin}${pathname}`
-}
-
-/**
- * A key goes only where the one who wrote the key wanted it to go. An address that the tools of a parent run may have
- * written counts only if it is the parent's own, or on this machine and no key is there to be sent.
- */
-function checkKeyStaysHome(source: Source, sources: readonly Source[], findings: Findings): void {
-  const url = firstOf([source], ALL_URL_NAMES)
-  if (url === undefined || hasOwnKey(source, url, sources)) return
-  const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value === url.value
-  const keyless = isLoopback(url.value) && firstOf(sources, KEY_NAMES) === undefined
-  if (inherited || keyless) return
-  const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
-  const hint = 'Put the key for that address into the .env beside it.'
-  findings.error(placeOf(url), message, url.from === SET ? undefined : hint)
-}
-
-/** Whether the key that would be sent is of the same file; `.env` may be a link to one that knows nothing of `llm.base_url`. */
-function hasOwnKey({ from }: Source, url: Found, sources: readonly Source[]): boolean {
-  if (firstOf(sources, KEY_NAMES)?.from !== from) return false
-  return url.name !== LLM_BASE_URL || dirname(realPath(from) ?? from) === realPath(dirname(from))
-}
-
-/** True for a URL whose host is this machine: `localhost`, names under it, 127.0.0.0/8, `[::1]`. */
-function isLoopback(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { hostname, username } = new URL(url)
-  if (username !== '') return false
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    /^127(\.\d+){3}$/.test(hostname) ||
-    hostname === '[::1]'
-  )
 }

@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   existsSync,
@@ -28,8 +29,8 @@ export function displayName({ home, shown }: Workplace, path: string): string {
 
 /** Compares absolute, resolved paths; a directory is inside itself. */
 export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+  const inner = relative(directory, path)
+  return inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)
 }
 
 /** Reads a YAML file and reports what is wrong with it. Without `file` it is missing, or cannot be used. */
@@ -37,15 +38,13 @@ export function readYaml(
   path: string,
   workplace: Workplace,
   findings: Findings,
-  /** Says that a file that is there cannot be read. Default: at the file itself. */
-  unreadable: (failure: Unreadable, name: string) => void = ({ message }, name) =>
-    findings.error({ file: name }, `${message}.`),
+  reportUnreadable = (name: string, message: string): void => findings.error({ file: name }, `${message}.`),
 ): { exists: boolean; file?: YamlFile } {
   const name = displayName(workplace, path)
   const read = readText(path)
   if (!read.ok) {
     if (read.reason === 'missing') return { exists: false }
-    unreadable(read, name)
+    reportUnreadable(name, read.message)
     return { exists: true }
   }
   const { problems, file } = parseYaml(read.text, { path, name })
@@ -53,12 +52,12 @@ export function readYaml(
   return { exists: true, ...(file && { file }) }
 }
 
-/** Configuration is written by people: a file beyond this is a wrong path, not a configuration. */
-const LARGEST_FILE_BYTES = 4 * 1024 * 1024
+/** People write configurations: a larger file is there by a wrong path. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024
 
-export type ReadText = { ok: true; text: string } | Unreadable
+type ReadText = { ok: true; text: string } | Unreadable
 
-export interface Unreadable {
+interface Unreadable {
   ok: false
   reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'
   /** Completes the sentence "agent.yaml …". */
@@ -66,9 +65,8 @@ export interface Unreadable {
 }
 
 /**
- * Reads a text file that a person wrote: UTF-8, at most 4 MB; a byte order mark is taken away.
- *
- * Never throws for what a path can turn out to be.
+ * Reads a text file that a person wrote: UTF-8, at most 4 MB. Removes a byte order mark. Never throws, whatever the path
+ * turns out to be.
  */
 export function readText(path: string): ReadText {
   let descriptor: number | undefined
@@ -86,8 +84,8 @@ function readOpened(descriptor: number): ReadText {
   const status = fstatSync(descriptor)
   if (status.isDirectory()) return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
   if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
-  if (status.size <= LARGEST_FILE_BYTES) return decode(readFileSync(descriptor))
-  return { ok: false, reason: 'too-large', message: 'is larger than the 4 MB that are read' }
+  if (status.size <= MAX_FILE_BYTES) return decode(readFileSync(descriptor))
+  return { ok: false, reason: 'too-large', message: 'is larger than 4 MB' }
 }
 
 function decode(bytes: Buffer): ReadText {
@@ -100,7 +98,7 @@ function decode(bytes: Buffer): ReadText {
   }
 }
 
-/** What codes of the system mean for a person; `reason` is `missing` where nothing is there. */
+/** What error codes of the system mean for a person. */
 const FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
@@ -115,29 +113,32 @@ function describeFailure(error: unknown): Unreadable {
   return { ok: false, reason, message: FAILURES[code] ?? `cannot be read: ${message}` }
 }
 
-/** For a path that was not found and that only a shell would have understood. */
-export function tildeHint(path: string): string | undefined {
-  return path.startsWith('~') ? 'No shell reads this path: write out what "~" stands for.' : undefined
-}
-
-/** The absolute path without symbolic links, or undefined if nothing can be found there. */
+/** The absolute path without symbolic links; undefined if it leads nowhere. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path)
   } catch {
-    return undefined // missing, a circle of links, not to be entered, no path at all: `readText` says which
+    return undefined // `readText` says why
   }
 }
 
 const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
 
-/** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
+/** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory, or it cannot be listed. */
 export function openDirectory(directory: string, shown = directory): Workplace {
   try {
-    if (statSync(directory).isDirectory()) return { home: realpathSync.native(directory), shown }
+    if (statSync(directory).isDirectory()) {
+      accessSync(directory, constants.R_OK | constants.X_OK)
+      return { home: realpathSync.native(directory), shown }
+    }
   } catch (error) {
-    throw notFound(`${shown}: the agent's directory ${describeFailure(error).message}.`, shown, error)
+    throw notFound(
+      `${shown}: the agent's directory ${describeFailure(error).message}.`,
+      shown,
+      undefined,
+      error,
+    )
   }
   throw notFound(`${shown}: is a file, but an agent is a directory.`, shown)
 }
@@ -148,48 +149,33 @@ export function openDirectory(directory: string, shown = directory): Workplace {
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
  */
 export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
-  const names = namesIn(home, shown)
+  const names = readdirSync(home)
   for (const name of ['context', 'hooks']) {
-    if (!names.has(`${name}.yml`) || names.has(`${name}.yaml`)) continue
-    const file = join(shown, `${name}.yml`) // a guard must not vanish by the ending of its file
+    if (!names.includes(`${name}.yml`) || names.includes(`${name}.yaml`)) continue
+    const file = join(shown, `${name}.yml`) // a guard must not vanish because of a file's ending
     findings.error({ file }, 'Not read by this name.', `Rename it to ${name}.yaml.`)
   }
   const old = { file: join(shown, OLD_MAIN_FILE) }
-  if (names.has(MAIN_FILE)) {
-    if (names.has(OLD_MAIN_FILE))
+  if (names.includes(MAIN_FILE)) {
+    if (names.includes(OLD_MAIN_FILE))
       findings.warn(old, 'Not read: there is an agent.yaml beside it.', 'Remove one of the two.')
     return join(home, MAIN_FILE)
   }
-  if (names.has(OLD_MAIN_FILE)) {
+  if (names.includes(OLD_MAIN_FILE)) {
     findings.deprecated(old, 'config.yaml is now called agent.yaml.', 'Rename the file.')
     return join(home, OLD_MAIN_FILE)
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
-  throw notFound(`${place} holds no agent.yaml.`, shown, undefined, suggest({ home, shown }, names))
+  const agents = names.filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
+  const hint = names.includes('agent.yml')
+    ? `Rename ${join(shown, 'agent.yml')} to agent.yaml.`
+    : agents.length > 0
+      ? `Agents inside of it: ${agents.map((name) => join(shown, name)).join(', ')}`
+      : undefined
+  throw notFound(`${place} holds no agent.yaml.`, shown, hint)
 }
 
-function suggest({ home, shown }: Workplace, names: ReadonlySet<string>): string | undefined {
-  const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.has(name))
-  if (otherEnding !== undefined) return `Rename ${join(shown, otherEnding)} to agent.yaml.`
-  const inside = [...names].filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
-  if (inside.length === 0) return undefined
-  return `Agents inside of it: ${inside.map((name) => join(shown, name)).join(', ')}`
-}
-
-function namesIn(home: string, shown: string): ReadonlySet<string> {
-  try {
-    return new Set(readdirSync(home))
-  } catch (error) {
-    throw notFound(`${shown}: the agent's directory ${describeFailure(error).message}.`, shown, error)
-  }
-}
-
-function notFound(
-  message: string,
-  shown: string,
-  cause?: unknown,
-  hint: string | undefined = tildeHint(shown),
-): ConfigError {
+function notFound(message: string, shown: string, hint?: string, cause?: unknown): ConfigError {
   const problems = [{ file: '', message, hint, ...(hint === undefined && { noAgentIn: shown }) }]
   return new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport(problems), { problems, cause })
 }

@@ -6,24 +6,24 @@ import type { LoadedContext } from './context.js'
 import { isInside, realPath } from './files.js'
 import type { LoadedHooks } from './hooks.js'
 import type { Findings } from './problems.js'
-import { sentence } from './shape.js'
+import { sentence } from './report.js'
 import type { LoadedTool, ToolSet } from './tools.js'
 import type { YamlFile } from './yaml.js'
 
 /**
- * True for what lies where the tools of another run can write: of the one whose tool this engine is, or one above that.
- * A model may have written it: such an agent does not get at credentials by its own word.
+ * True for a path in the workspace of a run above this engine: its tools can write there, so a model may have written the file.
+ * Such an agent gets no credentials just because it asks for them.
  *
  * @param path - Absolute, symbolic links resolved.
  */
-export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): boolean {
-  return runsAbove(environment).some((run) => {
+export function liesInParentRun(path: string, env: NodeJS.ProcessEnv): boolean {
+  return runsAbove(env).some((run) => {
     const workDirectory = isAbsolute(run) ? workspaceOf(run) : undefined
     return workDirectory !== undefined && isInside(path, realPath(workDirectory) ?? workDirectory)
   })
 }
 
-/** The directory that holds `.delta`; of a run that is kept outside its workspace, what its first event names. */
+/** The directory that holds `.delta`; for a run that is kept outside its workspace, the one that its first event names. */
 function workspaceOf(run: string): string | undefined {
   if (basename(dirname(run)) === '.delta') return dirname(dirname(run))
   try {
@@ -31,11 +31,11 @@ function workspaceOf(run: string): string | undefined {
     const { work_dir: workDirectory } = Object(JSON.parse(first)) as { work_dir?: unknown }
     return typeof workDirectory === 'string' ? workDirectory : undefined
   } catch {
-    return undefined // no run of ours
+    return undefined // not a run of ours
   }
 }
 
-/** The first event, which holds the agent's settings, is shorter; a journal may be long. */
+/** The first event, which holds the agent's settings, is shorter. */
 const BEGINNING_BYTES = 1 << 20
 
 function beginningOf(path: string): string {
@@ -48,7 +48,7 @@ function beginningOf(path: string): string {
   }
 }
 
-/** The directories of the runs; `DELTA_CALLS` has a line for each call: its id, a space, its run's directory. */
+/** The directories of the runs above; `DELTA_CALLS` has a line for each tool call: its id, a space, its run's directory. */
 export function runsAbove({
   DELTA_PARENT_RUN: parent = '',
   DELTA_CALLS: calls = '',
@@ -67,8 +67,10 @@ interface NestedParts {
 }
 
 /**
- * Refuses what would hand credentials to commands that a model may have chosen: those of an agent that it may have written,
- * or only those that were set with `overrides`, for a tool may have written these.
+ * Refuses what would give credentials to commands that a model may have chosen.
+ *
+ * @param isWritten - True if a tool of another run may have written the agent. Otherwise only what the overrides set is
+ *   refused, which a tool may have chosen.
  */
 export function refuseCredentials(
   { main, llm, tools, hooks, context }: NestedParts,
@@ -105,7 +107,7 @@ export function refuseCredentials(
   refuse(main, ['llm', key], ['llm', 'provider'], '"command" is not accepted')
 }
 
-/** `delta` is given the credentials unasked, and a variable can make it another program: `NODE_OPTIONS`, the `PATH` of its node. */
+/** `delta` always gets the credentials, and a variable such as `NODE_OPTIONS` or `PATH` can make it another program. */
 function hasOwnVariables({ expanded, settings }: LoadedTool['tool']): boolean {
   return isAgentCommand(expanded.command) && Object.keys(settings.env).length > 0
 }

@@ -3,11 +3,11 @@ import { fitShape, type ValuePath, valueAt } from '@delta/executor/internal'
 import * as z from 'zod/mini'
 import { displayName, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
+import { inside, report, reportUnknownName, reportUnreplaced, type Spot, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
-import { inside, report, reportUnknownName, reportUnreplaced, type Spot, wrong } from './shape.js'
 import { isMap, type YamlFile } from './yaml.js'
 
-/** The points of a run at which a command may be run, in the words of `hooks.yaml`. */
+/** The points of a run at which a command may run, as `hooks.yaml` spells them. */
 export const HOOK_NAMES = [
   'pre_llm_request',
   'post_llm_response',
@@ -19,20 +19,20 @@ export const HOOK_NAMES = [
   'on_iteration_end',
 ] as const
 
-/** A point of a run at which a command may be run; see `docs/how-to/hooks.md` for what each is told. */
+/** A point of a run at which a command may run; `docs/how-to/hooks.md` says what each gets. */
 export type HookName = (typeof HOOK_NAMES)[number]
 
 /** A command that runs at one point of a run. */
 export interface Hook {
-  /** May contain `${AGENT_HOME}` and `${CWD}`. */
+  /** The program and its arguments, in which `${AGENT_HOME}` and `${CWD}` are replaced. */
   command: string[]
-  /** 0: no limit. Default 30000. */
+  /** 0 for no limit. Default 30000. */
   timeoutMs: number
   /** Names of engine credentials this command may see. */
   passEnv: string[]
 }
 
-/** What `hooks.yaml` says: at most one command for each point. */
+/** The contents of `hooks.yaml`: at most one command for each point. */
 export type Hooks = { [name in HookName]?: Hook }
 
 export const hookSchema = z.strictObject({
@@ -42,9 +42,11 @@ export const hookSchema = z.strictObject({
       z.minLength(1),
       z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
     ),
-  timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
-  pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
-  description: z.optional(z.string().check(z.describe('What it is for; for readers.'))),
+  timeout_ms: z.optional(
+    z.int().check(z.gte(0), z.describe('Timeout in milliseconds; 0 for no limit. Default: 30000')),
+  ),
+  pass_env: z.optional(z.array(z.string()).check(z.describe('Names of engine credentials it may see.'))),
+  description: z.optional(z.string().check(z.describe('Purpose, for readers of the file.'))),
 })
 
 export const HOOKS_FILE = 'hooks.yaml'
@@ -55,6 +57,8 @@ export interface LoadedHooks {
   file?: YamlFile
   base: ValuePath
 }
+
+const OLD_KEYS = ['lifecycle_hooks', 'hooks'] as const
 
 /**
  * The agent's hooks: from `hooks.yaml`, with or without `lifecycle_hooks:` around them; without that file from
@@ -71,22 +75,28 @@ export function loadHooks(
   const path = join(workplace.home, HOOKS_FILE)
   const { exists, file } = readYaml(path, workplace, findings)
   const oldKeys = OLD_KEYS.filter((key) => isMap(main?.value) && main.value[key] !== undefined)
-  const [oldKey] = oldKeys
-  if (exists) {
+  const [oldKey, otherKey] = oldKeys
+  if (main && exists) {
     for (const key of oldKeys) {
       const message = `"${key}" is not read: there is a ${HOOKS_FILE}.`
-      findings.warn(main?.locate([key], { key: true }) ?? { file: '' }, message, 'Remove it here.')
+      findings.warn(main.locate([key], { key: true }), message, 'Remove it here.')
     }
-    return file ? withSets(findHooks(file, findings), sets) : { hooks: {}, base: [] }
+  } else if (main && oldKey) {
+    const place = main.locate([oldKey], { key: true })
+    const hint = `Move what stands under it to ${HOOKS_FILE}.`
+    findings.deprecated(place, `"${oldKey}" now belongs in ${HOOKS_FILE}.`, hint)
+    if (otherKey !== undefined) {
+      const message = `"${otherKey}" and "${oldKey}" mean the same; only one of them can be given.`
+      findings.error(main.locate([otherKey], { key: true }), message)
+    }
+    return withSets({ file: main, path: [oldKey], findings }, sets)
   }
-  if (main && oldKey) return withSets(findOldHooks(oldKey, oldKeys[1], main, findings), sets)
-  if (sets.length === 0) return { hooks: {}, base: [] }
+  if (file !== undefined) return withSets(findHooks(file, findings), sets)
+  if (exists || sets.length === 0) return { hooks: {}, base: [] }
   const name = displayName(workplace, path)
   const none = { path, name, text: '', value: {}, locate: () => ({ file: name }), written: () => undefined }
   return withSets({ file: none, path: [], findings }, sets)
 }
-
-const OLD_KEYS = ['lifecycle_hooks', 'hooks'] as const
 
 function withSets({ file, path: base, findings }: Spot, sets: readonly SetValue[]): LoadedHooks {
   const set = setIn(valueAt(file.value, base), file, base, sets, findings)
@@ -106,16 +116,6 @@ function findHooks(file: YamlFile, findings: Findings): Spot {
   return { file, path: ['lifecycle_hooks'], findings }
 }
 
-function findOldHooks(key: string, other: string | undefined, file: YamlFile, findings: Findings): Spot {
-  const hint = `Move what stands under it to ${HOOKS_FILE}.`
-  findings.deprecated(file.locate([key], { key: true }), `"${key}" now belongs into ${HOOKS_FILE}.`, hint)
-  if (other !== undefined) {
-    const message = `"${other}" and "${key}" mean the same; only one of them can be given.`
-    findings.error(file.locate([other], { key: true }), message)
-  }
-  return { file, path: [key], findings }
-}
-
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /** The names of version 1.1. */
@@ -126,7 +126,7 @@ const OLD_NAMES: Record<string, HookName> = {
   post_tool_exec: 'post_tool_execution',
 }
 
-/** Reads a map of hooks. A name nobody calls is an error, never a warning: a guard must not vanish by a typing mistake. */
+/** Reads a map of hooks. An unknown name is an error, never a warning: a typing mistake must not remove a guard. */
 function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
@@ -140,11 +140,10 @@ function readHooks(value: unknown, spot: Spot): Hooks {
     const name = hookName(written, at)
     const hook = name && readHook(definition, at)
     if (!name || !hook) continue
-    if (hooks[name])
-      spot.findings.error(
-        at.file.locate(at.path, { key: true }),
-        `"${name}" is given under both of its names.`,
-      )
+    if (hooks[name]) {
+      const message = `"${name}" is given under both of its names.`
+      spot.findings.error(at.file.locate(at.path, { key: true }), message)
+    }
     hooks[name] = hook
   }
   return hooks
@@ -159,10 +158,8 @@ function hookName(written: string, spot: Spot): HookName | undefined {
     spot.findings.deprecated(place, message, `Rename it to "${renamed}".`)
   } else if (!known) {
     const message = `There is no hook "${written}"; it would never be called.`
-    reportUnknownName(spot, message, {
-      known: HOOK_NAMES,
-      otherwise: `The hooks are ${HOOK_NAMES.join(', ')}.`,
-    })
+    const otherwise = `The hooks are ${HOOK_NAMES.join(', ')}.`
+    reportUnknownName(spot, message, { known: HOOK_NAMES, otherwise })
   }
   return known ?? renamed
 }

@@ -2,9 +2,9 @@ import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fitShape, quoteForPerson, type ValuePath } from '@delta/executor/internal'
 import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
-import { displayName, isInside, readText, readYaml, realPath, tildeHint, type Workplace } from './files.js'
+import { displayName, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { report, type Spot, sentence, withoutFaults, wrong } from './shape.js'
+import { report, type Spot, sentence, withoutFaults, wrong } from './report.js'
 import { byName, fileAndLine, type LoadedTool, readTools, type ToolSet } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
 
@@ -14,7 +14,7 @@ export interface Override {
   name: string
   /** `file:line` of the definition that counts. */
   by: string
-  /** `file:line` of the one that does not. */
+  /** `file:line` of the definition that does not count. */
   replaced: string
 }
 
@@ -23,7 +23,7 @@ interface ImportState {
   workplace: Workplace
   findings: Findings
   overrides: Override[]
-  /** Every file once, however many import it, by resolved path and how it is imported. */
+  /** Every file once, however many import it, by resolved path and the settings of its import. */
   loaded: Map<string, ToolSet>
 }
 
@@ -31,32 +31,53 @@ interface Importer {
   file: YamlFile
   /** Resolved paths from the main file down to this one. */
   chain: readonly string[]
-  roots: Roots
+  /** Directories from which the file may import: absolute, symbolic links resolved. */
+  roots: readonly string[]
+}
+
+/** The lists of a file, as far as they could be read. */
+export interface ToolLists {
+  imports?: readonly unknown[] | null | undefined
+  tools?: readonly unknown[] | null | undefined
 }
 
 /**
- * The tools of a file and of everything it imports: imports in their order, then the file's own, the last one wins.
+ * The tools of a file and of everything it imports: imports in their order, then the file's own. The last of one name counts.
  *
- * A file imported along two ways is read once. A circle is reported with the whole chain.
+ * A file that is imported twice is read once. A circle of imports is reported with its whole chain.
+ *
+ * @param base - Where the list of the file's own tools stands.
  */
 export async function collectTools(
-  entries: readonly unknown[],
-  items: readonly unknown[],
+  lists: ToolLists,
+  file: YamlFile,
+  base: ValuePath,
+  { workplace, options, findings }: { workplace: Workplace; options: RootOptions; findings: Findings },
+): Promise<{ tools: ToolSet; overrides: Override[] }> {
+  const roots = importRootsOf(workplace.home, options, findings)
+  const state: ImportState = { workplace, findings, overrides: [], loaded: new Map() }
+  const tools = await toolsOf(lists, { file, chain: [file.path], roots }, state, base)
+  const once = new Map(state.overrides.map((override) => [JSON.stringify(override), override])) // files may meet several times
+  return { tools, overrides: [...once.values()] }
+}
+
+async function toolsOf(
+  { imports, tools: own }: ToolLists,
   importer: Importer,
   state: ImportState,
   base: ValuePath = ['tools'],
 ): Promise<ToolSet> {
   const tools = new Map<string, LoadedTool>()
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, entry] of (imports ?? []).entries()) {
     for (const imported of await importEntry(entry, ['imports', index], importer, state))
       addTool(tools, imported, state)
   }
-  for (const own of readTools(items, { file: importer.file, path: base, findings: state.findings }))
-    addTool(tools, own, state)
+  for (const tool of readTools(own ?? [], { file: importer.file, path: base, findings: state.findings }))
+    addTool(tools, tool, state)
   return tools
 }
 
-/** Adds a tool; says so where it takes the name of one that another file has. */
+/** Adds a tool, and notes whose definition it replaces. */
 function addTool(
   tools: Map<string, LoadedTool>,
   loaded: LoadedTool,
@@ -67,21 +88,17 @@ function addTool(
   if (earlier !== undefined && areTwoCommands(earlier, loaded)) {
     findings.error(
       { file: loaded.file.name },
-      `"${name}" would be two commands, of this file and of ${earlier.file.name}: nobody chose between them.`,
+      `"${name}" would be two commands: one of this file and one of ${earlier.file.name}.`,
       'Give one import a "prefix:", or choose its "commands:".',
     )
   } else if (earlier !== undefined && earlier.file !== loaded.file) {
     const by = fileAndLine(loaded.file, loaded.path)
-    const replaced = fileAndLine(earlier.file, earlier.path)
-    const isKnown = overrides.some(
-      (known) => known.name === name && known.by === by && known.replaced === replaced,
-    )
-    if (!isKnown) overrides.push({ name, by, replaced }) // two files may meet along several ways
+    overrides.push({ name, by, replaced: fileAndLine(earlier.file, earlier.path) })
   }
   tools.set(name, loaded)
 }
 
-/** A tool that somebody wrote may replace one of a program. That two programs meet in one name is an accident. */
+/** An author's tool may replace a program's. Two programs with a command of one name meet by accident. */
 function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
   const [command, otherCommand] = [one, other].map(({ tool: { expanded, settings } }) =>
     settings.trust === undefined ? undefined : expanded.command.join('\0'),
@@ -109,7 +126,7 @@ async function importEntry(
   }
   if (chain.includes(resolved.path)) {
     const circle = [...chain.slice(chain.indexOf(resolved.path)), resolved.path]
-    const shown = circle.map((step) => displayName(workplace, step)).join(' → ')
+    const shown = circle.map((path) => displayName(workplace, path)).join(' → ')
     wrong(spot, `the imports go in a circle: ${shown}`, 'Remove one of them.')
     return []
   }
@@ -122,7 +139,7 @@ async function importEntry(
   return tools.values()
 }
 
-/** Reads one element of `imports:`; says what is wrong with it and returns undefined if it is no way to a file. */
+/** Reads one element of `imports:`. Reports what is wrong with it, and then returns undefined. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
   if (isMap(entry) && !('atip' in entry)) {
     const message = 'must be a path, or { atip: <file> } for a description in ATIP'
@@ -137,7 +154,7 @@ function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
 /**
  * @param importer - The importing file, with the chain that already ends in this one.
  * @param entry - Where the import is written.
- * @returns undefined if there is nothing to read, which is the importer's mistake.
+ * @returns undefined if the import leads to nothing that can be read.
  */
 async function loadToolFile(
   path: string,
@@ -146,89 +163,68 @@ async function loadToolFile(
   entry: Spot,
   state: ImportState,
 ): Promise<ToolSet | undefined> {
-  const { exists, file } = readYaml(path, state.workplace, state.findings, ({ message }, name) =>
+  const { exists, file } = readYaml(path, state.workplace, state.findings, (name, message) =>
     wrong(entry, `${name} ${message}`),
   )
   if (!exists) return void wrong(entry, `${path} vanished while it was read`)
   if (file === undefined) return new Map()
-  if (file.value === null)
-    return void wrong(entry, `${file.name} is empty`, 'A file to import holds a list "tools:".')
   if (isAtip(file)) return byName(await readAtipTools(file, atip, entry))
   if (atip !== undefined)
     return void wrong(entry, `${file.name} is not an ATIP file: it has no "atip" member`)
 
-  const { imports, tools, base } = readToolFile({ file, path: [], findings: state.findings })
-  return collectTools(imports, tools, { ...importer, file }, state, base)
-}
-
-interface ToolFile {
-  imports: readonly unknown[]
-  tools: readonly unknown[]
-  /** Where the tools stand. */
-  base: ValuePath
-}
-
-/** What an imported file holds; where its form is wrong, whatever of it can be looked at all the same. */
-function readToolFile(spot: Spot): ToolFile {
-  const { value: written } = spot.file
-  if (Array.isArray(written)) {
-    wrong(spot, 'A file to import is a mapping, not a list.', 'Write "tools:" above the list.')
-    return { imports: [], tools: written, base: [] }
-  }
-  const { value, problems } = fitShape(toolFileSchema, written)
+  const spot = { file, path: [], findings: state.findings }
+  const { value, problems } = fitShape(toolFileSchema, file.value)
   report(problems, spot)
-  const { imports, tools } = value ?? withoutFaults(toolFileSchema, written, problems) ?? {}
   if (value !== undefined && value.tools === undefined && value.imports === undefined)
     wrong(spot, 'An imported file must contain a list "tools:".')
-  return { imports: imports ?? [], tools: tools ?? [], base: ['tools'] }
+  const lists = value ?? withoutFaults(toolFileSchema, file.value, problems) ?? {}
+  return toolsOf(lists, { ...importer, file }, state)
 }
-
-/** Directories from which files may be imported: absolute, symbolic links resolved. */
-type Roots = readonly string[]
 
 type ResolvedImport =
   /** `roots`: what the imported file may import from in turn. `root`: the directory that would have to be one. */
-  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string; root?: string }
+  | { ok: true; path: string; roots: readonly string[] }
+  | { ok: false; message: string; hint?: string; root?: string }
 
-/**
- * The directories from which an agent may import: its own, and what the person who runs it allows with
- * `--import-root` or `DELTA_IMPORT_ROOTS` (absolute paths, separated as in PATH).
- */
-export function importRootsOf(
-  home: string,
-  {
-    importRoots = [],
-    environment,
-  }: { importRoots?: readonly string[] | undefined; environment: NodeJS.ProcessEnv },
-  findings: Findings,
-): string[] {
-  const named = (environment.DELTA_IMPORT_ROOTS ?? '').split(delimiter).filter((root) => root !== '')
+interface RootOptions {
+  importRoots?: readonly string[] | undefined
+  env: NodeJS.ProcessEnv
+}
+
+/** The agent's own directory, and those that the person who runs the agent allows. */
+function importRootsOf(home: string, { importRoots = [], env }: RootOptions, findings: Findings): string[] {
+  const named = (env.DELTA_IMPORT_ROOTS ?? '').split(delimiter).filter((root) => root !== '')
   for (const root of named) {
     if (!isAbsolute(root))
-      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`, tildeHint(root))
+      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`)
   }
   const roots = [home]
   for (const root of [...importRoots, ...named.filter(isAbsolute)]) {
     const path = realPath(resolve(root))
-    if (path === undefined) findings.warn({ file: root }, 'The import root does not exist.', tildeHint(root))
+    if (path === undefined) findings.warn({ file: root }, 'The import root does not exist.')
     else roots.push(path)
   }
   return roots
 }
 
-const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot, so none leads upwards
 
 /**
- * Finds the file an `imports:` entry means.
+ * Finds the file of an `imports:` entry.
  *
- * A path is relative to the importing file, and what it leads to, symbolic links resolved, must lie inside one
- * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
- * around it, as Node does, and must lie inside the package.
+ * A path is relative to the importing file; its target, symbolic links resolved, must lie inside one of the roots.
+ * `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those around it, as Node
+ * does, and must lie inside the package.
  */
-function resolveImport(entry: string, importer: string, home: string, roots: Roots): ResolvedImport {
+function resolveImport(
+  entry: string,
+  importer: string,
+  home: string,
+  roots: readonly string[],
+): ResolvedImport {
   if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
   if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) {
-    const hint = 'Save it beside the agent and import that file, so that what runs is what you have read.'
+    const hint = 'Save it beside the agent and import that file.'
     return { ok: false, message: `"${entry}" is not a file; nothing is fetched from elsewhere`, hint }
   }
   const path = realPath(resolve(dirname(importer), entry))
@@ -242,22 +238,17 @@ function resolveImport(entry: string, importer: string, home: string, roots: Roo
   }
 }
 
-function resolvePackage(entry: string, home: string, roots: Roots): ResolvedImport {
+function resolvePackage(entry: string, home: string, roots: readonly string[]): ResolvedImport {
   const [, name, file] = PACKAGE.exec(entry) ?? []
-  if (name === undefined || file === undefined) {
-    const hint = 'As in npm:@acme/tools/files.yaml; the version is the one that is installed.'
-    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>`, hint }
-  }
+  if (name === undefined || file === undefined)
+    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>` }
   const directory = findPackage(name, home)
   if (directory === undefined) {
     const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
     return { ok: false, message: `the package "${name}" is not installed`, hint }
   }
   const path = realPath(join(directory, file))
-  if (path === undefined) {
-    const hint = `What it has lies in ${directory}.`
-    return { ok: false, message: `the package "${name}" has no file "${file}"`, hint }
-  }
+  if (path === undefined) return { ok: false, message: `the package in ${directory} has no file "${file}"` }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   return { ok: true, path, roots: [...roots, directory] }
@@ -274,7 +265,6 @@ function findPackage(name: string, home: string): string | undefined {
 function missing(entry: string, directory: string): ResolvedImport {
   const read = readText(resolve(directory, entry))
   if (!read.ok && read.reason !== 'missing') return { ok: false, message: `"${entry}" ${read.message}` }
-  const message = `"${entry}" does not exist in ${directory}`
-  const hint = tildeHint(entry) ?? 'A path is relative to the file that imports it.'
-  return { ok: false, message, hint }
+  const hint = 'A path is relative to the file that imports it.'
+  return { ok: false, message: `"${entry}" does not exist in ${directory}`, hint }
 }

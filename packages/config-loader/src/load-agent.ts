@@ -7,8 +7,16 @@ import { CONTEXT_FILE, CONTEXT_MISSING, checkSources, type LoadedContext, readCo
 import { openDirectory, type Workplace } from './files.js'
 import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
 import { HOOKS_FILE, type Hooks, loadHooks } from './hooks.js'
-import { collectTools, importRootsOf, type Override } from './imports.js'
-import { checkPolicyTools, type MainFile, readLlm, readMainFile, readPolicy } from './main-file.js'
+import { collectTools, type Override } from './imports.js'
+import {
+  checkPolicyTools,
+  readLlm,
+  readMainFile,
+  readPolicy,
+  readPrompt,
+  readScript,
+  USUAL_PROMPT,
+} from './main-file.js'
 import {
   ConfigError,
   type ConfigWarning,
@@ -18,20 +26,20 @@ import {
   inReadingOrder,
   maskSecrets,
 } from './problems.js'
-import { readPrompt, readScript, USUAL_PROMPT } from './prompt.js'
-import { readSets, type SetValue, setsBelow } from './set.js'
+import { inside } from './report.js'
+import { readSets, setsBelow } from './set.js'
 import { expandedFormOf, setTools, type ToolSet, toolsAlone } from './tools.js'
 import { writtenVersion, type YamlFile } from './yaml.js'
 
-/** What counts where `agent.yaml` says nothing. */
+/** The values of keys that `agent.yaml` leaves out. */
 export const AGENT_DEFAULTS = {
-  /** Cycles after a message of the user, before the run fails. */
+  /** Iterations after each user message before the run fails. */
   maxIterations: 30,
-  /** How many calls of one response may run side by side. */
+  /** How many tool calls of one response may run side by side. */
   toolConcurrency: 1,
-  /** How many calls of one response run at all. */
+  /** How many tool calls of one response run at all. */
   maxToolCalls: 128,
-  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  /** Whether a response that is empty, or lost a tool call, completes the run. */
   acceptEmpty: false,
 } as const
 
@@ -48,15 +56,15 @@ export interface Agent {
   llm: LlmSettings
   /** The turns of a scripted model, if `llm.provider` is `script`. */
   script?: ScriptTurn[]
-  /** Cycles after a message of the user, before the run fails; absent: see `AGENT_DEFAULTS`. */
+  /** Iterations after each user message before the run fails. Default 30. */
   maxIterations?: number
-  /** How many calls of one response may run side by side. */
+  /** How many tool calls of one response may run side by side. */
   toolConcurrency: number
-  /** How many calls of one response run at all; absent: see `AGENT_DEFAULTS`. */
+  /** How many tool calls of one response run at all. Default 128. */
   maxToolCalls?: number
-  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  /** Whether a response that is empty, or lost a tool call, completes the run. */
   acceptEmpty: boolean
-  /** Absent: every effect of the author's own tools is allowed; see `needsApproval` of `@delta/executor`. */
+  /** Absent: every effect of the author's own tools is allowed. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */
   tools: ReadonlyMap<string, Tool>
@@ -69,17 +77,29 @@ export interface Agent {
   overrides: Override[]
 }
 
+/** What a run keeps of the agent it ran: a record, never executed. */
+export interface Snapshot {
+  /** The files of `configuration/<seq>/`, by name: agent.yaml resolved, the others as they are. */
+  files: Record<string, string>
+  /** The resolved agent.yaml as a value, for `ENGINE_START`. */
+  config: Record<string, unknown>
+  /** True if agent.yaml imports files. */
+  hasImports: boolean
+  /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */
+  overrides: string[]
+}
+
 /** What loading depends on besides the files. */
 export interface LoadOptions {
-  /** The environment of the person who runs the agent; only `DELTA_*` names are looked at. */
-  environment: NodeJS.ProcessEnv
+  /** The environment of the person who runs the agent. Only names that begin with `DELTA_` count. */
+  env: NodeJS.ProcessEnv
   /** Directories, besides the agent's own, from which files may be imported. */
   importRoots?: readonly string[] | undefined
-  /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
+  /** What messages call the path, for example as a person typed it. Default: the path as given. */
   shownAs?: string | undefined
   /**
-   * Values that count in place of what the files say, each as `path=value`: `llm.model=gpt-4o`, `tools.bash.timeout_ms=500`,
-   * `context.sources.memory.max_tokens=`. A later one of the same path wins; unknown keys in them are errors.
+   * Values that replace those of the files, each as `path=value`: `llm.model=gpt-4o`, `tools.bash.timeout_ms=500`,
+   * `context.sources.memory.max_tokens=`. The last one of a path wins; unknown keys in them are errors.
    */
   overrides?: readonly string[] | undefined
   /** Unknown keys are errors instead of warnings. */
@@ -89,53 +109,59 @@ export interface LoadOptions {
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
  *
- * Depends on the files and on what is passed in, and on nothing else; prints nothing and runs nothing. Files are read
- * synchronously: they are few and small, and nothing else can happen before.
+ * Depends only on the files and on what is passed in; prints nothing and runs nothing. Reads files synchronously: they are few
+ * and small, and nothing else can happen before.
  *
  * @throws {ConfigError} with every problem of every file, each with its place; `message` is the whole report.
+ *   `ERR_CONFIG_NOT_FOUND`: there is no agent. `ERR_CONFIG_CONTEXT_MISSING`: only `context.yaml` is missing.
+ *   `ERR_CONFIG_INVALID`: everything else.
+ * @example
+ * const { agent, warnings } = await loadAgent('my-agent', { env: process.env })
  */
 export async function loadAgent(
   directory: string,
   options: LoadOptions,
 ): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
-  const { parts, workplace, warnings } = await loadParts(directory, options)
-  return { agent: assemble(parts, workplace, options.overrides ?? []), warnings }
+  const { parts, home, warnings } = await loadParts(directory, options)
+  return { agent: assemble(parts, home, options.overrides ?? []), warnings }
 }
 
-/** The same, not yet put together. */
+/** Loads an agent, and returns its parts before they are put together. */
 export async function loadParts(
   directory: string,
   options: LoadOptions,
-): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
+): Promise<{ parts: CompleteParts; home: string; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
   const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
-  return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
+  return { parts, home: workplace.home, warnings: inReadingOrder(findings.warnings) }
 }
 
-/** Reads everything there is, also when something was wrong before: people want to see all mistakes at once. */
+/** Reads every part, also after mistakes in another one, to report all mistakes at once. */
 async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
   const sets = readSets(options.overrides ?? [], findings)
-  const mainFile = readMainFile(workplace, sets, findings)
-  const { main, document } = mainFile
-  const llm =
-    main &&
-    document &&
-    readLlm(document.llm, { file: main, path: document.llm === undefined ? [] : ['llm'], findings })
+  const { main, document } = readMainFile(workplace, sets, findings)
+  const at = main && { file: main, path: [], findings }
+  const llm = at && document && readLlm(document.llm, document.llm === undefined ? at : inside(at, 'llm'))
   const script = main && readScript(llm, main, workplace, findings)
-  const policyAt = main && { file: main, path: ['policy'], findings }
-  const policy = policyAt && readPolicy(document?.policy, policyAt)
+  const policy = at && readPolicy(document?.policy, inside(at, 'policy'))
   const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
-  const { tools, overrides } = await loadTools(mainFile, workplace, sets, options, findings)
-  if (policyAt) checkPolicyTools(policy, tools, policyAt)
+  const before = findings.problems.length
+  const collected =
+    main && document && (await collectTools(document, main, ['tools'], { workplace, options, findings }))
+  const hasAll = findings.problems.length === before
+  const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
+  const tools: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
+  if (at) checkPolicyTools(policy, tools, inside(at, 'policy'))
   const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
   const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
   const context = readContext(workplace, promptFile, setsBelow(sets, 'context'), findings)
   if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
-  const isWritten = liesInParentRun(workplace.home, options.environment)
-  if (isWritten || runsAbove(options.environment).length > 0)
+  const isWritten = liesInParentRun(workplace.home, options.env)
+  if (isWritten || runsAbove(options.env).length > 0)
     refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
+  const overrides = collected?.overrides ?? []
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
 }
 
@@ -145,33 +171,13 @@ export type CompleteParts = Parts & { [part in Needed]: NonNullable<Parts[part]>
   context: Required<LoadedContext>
 }
 
-/** A part is only missing when a problem said why. */
+/** A part is only missing if a problem was reported for it. */
 function isComplete(parts: Parts): parts is CompleteParts {
   const { main, document, context, llm } = parts
   return [main, document, context?.manifest, llm].every((part) => part !== undefined)
 }
 
-async function loadTools(
-  { main, document }: MainFile,
-  workplace: Workplace,
-  sets: readonly SetValue[],
-  options: LoadOptions,
-  findings: Findings,
-): Promise<{ tools: ToolSet; overrides: Override[] }> {
-  const overrides: Override[] = []
-  const state = { workplace, findings, overrides, loaded: new Map() }
-  const roots = importRootsOf(workplace.home, options, findings)
-  if (main === undefined || document === undefined) return { tools: new Map(), overrides }
-  const importer = { file: main, chain: [main.path], roots }
-  const { imports, tools } = document
-  const before = findings.problems.length
-  const collected = await collectTools(imports ?? [], tools ?? [], importer, state)
-  const hasAll = findings.problems.length === before
-  const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
-  return { tools: setTools(collected, inTools, { hasAll }, findings), overrides }
-}
-
-function assemble(parts: CompleteParts, { home }: Workplace, set: readonly string[]): Agent {
+function assemble(parts: CompleteParts, home: string, set: readonly string[]): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
   const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
   const hooksInMain = hooks.file?.path === main.path ? hooks.file : undefined // as before version 1.9
@@ -213,7 +219,7 @@ function assemble(parts: CompleteParts, { home }: Workplace, set: readonly strin
   }
 }
 
-/** Of two sets of one path the first has no effect. */
+/** Leaves out overrides that a later one of the same path replaces. */
 function lastOfEachPath(overrides: readonly string[]): string[] {
   const pathOf = (text: string) => text.slice(0, text.indexOf('='))
   return overrides.filter(
@@ -221,26 +227,14 @@ function lastOfEachPath(overrides: readonly string[]): string[] {
   )
 }
 
-/** What a run keeps of the agent it ran: a record, never executed. */
-export interface Snapshot {
-  /** The files of `configuration/<seq>/`, by name: agent.yaml resolved, the others as they are. */
-  files: Record<string, string>
-  /** The same as a value, for `ENGINE_START`. */
-  config: Record<string, unknown>
-  /** Some of agent.yaml was written in files that it imports. */
-  hasImports: boolean
-  /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */
-  overrides: string[]
-}
-
-/** What a file says: as it is written, or in plain YAML if something was set in it. */
+/** A file as it is written, or in plain YAML if something was set in it. */
 function textOf({ text, value, setBy }: YamlFile): string {
   return setBy === undefined ? text : toYaml((value ?? {}) as Record<string, unknown>)
 }
 
 /**
- * YAML in which each key, and each element of a list, has one line of JSON: two runs' configurations compare by
- * tools, and writing it costs a tenth of what a YAML library takes for prettier text.
+ * YAML in which each key, and each element of a list, is one line of JSON, so that a diff of two runs' configurations shows
+ * which tools differ.
  */
 function toYaml(config: Record<string, unknown>): string {
   const lines = Object.entries(config).flatMap(([key, value]) => {
@@ -251,7 +245,7 @@ function toYaml(config: Record<string, unknown>): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The error for files that were found and cannot be used: everything that is wrong with them, in reading order. */
+/** The error for files that exist and cannot be used, with all their problems in reading order. */
 export function invalid(findings: Findings): ConfigError {
   const problems = inReadingOrder(findings.problems)
   const warnings = inReadingOrder(findings.warnings)

@@ -3,9 +3,8 @@ import { dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
 import { fitShape } from '@delta/executor/internal'
 import { listsSchema } from './agent-schema.js'
-import { isAtip } from './atip-import.js'
 import { findMainFile, openDirectory, readText, readYaml, realPath, type Workplace } from './files.js'
-import { collectTools, importRootsOf, type Override } from './imports.js'
+import { collectTools, type Override, type ToolLists } from './imports.js'
 import { invalid, type LoadOptions } from './load-agent.js'
 import { checkPolicyTools, readPolicy } from './main-file.js'
 import {
@@ -16,47 +15,49 @@ import {
   formatReport,
   inReadingOrder,
 } from './problems.js'
-import { report, withoutFaults } from './shape.js'
+import { report, withoutFaults } from './report.js'
 import { expandedFormOf, fileAndLine, type ToolSet, toolsAlone } from './tools.js'
 import { isMap, writtenVersion, type YamlFile } from './yaml.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
 export interface LoadedTools {
-  /** The same document with its tools in full form and its imports resolved away; a bare list stays one. */
+  /** The same document with its tools in full form and without its imports; a bare list stays one. */
   document: Record<string, unknown> | Record<string, unknown>[]
   /** By name; imports first, then the file's own. */
   tools: ReadonlyMap<string, Tool>
-  /** Where the tool of this name is defined, as `file:line`; a tool that was imported has its own file. */
+  /** Where the tool of this name is defined, as `file:line`. */
   placeOf: (name: string) => string | undefined
   /** What the same file says under `policy:`. */
   policy?: Policy
   /** Tools of the same name in several files, and which one counts. */
   overrides: Override[]
   warnings: ConfigWarning[]
-  /** With `partial`: the error for what is wrong, where something was left out. */
+  /** With `partial`: the error for what is wrong, if something was left out. */
   failure?: ConfigError
 }
 
 /**
  * Loads only the tools: of an agent's directory, its main file, a file with `tools:`, or a file that is a bare list.
  *
- * Of the rest of the file only `policy:` is read, which says what the tools may do.
+ * Of the rest of the file only `policy:` is read.
  *
- * @param options.partial - What cannot be used is left out and said in `failure`, which is not thrown.
- * @throws {ConfigError} with every problem found.
+ * @param options.partial - Leaves out what cannot be used and reports it in `failure` instead of throwing.
+ * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND` or `ERR_CONFIG_INVALID`, with every problem found.
+ * @example
+ * const { tools } = await loadToolsFile('tools.yaml', { env: process.env })
  */
 export async function loadToolsFile(
   path: string,
   options: LoadOptions & { partial?: boolean },
 ): Promise<LoadedTools> {
   const findings = collectFindings(options)
-  const { file: mainPath, workplace } = openFile(path, options.shownAs ?? path, findings)
-  const { exists, file } = readYaml(mainPath, workplace, findings)
-  if (!exists) findings.error({ file: path }, 'does not exist.')
+  const { path: mainPath, workplace } = openFile(path, options.shownAs ?? path, findings)
+  const { file } = readYaml(mainPath, workplace, findings)
   if (file === undefined) throw invalid(findings)
 
-  const overrides: Override[] = []
-  const tools = await toolsOf(file, workplace, overrides, options, findings)
+  const lists = Array.isArray(file.value) ? { tools: file.value } : readLists(file, findings)
+  const base = Array.isArray(file.value) ? [] : ['tools']
+  const { tools, overrides } = await collectTools(lists, file, base, { workplace, options, findings })
   const policyAt = { file, path: ['policy'], findings }
   const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, policyAt)
   checkPolicyTools(policy, tools, policyAt)
@@ -77,51 +78,34 @@ export async function loadToolsFile(
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
-function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; file: string } {
-  const file = realPath(path)
-  if (file === undefined) throw notFound(path, shown)
-  if (statSync(file).isDirectory()) {
-    const workplace = openDirectory(path, shown)
-    return { workplace, file: findMainFile(workplace, findings) }
+function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; path: string } {
+  const real = realPath(path)
+  if (real === undefined) {
+    const read = readText(path)
+    const problems = [{ file: shown, message: `${read.ok ? 'cannot be found' : read.message}.` }]
+    throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport(problems), { problems })
   }
-  return { workplace: { home: dirname(file), shown: dirname(shown) }, file }
+  if (!statSync(real).isDirectory())
+    return { workplace: { home: dirname(real), shown: dirname(shown) }, path: real }
+  const workplace = openDirectory(path, shown)
+  return { workplace, path: findMainFile(workplace, findings) }
 }
 
-function notFound(path: string, shown: string): ConfigError {
-  const read = readText(path)
-  const problem = { file: shown, message: `${read.ok ? 'cannot be found' : read.message}.` }
-  return new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
-}
-
-async function toolsOf(
-  file: YamlFile,
-  workplace: Workplace,
-  overrides: Override[],
-  options: LoadOptions,
-  findings: Findings,
-): Promise<ToolSet> {
-  const roots = importRootsOf(workplace.home, options, findings)
-  const importer = { file, chain: [file.path], roots }
-  const state = { workplace, findings, overrides, loaded: new Map() }
-  if (Array.isArray(file.value)) return collectTools([], file.value, importer, state, [])
-
-  const { imports, tools } = (file.value ?? {}) as { imports?: unknown; tools?: unknown }
+function readLists(file: YamlFile, findings: Findings): ToolLists {
+  const { imports, tools } = (file.value ?? {}) as ToolLists
   if (imports === undefined && tools === undefined) {
-    const hint = isAtip(file)
-      ? 'It is the description of a program: name it under "imports:" of an agent or of a file with tools.'
-      : 'Expected: "tools:" with a list under it, or a list of tools.'
+    const hint = 'Expected: "tools:" with a list under it, or a list of tools.'
     findings.error(file.locate([]), 'There are no tools here.', hint)
   }
   const { value, problems } = fitShape(listsSchema, { imports, tools })
   report(problems, { file, path: [], findings })
-  const lists = value ?? withoutFaults(listsSchema, { imports, tools }, problems)
-  return collectTools(lists?.imports ?? [], lists?.tools ?? [], importer, state)
+  return value ?? withoutFaults(listsSchema, { imports, tools }, problems) ?? {}
 }
 
 function documentOf(file: YamlFile, tools: ToolSet): LoadedTools['document'] {
   const expanded = [...tools.values()].map(expandedFormOf)
   if (Array.isArray(file.value)) return expanded
-  const { imports: _, ...rest } = file.value as Record<string, unknown>
+  const { imports: _, ...rest } = (file.value ?? {}) as Record<string, unknown>
   const version = typeof rest.version === 'number' && { version: writtenVersion(rest.version, file) }
   return { ...rest, ...version, tools: expanded }
 }

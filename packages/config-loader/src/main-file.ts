@@ -1,15 +1,17 @@
+import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
 import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
-import { LLM_KEYS, type LlmSettings, safeParseLlm } from '@delta/model/internal'
+import type { ScriptTurn } from '@delta/model'
+import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
-import { findMainFile, readYaml, type Workplace } from './files.js'
+import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
+import { inside, report, reportUnknownName, type Spot, withoutFaults, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
-import { inside, report, reportUnknownName, type Spot, withoutFaults, wrong } from './shape.js'
 import type { ToolSet } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
 
-/** `agent.yaml`, read as far as it can be. */
+/** `agent.yaml`, as far as it can be read. */
 export interface MainFile {
   main?: YamlFile
   document?: AgentDocument
@@ -18,7 +20,7 @@ export interface MainFile {
 /**
  * Reads the agent's main file.
  *
- * @param sets - What was set in the agent, of which its own keys count here.
+ * @param sets - Everything that was set in the agent. Those of the main file's keys count here.
  */
 export function readMainFile(workplace: Workplace, sets: readonly SetValue[], findings: Findings): MainFile {
   const { file } = readYaml(findMainFile(workplace, findings), workplace, findings)
@@ -31,7 +33,7 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   const set = setIn(migrated.value, migrated, [], sets.filter(isOfMainFile), findings)
   const main = { ...set.file, value: set.value }
   if (isMap(set.value) && sets.some(({ path }) => path.join('.') === 'tools')) {
-    const { imports: _, ...rest } = set.value // `tools=…` is all tools that there are: none is imported
+    const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
     main.value = rest
   }
   const { value, problems } = fitShape(
@@ -44,7 +46,7 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   return document === undefined ? { main } : { main, document }
 }
 
-/** Hooks stood here before version 1.9: `loadHooks` says so. */
+/** Hooks stood here before version 1.9: `loadHooks` reads them. */
 function withoutHooks(value: unknown): unknown {
   if (!isMap(value)) return value
   const { lifecycle_hooks: _, hooks: __, ...rest } = value
@@ -55,50 +57,35 @@ function isOfMainFile({ path: [key, ...inner] }: SetValue): boolean {
   return key !== 'context' && key !== 'hooks' && (key !== 'tools' || inner.length === 0)
 }
 
-/** `model: gpt-4o` at the top of the file is a frequent mistake. */
+/** The hint for `model: gpt-4o` at the top of the file, a frequent mistake. */
 function pointToLlm(problem: ShapeProblem): ShapeProblem {
   const isSetting = problem.unknownKey && KNOWN_KEYS.includes(String(problem.path[0]))
   return isSetting ? { ...problem, hint: 'It belongs under "llm:".' } : problem
 }
 
 /**
- * Reads version 1.1's `llm_config: { model_name }` as `llm: { model }`, and says so.
+ * Reads version 1.1's `llm_config: { model_name }` as `llm: { model }`, with a warning.
  *
- * @returns the file with its value in today's spelling; places are still those of what is written.
+ * @returns the file with its value in today's spelling; its places are those of what is written.
  */
 function migrateMainFile(file: YamlFile, findings: Findings): YamlFile {
-  const value = file.value
-  if (!isMap(value) || !isMap(value.llm_config)) return file
-
-  const { llm_config: old, ...rest } = value
-  const place = file.locate(['llm_config'], { key: true })
-  if (value.llm !== undefined) {
-    findings.error(
-      place,
-      '"llm_config" is the old name of "llm", which is given as well.',
-      'Remove llm_config.',
-    )
-    return { ...file, value: rest }
-  }
-  findings.deprecated(
-    place,
-    '"llm_config" is now called "llm", and "model_name" in it "model".',
-    'Rename them.',
-  )
+  if (!isMap(file.value) || !isMap(file.value.llm_config) || file.value.llm !== undefined) return file
+  const { llm_config: old, ...rest } = file.value
+  const message = '"llm_config" is now called "llm", and "model_name" in it "model".'
+  findings.deprecated(file.locate(['llm_config'], { key: true }), message, 'Rename them.')
 
   const { model_name: model, ...parameters } = old as Record<string, unknown>
-  const renamed = model !== undefined && parameters.model === undefined
-  const locate: YamlFile['locate'] = (path, at) =>
-    file.locate(path[0] === 'llm' ? oldPath(path, renamed) : path, at)
-  return { ...file, value: { ...rest, llm: renamed ? { model, ...parameters } : old }, locate }
+  const isRenamed = model !== undefined && parameters.model === undefined
+  const oldPath = (path: ValuePath): ValuePath => {
+    if (path[0] !== 'llm') return path
+    const inner = isRenamed && path[1] === 'model' ? ['model_name', ...path.slice(2)] : path.slice(1)
+    return ['llm_config', ...inner]
+  }
+  const locate: YamlFile['locate'] = (path, at) => file.locate(oldPath(path), at)
+  return { ...file, value: { ...rest, llm: isRenamed ? { model, ...parameters } : old }, locate }
 }
 
-function oldPath([, key, ...inner]: ValuePath, renamed: boolean): ValuePath {
-  if (key === undefined) return ['llm_config']
-  return ['llm_config', renamed && key === 'model' ? 'model_name' : key, ...inner]
-}
-
-/** Reads `llm:`. A key that nobody knows is a parameter of the API; one that looks like a mistyped known one is pointed out. */
+/** Reads `llm:`. An unknown key is a parameter of the API, and one that looks like a mistyped known key is reported. */
 export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
   const { file, path, findings } = spot
   if (value === undefined || value === null) {
@@ -115,7 +102,7 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
   return parsed.ok ? parsed.llm : undefined
 }
 
-/** Parameters that servers of chat completions are known to take. Every other one is passed on just the same. */
+/** Parameters that servers of chat completions take, to recognize mistyped ones. Other parameters are sent, too. */
 const API_PARAMETERS: readonly string[] = [
   ...['temperature', 'top_p', 'top_k', 'top_a', 'min_p', 'typical_p', 'seed', 'stop', 'logit_bias'],
   ...['max_tokens', 'max_completion_tokens', 'min_tokens', 'num_ctx', 'num_predict', 'keep_alive'],
@@ -133,13 +120,13 @@ const KNOWN_KEYS = [...LLM_KEYS, ...API_PARAMETERS]
 
 function checkName({ file, path, findings }: Spot, key: string): void {
   if (KNOWN_KEYS.includes(key) || key.startsWith('x-')) return
-  const [meant] = nearestNames(key, KNOWN_KEYS)
-  if (meant === undefined) return
+  const [suggested] = nearestNames(key, KNOWN_KEYS)
+  if (suggested === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
-  findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${meant}"?`)
+  findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${suggested}"?`)
 }
 
-/** Two parameters that mean the same to every server are looked at before a request is refused for them. */
+/** Checks two parameters that mean the same to every server, before a server refuses a request for them. */
 function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   for (const name of ['temperature', 'max_tokens']) {
     const value = llm[name] ?? 0
@@ -149,22 +136,22 @@ function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   }
 }
 
-const NOTHING_UNDER_IT =
-  'policy: nothing is under it, so the defaults hold: a person is asked before what is destructive, and interactive tools are refused.'
+const EMPTY_POLICY =
+  'policy is empty, so the defaults hold: a person is asked before destructive tools run, and interactive tools are refused.'
 const WRITE_A_RULE = 'Write policy: {} if that is what you want, or remove the key to allow every effect.'
 
-/** Reads `policy:`. Without anything under it the defaults of all rules hold. A rule with a name nobody knows is an error: it would protect nothing. */
+/** Reads `policy:`. Without anything under it the defaults of all rules hold. An unknown rule is an error: it would protect nothing. */
 export function readPolicy(value: unknown, spot: Spot): Policy | undefined {
   if (value === undefined) return undefined
   const { file, path, findings } = spot
-  if (value === null) findings.warn(file.locate(path, { key: true }), NOTHING_UNDER_IT, WRITE_A_RULE)
+  if (value === null) findings.warn(file.locate(path, { key: true }), EMPTY_POLICY, WRITE_A_RULE)
   const parsed = safeParsePolicy(value ?? {})
   if (parsed.ok) return parsed.policy
   report(parsed.problems, { ...spot, findings: { ...findings, unknownKey: findings.error } })
   return undefined
 }
 
-/** Reports consent to a tool that is not there. Where a tool could not be read, its name may be the one that is meant. */
+/** Reports consent to a tool that does not exist, unless a tool could not be read: it may have the name. */
 export function checkPolicyTools(policy: Policy | undefined, tools: ToolSet, spot: Spot): void {
   if (spot.findings.problems.length > 0) return
   for (const name of Object.keys(policy?.tools ?? {})) {
@@ -174,4 +161,76 @@ export function checkPolicyTools(policy: Policy | undefined, tools: ToolSet, spo
       otherwise: 'Remove it.',
     })
   }
+}
+
+/** The file with the agent's instructions. */
+export interface Prompt {
+  /** Relative to the agent's directory. */
+  name: string
+  text: string
+}
+
+/** Where instructions are looked for if `system_prompt:` does not say. */
+export const USUAL_PROMPT = 'system_prompt.md'
+const OLD_PROMPT = 'system_prompt.txt'
+
+/**
+ * Reads the agent's prompt file. Undefined if there is none, or none that can be used.
+ *
+ * The file named by `system_prompt:` must exist inside the agent's directory.
+ */
+export function readPrompt(
+  written: string | undefined,
+  main: YamlFile | undefined,
+  workplace: Workplace,
+  findings: Findings,
+): Prompt | undefined {
+  if (written === undefined || main === undefined) return readUsualPrompt(workplace, findings)
+  const spot = { file: main, path: ['system_prompt'], findings }
+  const path = join(workplace.home, written)
+  const read = readText(path)
+  if (read.ok && isInside(realPath(path) ?? path, workplace.home)) return { name: written, text: read.text }
+  if (read.ok) wrong(spot, `"${written}" leads out of the agent's directory`)
+  else {
+    const hint = `Write the agent's instructions into a file of its directory, such as ${USUAL_PROMPT}, and name that file here.`
+    wrong(spot, `the file "${written}" ${read.message}`, read.reason === 'missing' ? hint : undefined)
+  }
+  return undefined
+}
+
+function readUsualPrompt(workplace: Workplace, findings: Findings): Prompt | undefined {
+  for (const name of [USUAL_PROMPT, OLD_PROMPT]) {
+    const path = join(workplace.home, name)
+    const read = readText(path)
+    if (!read.ok && read.reason === 'missing') continue
+    const file = displayName(workplace, path)
+    if (!read.ok) findings.error({ file }, `${read.message}.`)
+    else if (name === OLD_PROMPT)
+      findings.deprecated({ file }, `${OLD_PROMPT} is now called ${USUAL_PROMPT}.`, 'Rename the file.')
+    return read.ok ? { name, text: read.text } : undefined
+  }
+  return undefined
+}
+
+/** Reads the turns of a scripted model from the file that `llm.script` names. */
+export function readScript(
+  llm: LlmSettings | undefined,
+  main: YamlFile,
+  workplace: Workplace,
+  findings: Findings,
+): ScriptTurn[] | undefined {
+  if (llm?.provider !== 'script' || llm.script === undefined) return undefined
+  const spot = { file: main, path: ['llm', 'script'], findings }
+  const path = resolve(workplace.home, llm.script)
+  const { exists, file } = readYaml(path, workplace, findings)
+  if (!exists) wrong(spot, `"${llm.script}" does not exist`, "The path is relative to the agent's directory.")
+  if (file === undefined) return undefined
+  if (!isInside(realPath(path) ?? path, workplace.home)) {
+    wrong(spot, `"${llm.script}" leads out of the agent's directory`)
+    return undefined
+  }
+  const parsed = safeParseScript(file.value)
+  if (parsed.ok) return parsed.turns
+  report(parsed.problems, { file, path: [], findings })
+  return undefined
 }

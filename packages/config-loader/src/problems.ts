@@ -1,20 +1,20 @@
 import { showControls } from '@delta/executor/internal'
 
-/** What went wrong as a whole; the single problems say where. */
+/** What went wrong as a whole; the problems say where. */
 export type ConfigErrorCode =
   | 'ERR_CONFIG_INVALID' // a file was found, and something in it is wrong
   | 'ERR_CONFIG_NOT_FOUND' // no agent there
-  | 'ERR_CONFIG_CONTEXT_MISSING' // everything is right, but there is no context.yaml
-  | 'ERR_CONFIG_ENVIRONMENT' // an .env file says something that is not to be trusted
+  | 'ERR_CONFIG_CONTEXT_MISSING' // the only problem is that there is no context.yaml
+  | 'ERR_CONFIG_ENVIRONMENT' // an .env file cannot be read, or is not trusted
 
 /** One thing that is wrong, and where. Lines and columns count from 1. */
 export interface ConfigProblem {
   /**
-   * The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. Without a
-   * line also `--set path=value`: what the option `overrides` says there.
+   * The file, spelled as the caller spelled the agent's directory. Empty if the message names what is missing. Without a line
+   * also `--set path=value`, for a value of the option `overrides`.
    */
   file: string
-  /** Absent when the problem is that of the whole file. */
+  /** Absent for a problem of the whole file. */
   line?: number
   column?: number
   /** What is wrong, as a sentence without its place. */
@@ -23,25 +23,25 @@ export interface ConfigProblem {
   excerpt?: string
   /** What to do about it. */
   hint?: string | undefined
-  /** The option that allows it, for a person who trusts what is there; `value` is what to add to a list. */
+  /** The option that allows it, for a person who trusts the file; `value` is what to add to a list. */
   allowedBy?: { option: 'trustWorkspaceEnv' } | { option: 'importRoots'; value: string }
-  /** The directory in which there is no agent, as it is shown: one can be made there, or another be named. */
+  /** The directory in which there is no agent, as it is shown. */
   noAgentIn?: string
 }
 
-/** Something that works, but probably not as meant, or not for much longer. */
+/** Something that works, but probably not as intended, or not for much longer. */
 export interface ConfigWarning extends ConfigProblem {
   /** True if the message begins with `[DEPRECATION WARNING]`. */
   deprecated: boolean
 }
 
-/** A configuration that cannot be used. `message` is the whole report, ready to print; `problems` its parts. */
+/** A configuration that cannot be used. `message` is the whole report, ready to print; `problems` are its parts. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code: ConfigErrorCode
-  /** In the order of the report; empty where `message` says it all. */
+  /** In the order of the report. */
   readonly problems: readonly ConfigProblem[]
-  /** What was found besides, though it would not have stopped anything. */
+  /** Warnings found before the error. */
   readonly warnings: readonly ConfigWarning[]
 
   constructor(
@@ -60,23 +60,23 @@ export class ConfigError extends Error {
   }
 }
 
-/** True for a `ConfigError`, also for one that comes from another installed copy of this package. */
+/** True for a `ConfigError`, also for one from another installed copy of this package. */
 export function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === 'ConfigError' && 'code' in error && 'problems' in error
 }
 
-/** Where something was found: a place in a file, or only a file. */
+/** Where something was found: a place in a file, or a file. */
 export type Finding = Omit<ConfigProblem, 'message' | 'hint'>
 
-/** How places begin that are not in a file. */
+/** Prefix of a `file` that is not a file. */
 export const SET_FLAG = '--set '
 
-/** True for what the option `overrides` set. */
+/** True for the place of a value that the option `overrides` set. */
 export function isSet({ file }: Finding): boolean {
   return file.startsWith(SET_FLAG)
 }
 
-/** Collects what is wrong with all files of an agent, so that one run reports everything. */
+/** Collects the problems of all files of an agent, so that one run reports all of them. */
 export interface Findings {
   readonly problems: ConfigProblem[]
   readonly warnings: ConfigWarning[]
@@ -84,17 +84,16 @@ export interface Findings {
   warn(place: Finding, message: string, hint?: string): void
   /** An old spelling that still works. */
   deprecated(place: Finding, message: string, hint?: string): void
-  /** A key nobody reads: a warning; an error with `strict`, and where it was set for this run. */
+  /** An unknown key: a warning; an error with `strict`, and if an override set it. */
   unknownKey(place: Finding, message: string, hint?: string): void
 }
 
-/** File by file, in the order the files were met, and in each from its top to its end. */
+/** File by file, in the order of their first problems, and each file from its top to its end. */
 export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[] {
   const files = [...new Set(found.map(({ file }) => file))]
-  const rank = new Map(files.map((file, index) => [file, index]))
-  return [...found].sort(
+  return found.toSorted(
     (one, other) =>
-      (rank.get(one.file) ?? 0) - (rank.get(other.file) ?? 0) ||
+      files.indexOf(one.file) - files.indexOf(other.file) ||
       (one.line ?? 0) - (other.line ?? 0) ||
       (one.column ?? 0) - (other.column ?? 0),
   )
@@ -115,29 +114,28 @@ export function collectFindings({ strict = false }: { strict?: boolean | undefin
   return { problems, warnings, error, warn, deprecated: warning(true, '[DEPRECATION WARNING] '), unknownKey }
 }
 
-const WIDEST_EXCERPT = 120
+const MAX_EXCERPT_WIDTH = 120
 /** A name that says its value is secret. */
 const WRITTEN_NAME =
   /(?:api[_-]?key|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
-/** Quoted, or up to where braces end it or a comment begins. What is in a map has names of its own. */
+/** Quoted, or up to a closing brace or a comment. A mapping is not a secret: its values have names of their own. */
 const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
 const WRITTEN_SECRET = new RegExp(`(${WRITTEN_NAME.source})(${SECRET.source})`, 'gi')
-/** A name whose value stands below it, as a block or not. */
+/** A name at the end of a line: its value stands below, as a block or not. */
 const BARE_SECRET = new RegExp(`${WRITTEN_NAME.source}[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
-/** What only names it: `${token}`, `"$KEY"`, `Bearer $KEY`. */
+/** A variable, which is not a secret: `${token}`, `"$KEY"`, `Bearer $KEY`. */
 const VARIABLE = /^["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/
-/** Any header may hold one. */
+/** Any header may hold a secret. */
 const WRITTEN_HEADERS = /((?<![\w-])(?:(?:extra|default)_)?headers["']?\s*:\s*)(.*\S)/gi
-/** A name and password in an address; `${…}` is none. */
+/** A name and password in an address. */
 const WRITTEN_LOGIN = /(:\/\/(?=[^/\s]*@))([^\s,}@]+)/g
-/** One behind the question mark of an address. */
+/** A secret in the query of an address. */
 const WRITTEN_PARAMETER = /([?&][\w-]*(?:key|token|secret)[\w-]*=)([^\s&#"',}]+)/gi
 
 /**
- * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
+ * One problem as text: `file:line:column: message`, the line with a caret, and what to do. Unknown parts are left out.
  *
- * Parts that are not known are left out; the result has no newline at its end, and no control characters but newlines,
- * though a message may quote what a file holds.
+ * The result has no newline at its end and no control characters but newlines, even if the message quotes a file.
  */
 export function formatProblem(problem: ConfigProblem): string {
   const lines = [`${formatPlace(problem)}${showControls(problem.message)}`]
@@ -147,8 +145,11 @@ export function formatProblem(problem: ConfigProblem): string {
 }
 
 /**
- * All problems, a blank line between them, and how many there are if there are several; then the warnings, for a
- * mistyped name is often the cause of what is missing elsewhere.
+ * All problems as text, separated by blank lines, with their number if there are several; then the warnings, because a
+ * mistyped name is often the reason why something is missing.
+ *
+ * @example
+ * for (const warning of warnings) console.warn(formatReport([warning]))
  */
 export function formatReport(
   problems: readonly ConfigProblem[],
@@ -156,11 +157,11 @@ export function formatReport(
 ): string {
   const blocks = problems.map(formatProblem)
   if (problems.length > 1) blocks.push(`${problems.length} problems.`)
-  if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))
+  if (warnings.length > 0) blocks.push('Warnings:', ...warnings.map(formatProblem))
   return blocks.join('\n\n')
 }
 
-/** The same with stars in place of secrets. */
+/** Replaces secrets in a line of YAML by stars. */
 export function withoutSecrets(line: string): string {
   return line
     .replace(WRITTEN_LOGIN, withStars)
@@ -172,14 +173,14 @@ export function withoutSecrets(line: string): string {
 /**
  * The line and a caret under the column, both indented by two.
  *
- * Indentation is taken away and a long line is cut around the place. Control characters become blanks, so that
- * a file cannot move the cursor of the terminal that shows its mistakes. A secret becomes stars, for it is shown in logs.
+ * The line loses its indentation, and a long line is cut around the column. Control characters become blanks, so that a file
+ * cannot move the cursor of a terminal. Secrets become stars, because excerpts get into logs.
  */
 export function excerptOf(line: string, column: number): string {
   const visible = withoutSecrets(line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd())
   const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
-  const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
-  const end = start + WIDEST_EXCERPT
+  const start = Math.max(indentation, column - MAX_EXCERPT_WIDTH / 2)
+  const end = start + MAX_EXCERPT_WIDTH
 
   const before = start > indentation ? '…' : ''
   const after = end < visible.length ? '…' : ''
@@ -187,16 +188,16 @@ export function excerptOf(line: string, column: number): string {
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
 }
 
-/** How far above a line its key is looked for; a line of a key for machines has 64 characters, and there may be fifty. */
-const FARTHEST_KEY = 4000
+/** How many characters above a line its key is looked for: more than a private key has. */
+const MAX_KEY_DISTANCE = 4000
 
 /**
- * Whether a line is, or may be, the value of a secret that is named on a line above it: what is no valid YAML may be anything.
+ * True if a line is, or may be, the value of a secret whose name stands on a line above it.
  *
- * @param before - What stands above the line.
+ * @param before - The text above the line, which need not be valid YAML.
  */
 export function isBelowSecret(before: string): boolean {
-  const lines = before.slice(-FARTHEST_KEY).split('\n')
+  const lines = before.slice(-MAX_KEY_DISTANCE).split('\n')
   return BARE_SECRET.test(lines.findLast((line) => /^[^#]*:(?:\s|$)/.test(line)) ?? '')
 }
 
@@ -204,7 +205,7 @@ function withStars(_: string, name: string, secret: string): string {
   return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
 }
 
-/** White space as wide as the text on a terminal. */
+/** Blanks, as wide as the text on a terminal. */
 function blank(text: string): string {
   const wide =
     /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu
@@ -219,7 +220,7 @@ function formatPlace({ file, line, column }: ConfigProblem): string {
 
 const SECRET_NAME = /(^|[_-])(api_?key|(?<!max_)token|secret|password|passwd|authorization|credentials?)$/i
 
-/** Replaces what stands under names that say they are secret: texts, and a password of digits, which YAML takes for a number. */
+/** Replaces strings and numbers under names that say they are secret. */
 export function maskSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string' || typeof value === 'number') return SECRET_NAME.test(name) ? '***' : value
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))

@@ -10,7 +10,7 @@ import { HOOK_NAMES, hookSchema } from './hooks.js'
 const { Definition, Parameter } = toolSchemas()
 const jsonSchema = z.optional(z.looseObject({}))
 
-/** A tool as editors offer it: what the expander and the executor read, without what only an expanded tool has. */
+/** A tool as editors offer it: the keys of the expander and the executor, but for those that only an expanded tool has. */
 const toolEditorSchema = z
   .extend(z.omit(Definition, { substitute: true, checked_words: true, __meta: true }), {
     ...settingsSchema._zod.innerType.shape,
@@ -27,7 +27,12 @@ const toolEditorSchema = z
   })
   .check(z.meta({ oneOf: ['exec', 'shell', 'command'].map((mode) => ({ required: [mode] })) }))
 
-/** JSON Schemas of all files of an agent, by which editors complete and check them while one types. */
+/**
+ * JSON Schemas (draft 7) of all files of an agent, for completion and checks in editors.
+ *
+ * @example
+ * const { agent } = jsonSchemas()
+ */
 export function jsonSchemas() {
   return {
     agent: toJsonSchema(
@@ -42,9 +47,7 @@ export function jsonSchemas() {
 
 const tools = z.optional(z.nullable(z.array(toolEditorSchema)))
 const imports = z.optional(
-  z.nullable(
-    z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
-  ),
+  z.nullable(z.array(importSchema).check(z.describe('Files with tools. The last tool of a name counts.'))),
 )
 const namedHooks = z.strictObject(
   Object.fromEntries(HOOK_NAMES.map((name) => [name, z.optional(hookSchema)])),
@@ -81,12 +84,12 @@ function describeKeys(schema: JsonSchema, place: string): void {
   }
 }
 
-/** By the schema that reads it, or one of its alternatives. */
+/** True if the schema or one of its alternatives has a description. */
 function isDescribed({ description, anyOf = [], oneOf = [] }: JsonSchema): boolean {
   return description !== undefined || [...anyOf, ...oneOf].some(isDescribed)
 }
 
-/** Keys that begin with `x-` are the author's own, everywhere; the largest safe integer is nobody's limit. */
+/** Allows keys that begin with `x-` everywhere, and leaves out the safe integers as limits. */
 function allowOwnKeys({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.additionalProperties === false) jsonSchema.patternProperties = { '^x-': {} }
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

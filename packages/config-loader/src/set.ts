@@ -2,21 +2,21 @@ import { formatPath, nearestNames, showValue, type ValuePath, valueAt } from '@d
 import { type Finding, type Findings, maskSecrets, SET_FLAG, withoutSecrets } from './problems.js'
 import { isMap, parseYaml, type YamlFile } from './yaml.js'
 
-/** One `path=value`: it counts in place of what the agent's files say there. */
+/** One `path=value`, which replaces what the agent's files say there. */
 export interface SetValue {
-  /** Names of keys and of list elements, outermost first; without those that the reader of this part has followed. */
+  /** Names of keys and list elements below the part that is being read, outermost first. */
   path: readonly string[]
-  /** As written behind `=`. Empty: as if the key were missing. */
+  /** The text after `=`. Empty: removes the key. */
   written: string
   value: unknown
-  /** Messages name the flag in place of a file and a line. */
+  /** Names the flag instead of a file and a line. */
   place: Finding
 }
 
-const LONGEST_SHOWN = 80
-const MOST_NAMED = 10
+const MAX_SHOWN_LENGTH = 80
+const MAX_NAMES = 10
 
-/** Reads each `path=value`. The value is YAML. A value whose name says that it is secret is refused: a run records what was set. */
+/** Reads each `path=value`; the value is YAML. Refuses secrets, because a run records what was set. */
 export function readSets(overrides: readonly string[], findings: Findings): SetValue[] {
   return overrides.flatMap((text) => readSet(text, findings) ?? [])
 }
@@ -26,8 +26,8 @@ function readSet(text: string, findings: Findings): SetValue | undefined {
   const path = key.split('.')
   const shown = placeNamed(withoutSecrets(text))
   if (key === text || path.includes('')) {
-    const way = path.includes('') ? 'llm.model=NAME' : `${key}=VALUE`
-    findings.error(shown, path.includes('') ? 'no path.' : 'no value.', `Write --set ${way}.`)
+    const [message, form] = path.includes('') ? ['no path.', 'llm.model=NAME'] : ['no value.', `${key}=VALUE`]
+    findings.error(shown, message, `Write --set ${form}.`)
     return undefined
   }
   const written = text.slice(key.length + 1).trim()
@@ -37,8 +37,8 @@ function readSet(text: string, findings: Findings): SetValue | undefined {
   if (file === undefined) return undefined
   const { value } = file
   if (JSON.stringify(maskSecrets(value, path.at(-1))) !== JSON.stringify(value)) {
-    const way = path[0] === 'llm' ? 'Use DELTA_API_KEY.' : "Write it into the agent's files."
-    findings.error(placeNamed(`${key}=…`), 'keys are never recorded.', way)
+    const hint = path[0] === 'llm' ? 'Use DELTA_API_KEY.' : "Write it into the agent's files."
+    findings.error(placeNamed(`${key}=…`), 'keys are never recorded.', hint)
     return undefined
   }
   return { path, written, value, place: shown }
@@ -46,25 +46,27 @@ function readSet(text: string, findings: Findings): SetValue | undefined {
 
 function placeNamed(text: string): Finding {
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
-  return { file: `${SET_FLAG}${line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line}` }
+  return {
+    file: `${SET_FLAG}${line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line}`,
+  }
 }
 
-/** The sets below one key, seen from there. */
+/** The sets below a key, with paths from there. */
 export function setsBelow(sets: readonly SetValue[], key: string): SetValue[] {
   return sets.filter(({ path }) => path[0] === key).map((set) => ({ ...set, path: set.path.slice(1) }))
 }
 
-/** A set, and where in the value it was made. */
-interface Made {
+/** A set, and its path in the value. */
+interface Applied {
   at: ValuePath
   set: SetValue
 }
 
 /**
- * Sets values in a part of a file; nothing given is changed.
+ * Sets values in a part of a file, without changing its arguments.
  *
- * @param value - What stands at `base` of the file.
- * @returns the new value, and the file as it has to be asked for places from now on.
+ * @param value - The value at `base` of the file.
+ * @returns the new value, and the file with places in the new value.
  */
 export function setIn(
   value: unknown,
@@ -74,28 +76,28 @@ export function setIn(
   findings: Findings,
 ): { value: unknown; file: YamlFile } {
   if (sets.length === 0) return { value, file }
-  const made: Made[] = []
+  const applied: Applied[] = []
   let edited = value
   for (const set of sets) {
     const at = resolve(edited, set, findings)
     if (at === undefined) continue
     edited = replaceAt(edited, at, set)
-    made.push({ at, set })
+    applied.push({ at, set })
   }
   const inner = (path: ValuePath) => (startsWith(path, base) ? path.slice(base.length) : undefined)
   const setAt = (path: ValuePath) => {
     const at = inner(path)
-    return at === undefined ? undefined : made.findLast((each) => explains(each, at, value))?.set
+    return at === undefined ? undefined : applied.findLast((each) => explains(each, at, value))?.set
   }
   const locate: YamlFile['locate'] = (path, at) =>
-    setAt(path)?.place ?? file.locate(asWritten(path, base, made), at)
+    setAt(path)?.place ?? file.locate(asWritten(path, base, applied), at)
   const written: YamlFile['written'] = (path) => {
-    const exact = made.findLast(({ at }) => formatPath([...base, ...at]) === formatPath(path))
+    const exact = applied.findLast(({ at }) => formatPath([...base, ...at]) === formatPath(path))
     return exact?.set.written ?? file.written(path)
   }
   const setBy: YamlFile['setBy'] = (path) => {
     const at = inner(path)
-    const met = at && made.findLast((each) => startsWith(at, each.at) || startsWith(each.at, at))
+    const met = at && applied.findLast((each) => startsWith(at, each.at) || startsWith(each.at, at))
     return met?.set.place ?? file.setBy?.(path)
   }
   return { value: edited, file: { ...file, locate, written, setBy } }
@@ -138,7 +140,7 @@ export function reportNoElement(
   findings: Findings,
 ): void {
   const known = names.filter((each) => typeof each === 'string')
-  const first = [...new Set([...nearestNames(name, known), ...known])].slice(0, MOST_NAMED)
+  const first = [...new Set([...nearestNames(name, known), ...known])].slice(0, MAX_NAMES)
   const rest = known.length > first.length ? ', …' : ''
   const title = `${list.slice(0, 1).toUpperCase()}${list.slice(1)}`
   const hint =
@@ -159,17 +161,17 @@ function replaceAt(value: unknown, [step, ...rest]: ValuePath, set: SetValue): u
   return { ...map, [step]: replaceAt(map[step], rest, set) }
 }
 
-/** Whether what is wrong at a place comes from a set: it is in the value, in a map made for it, or misses what was removed. */
-function explains({ at, set }: Made, path: ValuePath, original: unknown): boolean {
+/** True if a set caused a problem at a path: the path lies in the set value or in a mapping made for it, or lost a key to it. */
+function explains({ at, set }: Applied, path: ValuePath, original: unknown): boolean {
   if (startsWith(path, at)) return true
   if (!startsWith(at, path)) return false
   const isParent = at.length === path.length + 1
   return (set.written === '' && isParent) || valueAt(original, path) === undefined
 }
 
-/** The path in the file of what has moved up in its list, because an element before it was removed. */
-function asWritten(path: ValuePath, base: ValuePath, made: readonly Made[]): ValuePath {
-  return made.toReversed().reduce((now, { at, set }) => {
+/** The path in the file, where elements of a list have not moved up because one before them was removed. */
+function asWritten(path: ValuePath, base: ValuePath, applied: readonly Applied[]): ValuePath {
+  return applied.toReversed().reduce((now, { at, set }) => {
     const index = at.at(-1)
     const list = [...base, ...at.slice(0, -1)]
     const there = now[list.length]

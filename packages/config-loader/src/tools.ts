@@ -9,8 +9,8 @@ import {
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
+import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
-import { inside, report, reportUnreplaced, type Spot, sentence } from './shape.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'
 
 /** A tool, and where it is defined. */
@@ -32,7 +32,7 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
   return tools
 }
 
-/** Undefined: it cannot be used, and that was reported. */
+/** Reports what is wrong with a tool. Undefined: it cannot be used. */
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   const parsed = safeParseTool(item)
   const keys = isMap(item) ? item : {}
@@ -50,7 +50,11 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
 
 function readSettings(definition: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
   const parsed = safeParseToolSettings(definition)
-  report(parsed.warnings.map(byMeaning), spot)
+  const command = 'Did you mean "command"?' // by its letters `cmd` would be `cwd`
+  report(
+    parsed.warnings.map((warning) => (warning.path === 'cmd' ? { ...warning, hint: command } : warning)),
+    spot,
+  )
   if (parsed.ok) return parsed.settings
   report(parsed.problems, spot)
   return undefined
@@ -80,24 +84,11 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
   }
 }
 
-/** What other tools call keys of ours; by the letters alone `cmd` would be `cwd`. */
-const OTHER_NAMES = new Map<string, string>([
-  ['cmd', 'command'],
-  ['run', 'shell'],
-  ['script', 'shell'],
-  ['args', 'parameters'],
-])
-
-function byMeaning(problem: Problem): Problem {
-  const meant = OTHER_NAMES.get(problem.path)
-  return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` }
-}
-
 function adviceFor(name: string): string {
   return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
 }
 
-/** Patterns in parameters or a schema that can take years. A call stops at the limit of time. */
+/** Warns of patterns in parameters or a schema that can take years. A tool call stops at its time limit. */
 function warnOfSlowPatterns(value: unknown, spot: Spot): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
@@ -111,10 +102,10 @@ function warnOfSlowPatterns(value: unknown, spot: Spot): void {
 }
 
 /**
- * The tools, with what was set in them: each is made anew from its definition, in whichever file that stands.
+ * The tools with what was set in them. A tool with a set value is read again from its definition.
  *
  * @param sets - Their paths begin with the name of a tool.
- * @param hasAll - False if tools are missing because something is wrong with them: then no name is called unknown.
+ * @param hasAll - False if tools are missing because something is wrong with them: then no name is reported as unknown.
  */
 export function setTools(
   tools: ToolSet,
@@ -144,7 +135,10 @@ function setTool(loaded: LoadedTool, sets: readonly SetValue[], findings: Findin
   return remade === undefined ? [] : [remade]
 }
 
-/** As the author wrote it; of an ATIP file, in full form. Where parameters are set, those that only the template names get elements. */
+/**
+ * A tool as its author wrote it, or in full form if it comes from an ATIP file. If parameters are set, those that only the
+ * template names become elements of the list.
+ */
 function definitionOf(loaded: LoadedTool, sets: readonly SetValue[]): unknown {
   const { file, path, tool } = loaded
   const written = valueAt(file.value, path)
@@ -161,7 +155,7 @@ export function byName(tools: readonly LoadedTool[]): ToolSet {
   return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
 }
 
-/** The same without where they are defined. */
+/** The tools without the places of their definitions. */
 export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
   return new Map([...tools].map(([name, { tool }]) => [name, tool]))
 }
@@ -173,6 +167,6 @@ export function expandedFormOf({ tool, rest }: LoadedTool): Record<string, unkno
 
 /** Where a value stands: `file:line`. */
 export function fileAndLine(file: YamlFile, path: ValuePath): string {
-  const { file: name, line } = file.locate(path)
+  const { file: name, line } = file.locate(path, { key: true })
   return line === undefined ? name : `${name}:${line}`
 }

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import { type ConfigProblem, excerptOf, isBelowSecret } from './problems.js'
 
-/** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
+/** A YAML file that was read: its value, and where in the file each part of it stands. */
 export interface YamlFile {
   /** Absolute path. */
   path: string
@@ -23,18 +23,18 @@ export interface YamlFile {
   name: string
   text: string
   value: unknown
-  /** Where the value at `path` stands, or the nearest thing around it that exists. */
+  /** Where the value at `path` stands, or the innermost value around it that exists. */
   locate(path: ValuePath, at?: PlaceInValue): Place
-  /** The place of the last `--set` that concerns the value at `path`, something in it, or what it is in. */
+  /** The place of the last `--set` of the value at `path`, of a part of it, or of a value around it. */
   setBy?(path: ValuePath): Place | undefined
-  /** The text of a single value as it is written: `1.10` stays `1.10`. */
+  /** The text of a scalar as it is written: `1.10` stays `1.10`. */
   written(path: ValuePath): string | undefined
 }
 
-/** A place in a file, and the line it is on; what was set with `--set` has no line. */
+/** A place in a file, with its line; a value that was set with `--set` has no line. */
 export type Place = Pick<ConfigProblem, 'file' | 'line' | 'column' | 'excerpt'>
 
-/** Which part of a value is meant: its key, or a position inside its text (1-based). */
+/** The part of a value to locate: its key, or a position inside its text (1-based). */
 export interface PlaceInValue {
   key?: boolean | undefined
   line?: number | undefined
@@ -44,14 +44,14 @@ export interface PlaceInValue {
 interface ParsedYaml {
   /** What is wrong with the YAML itself. */
   problems: ConfigProblem[]
-  /** Also there when all problems leave the rest of the file as it is, a repeated key for example. */
+  /** Also present if the problems leave the rest of the file readable, as a repeated key does. */
   file?: YamlFile
 }
 
-/** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
-const MOST_UNFOLDING = 100
+/** A file that its aliases make more than this many times larger is refused as an attack. */
+const MAX_ALIAS_COUNT = 100
 
-/** `uniqueKeys` would compare each key with all before it, see `ownFaults`; a date or a set is not a value of JSON. */
+/** `uniqueKeys` would compare each key with all before it, so `ownFaults` does it; a date or a set is not a value of JSON. */
 const OPTIONS = {
   prettyErrors: false,
   merge: true,
@@ -63,15 +63,14 @@ const OPTIONS = {
 /**
  * Parses one YAML document and keeps the positions of everything in it.
  *
- * Refused: what YAML itself refuses, repeated keys, several documents, unknown tags, aliases without an anchor,
- * and documents that unfold to much more than they are. `<<` merges, as in most tools that read YAML.
- * An empty file has the value null.
+ * Refuses invalid YAML, repeated keys, several documents, unknown tags, aliases without an anchor, and documents that aliases
+ * make much larger. `<<` merges, as in most programs that read YAML. An empty file has the value null.
  */
 export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { ...OPTIONS, lineCounter })
   const lineOf = (offset: number) => lineCounter.linePos(offset).line
-  const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
+  const end = text.trimEnd().length // a fault at the end is shown after the last line with text
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, Math.min(offset, end))
   const problemOf = ({ offset, message, hint }: Fault): ConfigProblem => ({
     ...placeAt(offset),
@@ -83,7 +82,7 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   const problems = faults.map(problemOf)
   if (!faults.every(({ leavesRest }) => leavesRest)) return { problems }
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MOST_UNFOLDING })
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIAS_COUNT })
     const locate: YamlFile['locate'] = (path, at = {}) => placeAt(offsetOf(document, text, path, at))
     const written: YamlFile['written'] = (path) => {
       const node = document.getIn(path, true)
@@ -93,7 +92,7 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   } catch (error) {
     const offset = Math.max(0, text.search(/<<:|\*\w/)) // only aliases and merges are refused this late
     const message = `Not valid YAML: ${(error as Error).message}.`
-    const hint = `Behind "<<:" stands a map, an alias of one, or a list of them. Aliases may make a file ${MOST_UNFOLDING} times as large.`
+    const hint = `"<<:" takes a mapping, an alias of one, or a list of them. Aliases may make a file ${MAX_ALIAS_COUNT} times as large.`
     return { problems: [...problems, problemOf({ offset, message, hint })] }
   }
 }
@@ -116,28 +115,27 @@ interface Fault {
   offset: number
   message: string
   hint?: string | undefined
-  /** The rest of the file can be read all the same, so that its other mistakes are reported at once. */
+  /** The rest of the file can be read, so that its other mistakes are reported at once. */
   leavesRest?: boolean
 }
 
-/** What usually causes a fault. */
+/** What to do about each fault. */
 const WAYS_OUT: { readonly [code in ErrorCode]?: string } = {
   BAD_INDENT:
-    'The keys of one map begin in one column, as do the elements of one list. A bracket or a quote that is not closed on a line before leads here, too.',
-  BAD_SCALAR_START: 'Quote the text.',
-  BLOCK_AS_IMPLICIT_KEY: 'A text that contains ": " must be quoted. The keys of one map begin in one column.',
+    'The keys of one mapping begin in one column, and so do the elements of one list. Look also for an open bracket or quote on a line before.',
+  BAD_SCALAR_START: 'Quote the string.',
+  BLOCK_AS_IMPLICIT_KEY: 'Quote a string that contains ": ". The keys of one mapping begin in one column.',
   BLOCK_IN_FLOW: 'A [ or { is not closed on a line before.',
-  MISSING_CHAR:
-    'A key has ": " behind it, an element of a list "- " before it. Quotes and brackets are closed.',
-  MULTILINE_IMPLICIT_KEY: 'A key has ": " behind it, and the keys of one map begin in one column.',
-  MULTIPLE_DOCS: 'One file holds one: remove what follows from here on.',
+  MISSING_CHAR: 'Write ": " after a key and "- " before an element of a list. Close quotes and brackets.',
+  MULTILINE_IMPLICIT_KEY: 'Write ": " after a key. The keys of one mapping begin in one column.',
+  MULTIPLE_DOCS: 'A file holds one document: remove everything from here on.',
   RESOURCE_EXHAUSTION: 'It is nested too deeply.',
   TAB_AS_INDENT: 'Indent with spaces.',
-  TAG_RESOLVE_FAILED: 'Tags (!name) are not used here. Quote a text that begins with !.',
+  TAG_RESOLVE_FAILED: 'Tags (!name) are not used here. Quote a string that begins with !.',
   UNEXPECTED_TOKEN: 'Quote the whole value. Without quotes it ends at a closing quote or bracket.',
 }
 
-/** What the parser says, of each line the first, because the rest of a line mostly follows from that. */
+/** The parser's complaints, one for each line: further ones of a line mostly follow from the first. */
 function parserFaults(document: Document, lineOf: (offset: number) => number): Fault[] {
   const lines = new Set<number>()
   const found = [...document.errors, ...document.warnings]
@@ -174,7 +172,7 @@ function lastQuoted(document: Document): Scalar | undefined {
   return last
 }
 
-/** What the parser takes and we do not: repeated keys, and aliases that nothing can be put in place of. */
+/** What the parser accepts and we do not: repeated keys, and aliases without an anchor. */
 function ownFaults(document: Document, lineOf: (offset: number) => number): Fault[] {
   const faults: Fault[] = []
   const anchors = new Set<string>()
@@ -193,12 +191,12 @@ function ownFaults(document: Document, lineOf: (offset: number) => number): Faul
       faults.push({
         offset: startOf(node),
         message,
-        hint: 'Quote a text that begins with *.',
+        hint: 'Quote a string that begins with *.',
         leavesRest: true,
       })
-      const meant = new Scalar(`*${node.source}`)
-      if (node.range) meant.range = node.range
-      return meant // so that the rest of the file can be read
+      const replacement = new Scalar(`*${node.source}`) // so that the rest of the file can be read
+      if (node.range) replacement.range = node.range
+      return replacement
     },
   })
   return faults
@@ -220,8 +218,7 @@ function repeatedKeys(items: readonly Pair[], lineOf: (offset: number) => number
 /**
  * The offset in the file of the value at `path`.
  *
- * Where the path ends before it is walked (the value is missing), the place is that of the innermost thing
- * that is there: the key that holds it, or the first key of the item.
+ * For a missing value it is the offset of the innermost thing that exists: the key that holds it, or the first key of the item.
  */
 function offsetOf(document: Document, text: string, path: ValuePath, at: PlaceInValue): number {
   let node = document.contents as Node | null
@@ -239,7 +236,7 @@ function offsetOf(document: Document, text: string, path: ValuePath, at: PlaceIn
       keyOffset = startOf(pair.key)
     }
   }
-  const isWritten = node?.range && node.range[1] > node.range[0] // nothing behind `key:` begins on the next line
+  const isWritten = node?.range && node.range[1] > node.range[0] // an empty value after `key:` begins on the next line
   if (at.key === true || node === null || !isWritten) return keyOffset
   return isScalar(node) ? offsetInScalar(node, text, at) : startOf(node)
 }
@@ -248,7 +245,7 @@ function startOf(node: Node | null): number {
   return node?.range?.[0] ?? 0
 }
 
-/** Follows a position inside the string back into the file, as far as quoting and folding leave the text as it is. */
+/** The offset in the file of a position inside a string; of the string's start if escapes or folding move the text. */
 function offsetInScalar(node: Scalar, text: string, { line = 1, column = 1 }: PlaceInValue): number {
   const start = startOf(node)
   if (typeof node.value !== 'string') return start
@@ -260,7 +257,7 @@ function offsetInScalar(node: Scalar, text: string, { line = 1, column = 1 }: Pl
   return unchanged ? start + (column === 1 ? 0 : opening) + before.length : start
 }
 
-/** In `key: |` the text begins on the next line, and its indentation is that of its first line that is not empty. */
+/** In `key: |` the text begins on the next line, indented like its first line that is not empty. */
 function offsetInBlock(text: string, start: number, line: number, column: number): number {
   const lines = text.slice(start).split('\n')
   const first = lines.slice(1).find((candidate) => candidate.trim() !== '') ?? ''
@@ -269,12 +266,12 @@ function offsetInBlock(text: string, start: number, line: number, column: number
   return start + skipped + indentation + column - 1
 }
 
-/** True for what YAML writes as keys and values. */
+/** True for a mapping. */
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Reads `parameters[1].inject_as`, the spelling in which other packages say where a problem is. */
+/** Parses `parameters[1].inject_as`, the spelling of paths in the problems of other packages. */
 export function parsePath(text: string): ValuePath {
   return [...text.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key = '']) =>
     index === undefined ? key : Number(index),

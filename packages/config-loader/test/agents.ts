@@ -31,7 +31,7 @@ export async function load(
   options: Partial<LoadOptions> = {},
 ): Promise<{ agent: Agent; warnings: ConfigWarning[]; home: string }> {
   const home = await agentOf(files)
-  return { ...(await loadAgent(home, { environment: {}, ...options })), home }
+  return { ...(await loadAgent(home, { env: {}, ...options })), home }
 }
 
 /** What a person reads when the minimal agent with these files cannot be loaded; its directory is shown as `agent`. */
@@ -42,7 +42,7 @@ export async function complaint(files: Files, options: Partial<LoadOptions> = {}
 
 export async function complaintAbout(home: string, options: Partial<LoadOptions> = {}): Promise<string> {
   try {
-    await loadAgent(home, { environment: {}, ...options })
+    await loadAgent(home, { env: {}, ...options })
   } catch (error) {
     if (error instanceof ConfigError) return error.message.replaceAll(home, 'agent')
     throw error

@@ -25,7 +25,7 @@ const GH = JSON.stringify({
 })
 const importing = (entry: string) => `${MINIMAL['agent.yaml']}imports:\n  - ${entry}\n`
 
-test('a program that describes itself is imported by its description', async () => {
+test('a program that describes itself is imported by its description, with the effects it declares', async () => {
   const { agent } = await load({ 'agent.yaml': importing('./gh.atip.json'), 'gh.atip.json': GH })
   expect([...agent.tools.keys()]).toEqual(['gh_pr_list', 'gh_pr_merge'])
   const merge = agent.tools.get('gh_pr_merge')
@@ -40,27 +40,34 @@ test('the importer chooses commands, a prefix, and how far the description is tr
   expect(agent.tools.get('github_pr_list')?.settings.trust).toBe('org')
 })
 
-test('a description that is none, and a command that it does not have, are explained', async () => {
-  const list = { 'gh.atip.json': GH, 'tools.yaml': 'tools: []\n' }
-  expect(
-    await complaint({ ...list, 'agent.yaml': importing('{ atip: gh.atip.json, commands: [issue] }') }),
-  ).toContain('agent/agent.yaml:4:38: imports[0].commands[0]: There is no command "issue".')
-  expect(await complaint({ ...list, 'agent.yaml': importing('{ atip: tools.yaml }') })).toContain(
-    'agent/agent.yaml:4:5: imports[0]: agent/tools.yaml is not an ATIP file: it has no "atip" member.',
-  )
-  expect(await complaint({ 'agent.yaml': importing('x.json'), 'x.json': '{"atip":"0.6"}' })).toContain(
-    'agent/x.json:1:1: Missing required field "name"',
-  )
-})
+const EFFECTS = 'imports[0].effects'
 
-test('a mistake in the import itself is shown there', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('{ atip: gh.atip.json, trust: full }'),
-    'gh.atip.json': GH,
-  })
-  expect(message).toContain(
+test.each<[string, string]>([
+  [
+    '{ atip: gh.atip.json, commands: [issue] }',
+    ':4:38: imports[0].commands[0]: There is no command "issue".',
+  ],
+  [
+    '{ atip: tools.yaml }',
+    ':4:5: imports[0]: agent/tools.yaml is not an ATIP file: it has no "atip" member.',
+  ],
+  ['x.json', 'agent/x.json:1:1: Missing required field "name"'],
+  [
+    '{ atip: gh.atip.json, trust: full }',
     'imports[0].trust: must be one of native, vendor, org, community, user, inferred, got "full".',
-  )
+  ],
+  [
+    '{ atip: gh.atip.json, effects: { gh_pr_lst: { network: false } } }',
+    `:4:38: ${EFFECTS}: no tool of this import is called "gh_pr_lst".`,
+  ],
+  ['{ atip: gh.atip.json, effects: { gh_pr_lst: {} } }', 'Did you mean "gh_pr_list"?'],
+  [
+    '{ atip: gh.atip.json, effects: { gh_pr_list: { network: maybe } } }',
+    `:4:61: ${EFFECTS}.gh_pr_list.network: must be true or false, got "maybe".`,
+  ],
+])('a mistake in an import is shown where it is: %s', async (entry, expected) => {
+  const files = { 'gh.atip.json': GH, 'tools.yaml': 'tools: []\n', 'x.json': '{"atip":"0.6"}' }
+  expect(await complaint({ ...files, 'agent.yaml': importing(entry) })).toContain(expected)
 })
 
 test('two programs with a command of one name are refused: no import chooses silently between them', async () => {
@@ -72,7 +79,7 @@ test('two programs with a command of one name are refused: no import chooses sil
   })
   const message = await complaint(both('./other.atip.json'))
   expect(message).toContain(
-    'agent/other.atip.json: "gh_pr_list" would be two commands, of this file and of agent/gh.atip.json: nobody chose between them.',
+    'agent/other.atip.json: "gh_pr_list" would be two commands: one of this file and one of agent/gh.atip.json.',
   )
   expect(message).toContain('Give one import a "prefix:", or choose its "commands:".')
 
@@ -88,22 +95,22 @@ test('one program imported twice, and a tool of the author with a name of its, r
   expect(agent.tools.get('gh_pr_merge')?.expanded.command).toEqual(['gh', 'pr', 'merge', '--squash'])
 })
 
-test.each(['./bin/gh', 'bin/gh'])(
-  'the program %s is found from its description, wherever the agent works',
-  async (path) => {
-    const tools = { 'tools/gh.atip.json': GH.replace('"name":"gh"', `"name":"gh","binary":"${path}"`) }
-    const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...tools })
-    expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe(join(agent.home, 'tools/bin/gh'))
+test.each([
+  ['./bin/gh', 'tools/bin/gh'],
+  ['bin/gh', 'tools/bin/gh'],
+  ['hub', undefined],
+])(
+  'the program %s is found from its description; one without a directory, on the PATH',
+  async (binary, inAgent) => {
+    const description = GH.replace('"name":"gh"', `"name":"gh","binary":"${binary}"`)
+    const files = { 'tools/gh.atip.json': description, 'tools/hub': '' }
+    const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...files })
+    const program = agent.tools.get('gh_pr_list')?.expanded.command[0]
+    expect(program).toBe(inAgent === undefined ? binary : join(agent.home, inAgent))
   },
 )
 
-test('a program named without a directory is left to the PATH, also if a file of that name lies beside its description', async () => {
-  const tools = { 'gh.atip.json': GH.replace('"name":"gh"', '"name":"gh","binary":"hub"'), hub: '' }
-  const { agent } = await load({ 'agent.yaml': importing('./gh.atip.json'), ...tools })
-  expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe('hub')
-})
-
-test('a description of a version that nobody here knows is used, and said to be of one', async () => {
+test('a description of a newer version is used, with a warning', async () => {
   const newer = GH.replace('"0.6"', '"0.10"')
   const { agent, warnings, home } = await load({
     'agent.yaml': importing('./gh.json'),
@@ -145,19 +152,7 @@ test('an import says effects that count in place of those of the file: by the na
   expect(merge && interruptPolicy(merge)).toBe('rerun')
 })
 
-test('effects of a tool that is not imported, and keys and values that are none, are refused where they are written', async () => {
-  const complain = (effects: string) =>
-    complaint({
-      'agent.yaml': importing(`{ atip: ./gh.atip.json, effects: ${effects} }`),
-      'gh.atip.json': GH,
-    })
-  expect(await complain('{ gh_pr_lst: { network: false } }')).toContain(
-    'agent/agent.yaml:4:40: imports[0].effects: no tool of this import is called "gh_pr_lst".',
-  )
-  expect(await complain('{ gh_pr_lst: { network: false } }')).toContain('Did you mean "gh_pr_list"?')
-  expect(await complain('{ gh_pr_list: { network: maybe } }')).toContain(
-    'agent/agent.yaml:4:63: imports[0].effects.gh_pr_list.network: must be true or false, got "maybe".',
-  )
+test('an unknown effect is a warning', async () => {
   const { warnings, home } = await load({
     'agent.yaml': importing('{ atip: ./gh.atip.json, effects: { gh_pr_list: { netwrk: false } } }'),
     'gh.atip.json': GH,

@@ -1,33 +1,90 @@
 import { expect, test } from 'vitest'
-import { DEFAULT_CONTEXT_YAML, HOOK_NAMES } from '../src/index.js'
-import { agentOf, complaint, load, MINIMAL, texts } from './agents.js'
+import { HOOK_NAMES } from '../src/hooks.js'
+import type { Agent } from '../src/index.js'
+import { complaint, type Files, load, MINIMAL, texts } from './agents.js'
 
 const HOOK = '{ command: [guard] }'
+const GUARD = { command: ['guard'], timeoutMs: 30_000, passEnv: [] }
+const SHORT_NAMES = {
+  pre_llm_req: 'pre_llm_request',
+  post_llm_resp: 'post_llm_response',
+  pre_tool_exec: 'pre_tool_execution',
+  post_tool_exec: 'post_tool_execution',
+}
 
 // The rows of the migration tables: what was written for an earlier version, and what becomes of it today.
 
-test('agent.yaml is the main file', async () => {
-  const { warnings } = await load()
-  expect(warnings).toEqual([])
-})
+const MAIN = MINIMAL['agent.yaml']
+const OLD_PROMPT = MINIMAL['context.yaml']?.replace('.md', '.txt')
+const DEPRECATED = '[DEPRECATION WARNING]'
 
-test('config.yaml still works, with a deprecation warning', async () => {
-  const { agent, warnings, home } = await load({
-    'agent.yaml': undefined,
-    'config.yaml': MINIMAL['agent.yaml'],
-  })
-  expect(agent.name).toBe('tester')
-  expect(texts(warnings, home)).toEqual([
-    'agent/config.yaml: [DEPRECATION WARNING] config.yaml is now called agent.yaml. Rename the file.',
-  ])
-})
-
-test('of agent.yaml and config.yaml the first is used, with a warning', async () => {
-  const { agent, warnings, home } = await load({ 'config.yaml': 'name: old\nllm: { model: old }\n' })
-  expect(agent.name).toBe('tester')
-  expect(texts(warnings, home)).toEqual([
-    'agent/config.yaml: Not read: there is an agent.yaml beside it. Remove one of the two.',
-  ])
+test.each<[string, Files, Partial<Agent>, string[]]>([
+  [
+    'config.yaml',
+    { 'agent.yaml': undefined, 'config.yaml': MAIN },
+    { name: 'tester' },
+    [`agent/config.yaml: ${DEPRECATED} config.yaml is now called agent.yaml. Rename the file.`],
+  ],
+  [
+    'config.yaml beside agent.yaml, which is used',
+    { 'config.yaml': 'name: old\nllm: { model: old }\n' },
+    { name: 'tester' },
+    ['agent/config.yaml: Not read: there is an agent.yaml beside it. Remove one of the two.'],
+  ],
+  ...['lifecycle_hooks', 'hooks'].map((key): [string, Files, Partial<Agent>, string[]] => [
+    `${key} in the main file`,
+    { 'agent.yaml': `${MAIN}${key}:\n  on_error: ${HOOK}\n` },
+    { hooks: { on_error: GUARD } },
+    [
+      `agent/agent.yaml:3: ${DEPRECATED} "${key}" now belongs in hooks.yaml. Move what stands under it to hooks.yaml.`,
+    ],
+  ]),
+  [
+    'lifecycle_hooks beside hooks.yaml, which is used',
+    {
+      'agent.yaml': `${MAIN}lifecycle_hooks:\n  on_error: { command: [old] }\n`,
+      'hooks.yaml': `on_error: ${HOOK}\n`,
+    },
+    { hooks: { on_error: GUARD } },
+    ['agent/agent.yaml:3: "lifecycle_hooks" is not read: there is a hooks.yaml. Remove it here.'],
+  ],
+  ...Object.entries(SHORT_NAMES).map(([old, today]): [string, Files, Partial<Agent>, string[]] => [
+    `the hook name ${old}`,
+    { 'hooks.yaml': `${old}: ${HOOK}\n` },
+    { hooks: { [today]: GUARD } },
+    [
+      `agent/hooks.yaml:1: ${DEPRECATED} The hook "${old}" is now called "${today}". Rename it to "${today}".`,
+    ],
+  ]),
+  [
+    'llm_config with model_name',
+    { 'agent.yaml': 'name: old\nllm_config:\n  model_name: gpt-4o\n  temperature: 0.2\n' },
+    { llm: { provider: 'openai', model: 'gpt-4o', parameters: { temperature: 0.2 } } },
+    [
+      `agent/agent.yaml:2: ${DEPRECATED} "llm_config" is now called "llm", and "model_name" in it "model". Rename them.`,
+    ],
+  ],
+  [
+    'system_prompt.txt',
+    {
+      'system_prompt.md': undefined,
+      'system_prompt.txt': 'Old, but good.\n',
+      'context.yaml': OLD_PROMPT,
+    },
+    {
+      snapshot: expect.objectContaining({
+        files: expect.objectContaining({ 'system_prompt.txt': 'Old, but good.\n' }),
+      }),
+    },
+    [
+      `agent/system_prompt.txt: ${DEPRECATED} system_prompt.txt is now called system_prompt.md. Rename the file.`,
+    ],
+  ],
+])('%s loads with one warning', async (_, files, expected, said) => {
+  const { agent, warnings, home } = await load(files)
+  expect(agent).toMatchObject(expected)
+  expect(texts(warnings, home)).toEqual(said)
+  expect(warnings.map(({ deprecated }) => deprecated)).toEqual(said.map((text) => text.includes(DEPRECATED)))
 })
 
 test('hooks.yaml is read with and without lifecycle_hooks around the hooks', async () => {
@@ -38,72 +95,13 @@ test('hooks.yaml is read with and without lifecycle_hooks around the hooks', asy
   }
 })
 
-test.each(['lifecycle_hooks', 'hooks'])(
-  '%s in the main file still works, with a deprecation warning',
-  async (key) => {
-    const text = `${MINIMAL['agent.yaml']}${key}:\n  on_error: ${HOOK}\n`
-    const { agent, warnings, home } = await load({ 'agent.yaml': text })
-    expect(agent.hooks.on_error?.command).toEqual(['guard'])
-    expect(texts(warnings, home)).toEqual([
-      `agent/agent.yaml:3: [DEPRECATION WARNING] "${key}" now belongs into hooks.yaml. Move what stands under it to hooks.yaml.`,
-    ])
-  },
-)
-
-test('of hooks.yaml and lifecycle_hooks the file is used, with a warning', async () => {
-  const { agent, warnings, home } = await load({
-    'agent.yaml': `${MINIMAL['agent.yaml']}lifecycle_hooks:\n  on_error: { command: [old] }\n`,
-    'hooks.yaml': `on_error: ${HOOK}\n`,
-  })
-  expect(agent.hooks.on_error?.command).toEqual(['guard'])
-  expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:3: "lifecycle_hooks" is not read: there is a hooks.yaml. Remove it here.',
-  ])
-})
-
-test.each([
-  ['pre_llm_req', 'pre_llm_request'],
-  ['post_llm_resp', 'post_llm_response'],
-  ['pre_tool_exec', 'pre_tool_execution'],
-  ['post_tool_exec', 'post_tool_execution'],
-] as const)('the hook name %s still works, with a deprecation warning', async (old, today) => {
-  const { agent, warnings, home } = await load({ 'hooks.yaml': `${old}: ${HOOK}\n` })
-  expect(Object.keys(agent.hooks)).toEqual([today])
-  expect(texts(warnings, home)).toEqual([
-    `agent/hooks.yaml:1: [DEPRECATION WARNING] The hook "${old}" is now called "${today}". Rename it to "${today}".`,
-  ])
-})
-
 test('a missing context.yaml has no compatibility period', async () => {
   expect(await complaint({ 'context.yaml': undefined })).toContain('Error: context.yaml not found in agent\n')
-})
-
-test('llm_config with model_name is read as llm with model, with a deprecation warning', async () => {
-  const { agent, warnings, home } = await load({
-    'agent.yaml': 'name: old\nllm_config:\n  model_name: gpt-4o\n  temperature: 0.2\n',
-  })
-  expect(agent.llm).toMatchObject({ model: 'gpt-4o', parameters: { temperature: 0.2 } })
-  expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:2: [DEPRECATION WARNING] "llm_config" is now called "llm", and "model_name" in it "model". Rename them.',
-  ])
 })
 
 test('a mistake under llm_config is shown where it is written', async () => {
   const message = await complaint({ 'agent.yaml': 'name: old\nllm_config:\n  model_name: 5\n' })
   expect(message).toContain('agent/agent.yaml:3:15: ')
-})
-
-test('system_prompt.txt is found, with a deprecation warning', async () => {
-  const { agent, warnings, home } = await load({
-    'system_prompt.md': undefined,
-    'system_prompt.txt': 'Old, but good.\n',
-    'context.yaml':
-      'sources:\n  - { type: file, path: "${AGENT_HOME}/system_prompt.txt" }\n  - { type: journal }\n',
-  })
-  expect(agent.snapshot.files['system_prompt.txt']).toBe('Old, but good.\n')
-  expect(texts(warnings, home)).toEqual([
-    'agent/system_prompt.txt: [DEPRECATION WARNING] system_prompt.txt is now called system_prompt.md. Rename the file.',
-  ])
 })
 
 test('the example of version 1.1 loads as it was written', async () => {
@@ -150,59 +148,6 @@ tools:
   expect(warnings.every(({ deprecated }) => deprecated)).toBe(true)
 })
 
-test('parameters without inject_as load', async () => {
-  const { agent } = await load({
-    'agent.yaml': `${MINIMAL['agent.yaml']}tools:
-  - name: greet
-    command: [echo, hello]
-    parameters:
-      - { name: who, type: string, description: Whom to greet. }
-`,
-  })
-  expect(agent.tools.get('greet')?.expanded.parameters[0]).toMatchObject({
-    name: 'who',
-    inject_as: 'argument',
-  })
-})
-
-test('tools for the sessions of version 1.4 load as the commands they are, those of 1.5 with the command on stdin', async () => {
-  const before = `tools:
-  - name: shell_start
-    command: [delta-sessions, start, bash, "-i"]
-  - name: shell_write
-    command: [delta-sessions, write]
-  - name: shell_read
-    command: [delta-sessions, read]
-`
-  const old = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${before}` })
-  expect(old.warnings).toEqual([])
-  expect(old.agent.tools.get('shell_start')?.expanded.command).toEqual([
-    'delta-sessions',
-    'start',
-    'bash',
-    '-i',
-  ])
-
-  const after = `tools:
-  - name: session_start
-    exec: "delta-sessions start"
-  - name: session_exec
-    exec: "delta-sessions exec \${session_id}"
-    stdin: command
-  - name: session_end
-    exec: "delta-sessions end \${session_id}"
-`
-  const { agent, warnings } = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${after}` })
-  expect(warnings).toEqual([])
-  expect(agent.tools.get('session_exec')?.expanded).toMatchObject({
-    command: ['delta-sessions', 'exec'],
-    parameters: [
-      { name: 'session_id', inject_as: 'argument' },
-      { name: 'command', inject_as: 'stdin' },
-    ],
-  })
-})
-
 test('an agent of version 1.9 as the migration guide makes it loads without a warning, also in strict mode', async () => {
   const { agent, warnings } = await load(
     {
@@ -236,22 +181,10 @@ tools:
       'hooks.yaml': HOOK_NAMES.map(
         (name) => `${name}:\n  command: ["\${AGENT_HOME}/tools/${name}.sh"]\n`,
       ).join(''),
-      'context.yaml': DEFAULT_CONTEXT_YAML,
     },
     { strict: true },
   )
   expect(warnings).toEqual([])
   expect([...agent.tools.keys()]).toEqual(['read_file', 'write_file', 'list_files', 'local_tool'])
   expect(Object.keys(agent.hooks)).toEqual([...HOOK_NAMES])
-})
-
-test('every warning of a compatibility row can be told from the others by its beginning', async () => {
-  const home = await agentOf({
-    'agent.yaml': undefined,
-    'config.yaml': `${MINIMAL['agent.yaml']}hooks:\n  pre_llm_req: ${HOOK}\n`,
-  })
-  const { loadAgent } = await import('../src/index.js')
-  const { warnings } = await loadAgent(home, { environment: {} })
-  expect(warnings).toHaveLength(3)
-  expect(warnings.every(({ message }) => message.startsWith('[DEPRECATION WARNING]'))).toBe(true)
 })

@@ -14,7 +14,7 @@ import { directoryOf, type Files } from './agents.js'
 async function project(files: Files, options: Partial<EnvironmentOptions> = {}) {
   const root = await directoryOf({ '.git/HEAD': '', 'agent/agent.yaml': '', 'work/keep': '', ...files })
   const places = { workDirectory: join(root, 'work'), agentHome: join(root, 'agent') }
-  return { root, load: (more = {}) => loadEnvironment({ ...places, environment: {}, ...options, ...more }) }
+  return { root, load: (more = {}) => loadEnvironment({ ...places, env: {}, ...options, ...more }) }
 }
 
 async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}): Promise<string> {
@@ -24,71 +24,72 @@ async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}):
   return error.message.replaceAll(root, 'project')
 }
 
-const ALL = {
+const KEYS = {
   'work/.env': 'DELTA_API_KEY=work\n',
   'agent/.env': 'DELTA_API_KEY=agent\n',
   '.env': 'DELTA_API_KEY=root\n',
 }
+const URLS = ['OPENAI_API_URL=http://a', 'OPENAI_BASE_URL=http://b', 'DELTA_BASE_URL=http://c']
+const ENV = { DELTA_API_KEY: 'environment', DELTA_BASE_URL: 'https://environment.example.com' }
+const llmBaseUrl = 'https://agent.example.com/v1'
 
-test('the workspace comes before the agent, the agent before the project root, the environment last', async () => {
-  const environment = { DELTA_API_KEY: 'environment' }
-  for (const expected of ['work', 'agent', 'root', 'environment']) {
-    const files: Files = { ...ALL }
-    if (expected !== 'work') files['work/.env'] = undefined
-    if (expected === 'root' || expected === 'environment') files['agent/.env'] = undefined
-    if (expected === 'environment') files['.env'] = undefined
-    const { load } = await project(files, { environment })
-    expect((await load()).apiKey).toBe(expected)
-  }
-})
-
-test('where each value came from is told, the values are not', async () => {
-  const { root, load } = await project({
-    'agent/.env': 'OPENAI_API_KEY=secret\n',
-    '.env': 'DELTA_BASE_URL=https://api.example.com/v1\n',
-  })
-  const { apiKey, baseUrl, origins } = await load()
-  expect({ apiKey, baseUrl }).toEqual({ apiKey: 'secret', baseUrl: 'https://api.example.com/v1' })
-  expect(origins).toEqual([
-    { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
-    { name: 'DELTA_BASE_URL', from: join(root, '.env') },
-  ])
-})
-
-test('the order of the files comes before that of the names', async () => {
-  const { load } = await project({ 'agent/.env': 'OPENAI_API_KEY=near\n', '.env': 'DELTA_API_KEY=far\n' })
-  expect((await load()).apiKey).toBe('near')
-})
-
-test('within a file DELTA_ comes before OPENAI_, and OPENAI_API_URL last', async () => {
-  const lines = ['OPENAI_API_URL=http://a', 'OPENAI_BASE_URL=http://b', 'DELTA_BASE_URL=http://c']
-  const { load } = await project({ 'agent/.env': `OPENAI_API_KEY=o\nDELTA_API_KEY=d\n${lines.join('\n')}\n` })
-  expect(await load()).toMatchObject({ apiKey: 'd', baseUrl: 'http://c' })
-
-  const older = await project({ 'agent/.env': lines.slice(0, 2).join('\n') })
-  expect((await older.load()).baseUrl).toBe('http://b')
-  const oldest = await project({ 'agent/.env': lines.slice(0, 1).join('\n') })
-  expect((await oldest.load()).baseUrl).toBe('http://a')
-})
-
-test('an empty value is none', async () => {
-  const { load } = await project({ 'agent/.env': 'DELTA_API_KEY=\n', '.env': 'DELTA_API_KEY=root\n' })
-  expect((await load()).apiKey).toBe('root')
-})
-
-test('llm.base_url of the agent comes after its .env and before the rest', async () => {
-  const llmBaseUrl = 'https://agent.example.com/v1'
-  const environment = { DELTA_BASE_URL: 'https://environment.example.com' }
-  const bare = await project({}, { llmBaseUrl, environment })
-  expect(await bare.load()).toMatchObject({
-    baseUrl: llmBaseUrl,
-    origins: [{ name: 'llm.base_url', from: join(bare.root, 'agent/agent.yaml') }],
-  })
-  const overridden = await project(
+test.each<[string, Files, Partial<EnvironmentOptions>, object]>([
+  ['the workspace', KEYS, {}, { apiKey: 'work' }],
+  ['then the agent', { ...KEYS, 'work/.env': '' }, {}, { apiKey: 'agent' }],
+  ['then the project root', { '.env': KEYS['.env'] }, {}, { apiKey: 'root' }],
+  ['then the environment', {}, {}, { apiKey: 'environment' }],
+  [
+    'the order of the files before that of the names',
+    { 'agent/.env': 'OPENAI_API_KEY=near\n', '.env': 'DELTA_API_KEY=far\n' },
+    {},
+    { apiKey: 'near' },
+  ],
+  [
+    'within a file DELTA_ before OPENAI_',
+    { 'agent/.env': `OPENAI_API_KEY=o\nDELTA_API_KEY=d\n${URLS.join('\n')}\n` },
+    {},
+    { apiKey: 'd', baseUrl: 'http://c' },
+  ],
+  ['then OPENAI_BASE_URL', { 'agent/.env': URLS.slice(0, 2).join('\n') }, {}, { baseUrl: 'http://b' }],
+  ['and OPENAI_API_URL last', { 'agent/.env': URLS[0] }, {}, { baseUrl: 'http://a' }],
+  [
+    'a value before an empty one',
+    { 'agent/.env': 'DELTA_API_KEY=\n', '.env': KEYS['.env'] },
+    {},
+    { apiKey: 'root' },
+  ],
+  ['llm.base_url before the environment', {}, { llmBaseUrl }, { baseUrl: llmBaseUrl }],
+  [
+    'and after the .env of the agent',
     { 'agent/.env': 'DELTA_BASE_URL=http://other\n' },
-    { llmBaseUrl, environment },
-  )
-  expect((await overridden.load()).baseUrl).toBe('http://other')
+    { llmBaseUrl },
+    { baseUrl: 'http://other' },
+  ],
+  [
+    'quotes, comments, export, spaces, BOM and Windows line ends as such files mean them',
+    {
+      'agent/.env':
+        '\uFEFF# key\r\nexport DELTA_API_KEY = "sk #1=="   # mine\r\nDELTA_BASE_URL=\'http://x/#a\'\r\n',
+    },
+    {},
+    { apiKey: 'sk #1==', baseUrl: 'http://x/#a' },
+  ],
+])('what counts: %s', async (_, files, options, expected) => {
+  const { load } = await project(files, { env: ENV, ...options })
+  expect(await load()).toMatchObject(expected)
+})
+
+test('the origins say where each value came from, and never the value', async () => {
+  const { root, load } = await project({ 'agent/.env': 'OPENAI_API_KEY=secret\n' }, { llmBaseUrl })
+  expect(await load()).toEqual({
+    apiKey: 'secret',
+    baseUrl: llmBaseUrl,
+    origins: [
+      { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
+      { name: 'llm.base_url', from: join(root, 'agent/agent.yaml') },
+    ],
+    warnings: [],
+  })
 })
 
 test('the project root is looked for above the agent, not above the workspace', async () => {
@@ -104,13 +105,6 @@ test('the project root is looked for above the agent, not above the workspace', 
   expect((await load()).apiKey).toBe('root')
 })
 
-test('quotes, comments, export, spaces, BOM and Windows line ends are read as such files mean them', async () => {
-  const text =
-    '\uFEFF# key\r\nexport DELTA_API_KEY = "sk #1=="   # mine\r\nDELTA_BASE_URL=\'http://x/#a\'\r\n'
-  const { load } = await project({ 'agent/.env': text })
-  expect(await load()).toMatchObject({ apiKey: 'sk #1==', baseUrl: 'http://x/#a' })
-})
-
 test('other names in an .env file have no effect', async () => {
   const before = { ...process.env }
   const { load } = await project({
@@ -120,7 +114,7 @@ test('other names in an .env file have no effect', async () => {
   expect(process.env).toEqual(before)
 })
 
-// The agent's own tools can write to the workspace, and so could whoever it came from.
+// The agent's own tools can write to the workspace, and so could the author of what was cloned there.
 
 test.each([
   ['of somebody', 'DELTA_BASE_URL=https://evil.example.com/v1?token=t\n', 'https://evil.example.com/v1'],
@@ -131,8 +125,8 @@ test.each([
   async (_, text, url) => {
     for (const name of ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL']) {
       const files = { 'work/.env': `# mine\n${text.replace('DELTA_BASE_URL', name)}` }
-      expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
-        `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because whoever can write to the workspace can set it.
+      expect(await refusal(files, { env: { OPENAI_API_KEY: 'sk' } })).toBe(
+        `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because anyone who can write to the workspace can set it.
 Move the line to the agent's .env, or trust this file.`,
       )
     }
@@ -212,7 +206,7 @@ test.each<[string, Files, string[]]>([
   ],
   ['nothing of the agent', { 'agent/.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' }, []],
 ])('one warning names %s', async (_, files, expected) => {
-  const { root, load } = await project(files, { environment: { OPENAI_API_KEY: 'sk' } })
+  const { root, load } = await project(files, { env: { OPENAI_API_KEY: 'sk' } })
   const { warnings } = await load()
   const told = warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`)
   expect(told.map((text) => text.replaceAll(`${root}/`, ''))).toEqual(expected)
@@ -226,21 +220,19 @@ test('an agent inside of another run’s workspace gets no key for an address of
     agentHome: join(root, 'parent/child'),
     llmBaseUrl: 'https://evil.example.com',
   }
-  const environment = {
+  const env = {
     OPENAI_API_KEY: 'sk',
     DELTA_PARENT_RUN: join(root, 'parent/.delta/20261120_093000_a1b2c3'),
   }
-  await expect(loadEnvironment({ ...options, environment })).rejects.toThrow(
+  await expect(loadEnvironment({ ...options, env })).rejects.toThrow(
     `${root}/parent/child/agent.yaml: llm.base_url would send a key from elsewhere`,
   )
-  expect(await loadEnvironment({ ...options, environment: { OPENAI_API_KEY: 'sk' } })).toMatchObject({
+  expect(await loadEnvironment({ ...options, env: { OPENAI_API_KEY: 'sk' } })).toMatchObject({
     apiKey: 'sk',
   })
   const link = join(root, 'link')
   await symlink(join(root, 'parent/child'), link)
-  await expect(loadEnvironment({ ...options, agentHome: link, environment })).rejects.toThrow(
-    'would send a key',
-  )
+  await expect(loadEnvironment({ ...options, agentHome: link, env })).rejects.toThrow('would send a key')
 })
 
 /** An agent that a tool of another run may have written, and that run's variables. */
@@ -250,8 +242,8 @@ async function nestedAgent(files: Files, variables: NodeJS.ProcessEnv) {
     '.delta/20261120_093000_a1b2c3/keep': '',
     ...files,
   })
-  const environment = { ...variables, DELTA_PARENT_RUN: join(root, '.delta/20261120_093000_a1b2c3') }
-  return { environment, agentHome: join(root, 'made/agent'), workDirectory: join(root, 'made/work') }
+  const env = { ...variables, DELTA_PARENT_RUN: join(root, '.delta/20261120_093000_a1b2c3') }
+  return { env, agentHome: join(root, 'made/agent'), workDirectory: join(root, 'made/work') }
 }
 
 test.each([
@@ -329,31 +321,20 @@ For example DELTA_BASE_URL=http://localhost:11434/v1`
     expect(await refusal({ 'work/.env': `# mine\nDELTA_BASE_URL=${url}\n` })).toBe(
       `project/work/.env:2:1: ${message}`,
     )
-    expect(await refusal({}, { environment: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
+    expect(await refusal({}, { env: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
   },
 )
 
-test('a name that is almost one of ours is pointed out; others are nobody’s business', async () => {
+test('a name that is almost one of ours is pointed out; others are ignored', async () => {
   const { root, load } = await project({
-    'agent/.env': 'DELTA_APIKEY=sk\nOPENAI_API_TYPE=x\nOPENAI_ORG_ID=x\nDELTA_BASE_URI=http://x\n',
+    'agent/.env': 'DELTA_APIKEY=sk\nOPENAI_API_TYPE=x\nOPENAI_ORG_ID=x\nexport OPENAI_API_BASE=http://x\n',
   })
   const { warnings } = await load()
   expect(warnings.map(({ line, message, hint }) => `${line}: ${message} ${hint}`)).toEqual([
     '1: DELTA_APIKEY has no effect. Did you mean DELTA_API_KEY?',
-    '4: DELTA_BASE_URI has no effect. Did you mean DELTA_BASE_URL?',
+    '4: OPENAI_API_BASE has no effect. Did you mean OPENAI_BASE_URL?',
   ])
-  expect(warnings[0]?.file).toBe(join(root, 'agent/.env'))
-})
-
-test.each([
-  ['OPENAI_API_BASE', 'OPENAI_BASE_URL'],
-  ['DELTA_API_URL', 'DELTA_BASE_URL'],
-])('%s, as others call it, is said to have no effect', async (written, meant) => {
-  const { load } = await project({ 'work/.env': `export ${written}=http://localhost:1/v1\n` })
-  const { baseUrl, warnings } = await load()
-  expect(baseUrl).toBeUndefined()
-  const [message, hint] = [`${written} has no effect.`, `Did you mean ${meant}?`]
-  expect(warnings).toMatchObject([{ line: 1, column: 8, message, hint }])
+  expect(warnings[1]).toMatchObject({ file: join(root, 'agent/.env'), column: 8 })
 })
 
 test('an agent that is not there is said to be missing', async () => {
@@ -365,12 +346,8 @@ test('an agent that is not there is said to be missing', async () => {
   })
 })
 
-test('an .env that is a directory is pointed out, one that is no text is an error', async () => {
-  const { root, load } = await project({ 'agent/.env/x': '' })
-  const { origins, warnings } = await load()
-  expect(origins).toEqual([])
-  expect(warnings.map(({ file, message }) => `${file} ${message}`)).toEqual([
-    `${root}/agent/.env is a directory, not a file; no settings are read from it.`,
-  ])
+test('an .env that is a directory is ignored, one that is not text is an error', async () => {
+  const { load } = await project({ 'agent/.env/x': '' })
+  expect(await load()).toEqual({ origins: [], warnings: [] })
   expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
 })

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadAgent } from '../src/index.js'
@@ -73,12 +73,6 @@ test('a circle is reported with the whole chain', async () => {
 Remove one of them.`)
 })
 
-test('a file that imports itself, or the agent that imports it, is a circle as well', async () => {
-  expect(await complaint({ 'agent.yaml': importing('agent.yaml') })).toContain(
-    'agent/agent.yaml → agent/agent.yaml',
-  )
-})
-
 test('an import from outside of the agent is refused, and the message says how to allow it', async () => {
   const outside = await directoryOf({ 'db.yaml': tool('query') })
   const home = await agentOf({ 'agent.yaml': importing(join(outside, 'db.yaml')) })
@@ -88,7 +82,7 @@ test('an import from outside of the agent is refused, and the message says how t
   - ${outside}/db.yaml
     ^
 If you trust what is there, make its directory an import root (DELTA_IMPORT_ROOTS, or for this run alone).`)
-  await expect(loadAgent(home, { environment: {} })).rejects.toMatchObject({
+  await expect(loadAgent(home, { env: {} })).rejects.toMatchObject({
     problems: [{ allowedBy: { option: 'importRoots', value: outside } }],
   })
 })
@@ -103,23 +97,19 @@ test('a symbolic link does not lead out either', async () => {
 })
 
 test('a neighbour whose name begins like the agent is outside', async () => {
-  const home = await agentOf({ 'agent.yaml': importing('../x') })
-  const neighbour = `${home}-shared`
-  await mkdir(neighbour)
-  const { onTestFinished } = await import('vitest')
-  const { rm } = await import('node:fs/promises')
-  onTestFinished(() => rm(neighbour, { recursive: true }))
-  await writeFile(join(neighbour, 'tools.yaml'), tool('near'))
-  await writeFile(join(home, 'agent.yaml'), importing(`${neighbour}/tools.yaml`))
-  expect(await complaintAbout(home)).toContain("outside of the agent's directory.")
+  const project = await directoryOf({
+    ...prefixed('agent', importing('../agent-shared/tools.yaml')),
+    'agent-shared/tools.yaml': tool('near'),
+  })
+  expect(await complaintAbout(join(project, 'agent'))).toContain("outside of the agent's directory.")
 })
 
 test('the person who runs the agent may allow a shared library, by option or environment', async () => {
   const project = await directoryOf({ 'shared/files.yaml': tool('read'), 'agents/one/keep': '' })
   const home = await agentOf({ 'agent.yaml': importing(`${project}/shared/files.yaml`) })
-  const byOption = await loadAgent(home, { environment: {}, importRoots: [join(project, 'shared')] })
+  const byOption = await loadAgent(home, { env: {}, importRoots: [join(project, 'shared')] })
   const byEnvironment = await loadAgent(home, {
-    environment: { DELTA_IMPORT_ROOTS: `/nowhere:${project}/shared` },
+    env: { DELTA_IMPORT_ROOTS: `/nowhere:${project}/shared` },
   })
   expect([...byOption.agent.tools.keys()]).toEqual(['read'])
   expect([...byEnvironment.agent.tools.keys()]).toEqual(['read'])
@@ -127,7 +117,7 @@ test('the person who runs the agent may allow a shared library, by option or env
 })
 
 test('a relative DELTA_IMPORT_ROOTS is refused: it would mean something else in each directory', async () => {
-  const message = await complaint({}, { environment: { DELTA_IMPORT_ROOTS: '../shared' } })
+  const message = await complaint({}, { env: { DELTA_IMPORT_ROOTS: '../shared' } })
   expect(message).toBe('DELTA_IMPORT_ROOTS: "../shared" is not an absolute path.')
 })
 
@@ -139,7 +129,7 @@ test('npm: imports a file of an installed package, also through the links of pnp
   const home = await agentOf({ 'agent.yaml': importing('npm:@acme/tools/tools/files.yaml') })
   await mkdir(join(home, 'node_modules/@acme'), { recursive: true })
   await symlink(store, join(home, 'node_modules/@acme/tools'))
-  const { agent } = await loadAgent(home, { environment: {} })
+  const { agent } = await loadAgent(home, { env: {} })
   expect([...agent.tools.keys()]).toEqual(['more', 'read'])
 })
 
@@ -148,109 +138,52 @@ test('npm: looks in the directories around the agent, as Node does', async () =>
     'node_modules/acme/all.yaml': tool('acme'),
     ...prefixed('agents/one', importing('npm:acme/all.yaml')),
   })
-  const { agent } = await loadAgent(join(project, 'agents/one'), { environment: {} })
+  const { agent } = await loadAgent(join(project, 'agents/one'), { env: {} })
   expect([...agent.tools.keys()]).toEqual(['acme'])
 })
 
-test('npm: reaches neither out of the package nor to one that is not there', async () => {
+const BY_ENTRY = 'agent/agent.yaml:4:5: imports[0]: '
+
+test.each<[string, string]>([
+  ['npm:acme/../../secret.yaml', `${BY_ENTRY}"npm:acme/../../secret.yaml" leads out of the package, to `],
+  ['npm:missing/a.yaml', 'the package "missing" is not installed.'],
+  ['npm:missing/a.yaml', '\nInstall it there: cd agent && npm install missing'],
+  ['npm:acme/none.yaml', 'the package in agent/node_modules/acme has no file "none.yaml".'],
+  ...['npm:acme', 'npm:../a.yaml', 'npm:@x/../a.yaml', 'npm:./a.yaml'].map((entry): [string, string] => [
+    entry,
+    `"${entry}" is not of the form npm:<package>/<file>.`,
+  ]),
+  [
+    'https://example.com/a.yaml',
+    '"https://example.com/a.yaml" is not a file; nothing is fetched from elsewhere.',
+  ],
+  ['tols.yaml', `${BY_ENTRY}"tols.yaml" does not exist in agent.`],
+  ['agent.yaml', 'the imports go in a circle: agent/agent.yaml → agent/agent.yaml.'],
+  ['notes.yaml', 'agent/notes.yaml:1:1: An imported file must contain a list "tools:".'],
+  ['bad.yaml', 'agent/bad.yaml:2:27: tools[0] "bad": '],
+  ['empty.yaml', 'agent/empty.yaml:1:1: must be a mapping, got nothing.'],
+  ['./tools', `${BY_ENTRY}agent/tools is a directory, not a file.\n  - ./tools\n    ^`],
+  ...['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'].map((entry): [string, string] => [
+    entry,
+    `${BY_ENTRY}must be a path, or { atip: <file> } for a description in ATIP.\n`,
+  ]),
+  ['"a\\0b"', `${BY_ENTRY}"a\\x00b" cannot be read`],
+  ['a'.repeat(5000), 'name too long'],
+  ['circle.yaml', '"circle.yaml" is a symbolic link that leads to itself.'],
+])('an import that leads to no tools is explained: %s', async (entry, expected) => {
   const home = await agentOf({
-    'agent.yaml': importing(
-      'npm:acme/../../secret.yaml',
-      'npm:missing/a.yaml',
-      'npm:acme',
-      'npm:acme/none.yaml',
-    ),
+    'agent.yaml': importing(entry),
     'node_modules/acme/package.json': '{}',
-    'secret.yaml': tool('secret'),
-  })
-  const message = await complaintAbout(home)
-  expect(message).toContain('imports[0]: "npm:acme/../../secret.yaml" leads out of the package')
-  expect(message).toContain('imports[1]: the package "missing" is not installed.')
-  expect(message).toContain(`Install it there: cd agent && npm install missing`)
-  expect(message).toContain('imports[2]: "npm:acme" is not of the form npm:<package>/<file>.')
-  expect(message).toContain('imports[3]: the package "acme" has no file "none.yaml".')
-})
-
-test.each(['npm:../a.yaml', 'npm:@x/../a.yaml', 'npm:./a.yaml'])('%s is no package', async (entry) => {
-  const project = await directoryOf({
     'node_modules/@x/y': '',
+    'secret.yaml': tool('secret'),
     'a.yaml': tool('a'),
-    ...prefixed('agent', importing(entry)),
-  })
-  expect(await complaintAbout(join(project, 'agent'))).toContain('is not of the form npm:<package>/<file>.')
-})
-
-test('nothing is fetched from the network', async () => {
-  expect(await complaint({ 'agent.yaml': importing('https://example.com/tools.yaml') })).toContain(
-    'imports[0]: "https://example.com/tools.yaml" is not a file; nothing is fetched from elsewhere.',
-  )
-})
-
-test('a missing file and a pattern are explained', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('tols.yaml', '"tools/*.yaml"'),
-  })
-  expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: "tols.yaml" does not exist in agent.`)
-})
-
-test('an imported file without tools is probably the wrong file', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('notes.yaml'),
+    'bad.yaml': tool('bad', '"a | b"'),
     'notes.yaml': 'description: Notes.\n',
-  })
-  expect(message).toContain('agent/notes.yaml:1:1: An imported file must contain a list "tools:".')
-})
-
-test('mistakes in an imported file are shown in that file', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('tools.yaml'),
-    'tools.yaml': tool('bad', '"a | b"'),
-  })
-  expect(message).toContain('agent/tools.yaml:2:27: tools[0] "bad": ')
-})
-
-test('an import that is a directory, and one that is empty, are said to be, both where they are written', async () => {
-  const message = await complaint({
-    'agent.yaml': importing('./tools', 'empty.yaml', '.'),
-    'tools/b.yaml': tool('b'),
     'empty.yaml': '# later\n',
+    'tools/b.yaml': tool('b'),
   })
-  expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: agent/tools is a directory, not a file.
-  - ./tools
-    ^
-`)
-  expect(message).toContain(`agent/agent.yaml:5:5: imports[1]: agent/empty.yaml is empty.
-  - empty.yaml
-    ^
-A file to import holds a list "tools:".`)
-  expect(message).toContain('imports[2]: agent is a directory, not a file.')
-})
-
-test.each(['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'])(
-  'an import written as %s is answered with how to write it',
-  async (entry) => {
-    const message = await complaint({ 'agent.yaml': importing(entry) })
-    expect(message).toContain(
-      'agent/agent.yaml:4:5: imports[0]: must be a path, or { atip: <file> } for a description in ATIP.',
-    )
-    expect(message).toContain('As in: - ./tools/files.yaml')
-  },
-)
-
-test('a path that cannot be one is refused like any other', async () => {
-  const message = await complaint({ 'agent.yaml': importing('"a\\0b"', 'a'.repeat(5000)) })
-  expect(message).toContain('imports[0]: "a\\x00b" cannot be read')
-  expect(message).toContain('imports[1]: ')
-  expect(message).toContain('name too long')
-})
-
-test('links that lead in a circle are said to', async () => {
-  const home = await agentOf({ 'agent.yaml': importing('one.yaml') })
-  await symlink('two.yaml', join(home, 'one.yaml'))
-  await symlink('one.yaml', join(home, 'two.yaml'))
-  expect(await complaintAbout(home)).toContain(
-    'agent/agent.yaml:4:5: imports[0]: "one.yaml" is a symbolic link that leads to itself.',
-  )
+  await symlink('circle.yaml', join(home, 'circle.yaml'))
+  expect(await complaintAbout(home)).toContain(expected)
 })
 
 test('an override that is met along several ways is listed once', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { listSettings } from '../src/index.js'
-import { agentOf, load } from './agents.js'
+import { listSettings } from '../src/internal.js'
+import { agentOf } from './agents.js'
 
 test('every value is listed with the line it comes from, defaults as such, secrets masked', async () => {
   const home = await agentOf({
@@ -15,7 +15,7 @@ tools:
     'base.yaml': 'tools:\n  - { name: list, exec: ls }\n',
     'hooks.yaml': 'on_error: { command: [notify] }\n',
   })
-  const settings = await listSettings(home, { environment: {} })
+  const settings = await listSettings(home, { env: {} })
   const shown = settings.map(({ path, value, origin, replaces = [] }) =>
     [
       path,
@@ -50,20 +50,6 @@ tools:
   ])
 })
 
-test('a policy with nothing under it has the default of every rule, and a warning', async () => {
-  const { agent, warnings } = await load({ 'agent.yaml': 'name: tester\nllm: { model: gpt-4o }\npolicy:\n' })
-  expect(agent.policy).toMatchObject({ onConfirmation: 'ask_human', rules: { allowDestructive: false } })
-  expect(warnings).toMatchObject([
-    {
-      line: 3,
-      column: 1,
-      message:
-        'policy: nothing is under it, so the defaults hold: a person is asked before what is destructive, and interactive tools are refused.',
-      hint: 'Write policy: {} if that is what you want, or remove the key to allow every effect.',
-    },
-  ])
-})
-
 test('a policy is listed rule by rule; a value that is written has no default beside it', async () => {
   const home = await agentOf({
     'agent.yaml': `name: a
@@ -72,7 +58,7 @@ max_iterations: 7
 policy: { allow_network: false }
 `,
   })
-  const settings = await listSettings(home, { environment: {} })
+  const settings = await listSettings(home, { env: {} })
   const shown = settings.map(
     ({ path, value, origin }) => `${path} ${value} ${origin.replace(`${home}/`, '')}`,
   )

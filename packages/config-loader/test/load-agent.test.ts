@@ -1,46 +1,52 @@
-import { mkdir, symlink } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { loadAgent } from '../src/index.js'
-import { agentOf, complaint, complaintAbout, directoryOf, load, texts } from './agents.js'
+import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 test('an agent is its name, its model, its tools, its recipe and its hooks', async () => {
   const { agent, warnings, home } = await load({
     'agent.yaml': `name: searcher
-version: 1.2.0
+version: 1.10
 description: Searches.
 llm: { model: gpt-4o, temperature: 0.2 }
 max_iterations: 7
+accept_empty: true
+policy: { allow_network: false }
 tools:
   - name: list_files
     exec: ls \${directory}
 `,
-    'hooks.yaml': 'on_run_end:\n  command: [delta-sessions, cleanup]\n',
+    'hooks.yaml': `on_run_end: { command: [delta-sessions, cleanup] }
+pre_llm_request: { command: ["\${AGENT_HOME}/x"], timeout_ms: 500, pass_env: [OPENAI_API_KEY] }
+x-mine: { command: [ignored] }
+`,
   })
 
   expect(warnings).toEqual([])
   expect(agent).toMatchObject({
     home,
     name: 'searcher',
-    version: '1.2.0',
+    version: '1.10', // as it is written
     description: 'Searches.',
     llm: { provider: 'openai', model: 'gpt-4o', parameters: { temperature: 0.2 } },
     maxIterations: 7,
     toolConcurrency: 1,
-    hooks: { on_run_end: { command: ['delta-sessions', 'cleanup'], timeoutMs: 30_000, passEnv: [] } },
+    acceptEmpty: true,
+    policy: { rules: { allowNetwork: false, allowDestructive: false } },
+  })
+  expect(agent.hooks).toEqual({
+    on_run_end: { command: ['delta-sessions', 'cleanup'], timeoutMs: 30_000, passEnv: [] },
+    pre_llm_request: { command: ['${AGENT_HOME}/x'], timeoutMs: 500, passEnv: ['OPENAI_API_KEY'] },
   })
   expect([...agent.tools.keys()]).toEqual(['list_files'])
   expect(agent.tools.get('list_files')?.expanded.command).toEqual(['ls'])
   expect(agent.manifest.sources.map(({ type }) => type)).toEqual(['file', 'journal'])
 })
 
-test('a missing directory is named', async () => {
-  const message = await loadAgent('no/such/agent', { environment: {} }).catch((error: Error) => error.message)
-  expect(message).toBe("no/such/agent: the agent's directory does not exist.")
-})
-
-test('one that is a link to itself is said to be there, and not to be made', async () => {
+test('a link to itself in place of the directory is called one', async () => {
   const home = await directoryOf({})
   await symlink('agent', join(home, 'agent'))
   expect(await complaintAbout(join(home, 'agent'))).toContain(
@@ -54,7 +60,7 @@ test('a directory without agent.yaml names the agents inside of it', async () =>
 Agents inside of it: agent/one, agent/two`)
 })
 
-test('agent.yml is not read, and that is said', async () => {
+test('agent.yml is not read, and the message says so', async () => {
   const home = await directoryOf({ 'agent.yml': 'name: x' })
   expect(await complaintAbout(home)).toBe(
     'agent: holds no agent.yaml.\nRename agent/agent.yml to agent.yaml.',
@@ -66,192 +72,128 @@ test('a file in place of the agent directory is understood', async () => {
   expect(await complaintAbout(join(home, 'agent.yaml'))).toContain('is a file, but an agent is a directory.')
 })
 
-test('a mistake inside a template is shown at its column in the file', async () => {
-  const text = 'name: a\nllm: { model: x }\ntools:\n  - name: count\n    exec: "cat ${file} | wc -l"\n'
-  expect(await complaint({ 'agent.yaml': text })).toContain(`agent/agent.yaml:5:24: tools[0] "count": `)
-  expect(await complaint({ 'agent.yaml': text })).toContain(`
-  exec: "cat \${file} | wc -l"
-                     ^
-`)
-})
-
-test('without context.yaml the message holds one to paste, which reads the file that system_prompt names', async () => {
-  const home = await agentOf({
-    'agent.yaml': 'name: a\nllm: { model: x }\nsystem_prompt: prompts/main.md\n',
-    'prompts/main.md': 'Hi.',
-    'context.yaml': undefined,
-  })
-  const error = await loadAgent(home, { environment: {} }).catch((error: unknown) => error)
+test('without context.yaml the message holds one to paste, whatever the prompt file is called', async () => {
+  const files = {
+    'agent.yaml': `${MINIMAL['agent.yaml']}system_prompt: it's me.md\n`,
+    "it's me.md": 'Hi.',
+  }
+  const home = await agentOf({ ...files, 'context.yaml': undefined })
+  const error = await loadAgent(home, { env: {} }).catch((error: unknown) => error)
   expect(error).toMatchObject({ code: 'ERR_CONFIG_CONTEXT_MISSING' })
-  expect((error as Error).message).toBe(`Error: context.yaml not found in ${home}
-
-Delta Engine requires an explicit context.yaml file to define how
-the agent's attention window is constructed.
-
-Quick fix - Create context.yaml with default content:
-
-sources:
-  - type: file
-    id: system_prompt
-    path: '\${AGENT_HOME}/prompts/main.md'
-  - type: file
-    id: workspace_guide
-    path: '\${CWD}/DELTA.md'
-    on_missing: skip
-  - type: journal
-    id: conversation_history
-
-For more information, see:
-https://github.com/delta-engine/delta/blob/main/packages/context/README.md`)
+  const { message } = error as Error
+  expect(message).toMatch(`Error: context.yaml not found in ${home}\n`)
+  const offered = message.slice(message.indexOf('sources:'), message.indexOf('\n\nFor more'))
+  expect((parse(offered) as { sources: { path?: string }[] }).sources[0]?.path).toBe(
+    "${AGENT_HOME}/it's me.md",
+  )
+  expect((await load({ ...files, 'context.yaml': offered })).warnings).toEqual([])
 })
 
-test('every problem of every file is reported at once', async () => {
-  const message = await complaint({
-    'agent.yaml': 'name: 5\nllm: {}\ntools:\n  - exec: ls\n',
-    'hooks.yaml': 'on_eror: { command: [x] }\n',
-    'context.yaml': 'sources: []\n',
+test('the prompt may not lead out of the agent, neither by a path nor by a link', async () => {
+  const withPrompt = (path: string) => `${MINIMAL['agent.yaml']}system_prompt: ${path}\n`
+  const outside = await directoryOf({ 'secret.md': 'x' })
+  const home = await agentOf({ 'agent.yaml': withPrompt('link.md') })
+  await symlink(join(outside, 'secret.md'), join(home, 'link.md'))
+  expect(await complaintAbout(home)).toContain(`system_prompt: "link.md" leads out of the agent's directory.`)
+  expect(await complaint({ 'agent.yaml': withPrompt('../../../../../../etc/passwd') })).toContain(
+    `leads out of the agent's directory.`,
+  )
+})
+
+test('the turns of a scripted model are read from the file that llm.script names', async () => {
+  const main = 'name: a\nllm: { provider: script, script: turns.yaml }\n'
+  const { agent } = await load({
+    'agent.yaml': main,
+    'turns.yaml': '- { tool_calls: [{ name: list, arguments: {} }] }\n- { content: Done. }\n',
   })
-  expect(
-    message.split('\n').filter((line) => line.startsWith('agent/') || line.endsWith('problems.')),
-  ).toEqual([
-    'agent/agent.yaml:1:7: name: must be a string, got 5.',
-    'agent/agent.yaml:2:1: llm.model: The provider openai needs it.',
-    expect.stringMatching(/^agent\/agent\.yaml:4:5: tools\[0\]: name /),
-    'agent/hooks.yaml:1:1: There is no hook "on_eror"; it would never be called.',
-    'agent/context.yaml:1:10: sources: must not be empty.',
-    '5 problems.',
-  ])
+  expect(agent.script).toEqual([{ tool_calls: [{ name: 'list', arguments: {} }] }, { content: 'Done.' }])
+  const wrong = await complaint({ 'agent.yaml': main, 'turns.yaml': '- content: fine\n- content: 5\n' })
+  expect(wrong).toContain('agent/turns.yaml:2:12: [1].content: ')
 })
 
-test('unknown keys are warnings with the name that was probably meant', async () => {
-  const { warnings, home } = await load({
-    'agent.yaml': `name: a
-llm: { model: x }
-max_iteration: 5
-x-owner: me
-tools:
-  - name: list
-    exec: ls
-    timeout: 5
+test('consent is to a tool that exists, and an error for any other', async () => {
+  const tools = 'tools: [{ name: bash, exec: ls }]'
+  const policy = (names: string) => `name: a\nllm: { model: x }\n${tools}\npolicy:\n  tools: ${names}\n`
+  expect((await load({ 'agent.yaml': policy('{ bash: allow }') })).agent.policy).toMatchObject({
+    tools: { bash: 'allow' },
+  })
+  expect(await complaint({ 'agent.yaml': policy('{ bsh: allow }') })).toBe(
+    'agent/agent.yaml:5:12: policy.tools: there is no tool "bsh".\n  tools: { bsh: allow }\n           ^\nDid you mean "bash"?',
+  )
+  expect(await complaint({ 'agent.yaml': policy('{ bash: always }') })).toContain(
+    'agent/agent.yaml:5:18: policy.tools.bash: must be allow, got "always".',
+  )
+})
+
+test('an empty policy has the default of every rule, and a warning', async () => {
+  const { agent, warnings } = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}policy:\n` })
+  expect(agent.policy).toMatchObject({ onConfirmation: 'ask_human', rules: { allowDestructive: false } })
+  expect(warnings).toMatchObject([{ line: 3, column: 1, message: /^policy is empty, so the defaults hold/ }])
+})
+
+test('parameters of the API pass through, also with strict, and x- keys are the author’s own', async () => {
+  const text = 'name: a\nllm: { model: x, frobnicate: 1, top_k: 5, verbosity: low, x-note: cheap }\n'
+  const { agent, warnings } = await load({ 'agent.yaml': text }, { strict: true })
+  expect(agent.llm.parameters).toEqual({ frobnicate: 1, top_k: 5, verbosity: 'low' })
+  expect(warnings).toEqual([])
+})
+
+test('a run keeps the resolved agent.yaml, and the other files as they are', async () => {
+  const files = {
+    'agent.yaml': `${MINIMAL['agent.yaml']}imports: [tools.yaml]\n`,
+    'tools.yaml': 'tools:\n  - { name: list, exec: "ls ${directory}" }\n',
+    'hooks.yaml': '# mine\non_error: { command: [x] }\n',
+  }
+  const { agent } = await load(files)
+  const { files: kept, config } = agent.snapshot
+  expect(Object.keys(kept).sort()).toEqual(['agent.yaml', 'context.yaml', 'hooks.yaml', 'system_prompt.md'])
+  expect(kept['hooks.yaml']).toBe('# mine\non_error: { command: [x] }\n')
+  expect(kept['system_prompt.md']).toBe('You test.\n')
+  expect(parse(kept['agent.yaml'] ?? '')).toEqual(config)
+  expect(config).toMatchObject({ name: 'tester', tools: [{ name: 'list', command: ['ls'] }] })
+  expect(config).not.toHaveProperty('imports')
+  expect((await load(files)).agent.snapshot).toEqual(agent.snapshot)
+})
+
+test('values whose names say that they are secret are masked: the snapshot is written into every run', async () => {
+  const { agent } = await load({
+    'agent.yaml': `${MINIMAL['agent.yaml']}tools:
+  - name: push
+    exec: push
+    env: { GITHUB_TOKEN: ghp_1, MODE: fast, DB_PASSWORD: p }
+  - name: open
+    exec: open
+    env: { DOOR_PASSWORD: 31415926, FLOOR: 3 }
 `,
   })
-  expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:3: unknown key "max_iteration". Did you mean "max_iterations"?',
-    'agent/agent.yaml:8: tools[0]: unknown key "timeout". Did you mean "timeout_ms"?',
-  ])
-})
-
-test('unknown keys inside of a tool are found at every level', async () => {
-  const { warnings, home } = await load({
-    'agent.yaml': `name: a
-llm: { model: x }
-tools:
-  - name: list
-    exec: ls \${directory}
-    parameters:
-      - name: directory
-        requird: false
-        x-mine: 1
-    effects: { netwrk: true }
-    output: { max_char: 5 }
-`,
+  expect(agent.tools.get('push')?.settings.env).toMatchObject({ GITHUB_TOKEN: 'ghp_1' })
+  expect(agent.snapshot.config).toMatchObject({
+    tools: [
+      { env: { GITHUB_TOKEN: '***', MODE: 'fast', DB_PASSWORD: '***' } },
+      { env: { DOOR_PASSWORD: '***', FLOOR: 3 } },
+    ],
   })
-  expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:8: tools[0].parameters[0]: unknown key "requird". Did you mean "required"?',
-    'agent/agent.yaml:10: tools[0].effects: unknown key "netwrk". Did you mean "network"?',
-    'agent/agent.yaml:11: tools[0].output: unknown key "max_char". Did you mean "max_chars"?',
-  ])
-})
-
-test('what other tools call a key is known by its meaning, not by its letters', async () => {
-  const { warnings, home } = await load({
-    'agent.yaml': `name: a
-llm: { model: x }
-tools:
-  - { name: list, exec: ls, cmd: [ls], args: [] }
-`,
-  })
-  expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:4: tools[0]: unknown key "cmd". Did you mean "command"?',
-    'agent/agent.yaml:4: tools[0]: unknown key "args". Did you mean "parameters"?',
-  ])
-})
-
-test('what is deprecated is told also when something else is wrong', async () => {
-  const message = await complaint({ 'agent.yaml': 'name: 5\nllm_config: { model_name: x }\n' })
-  expect(message).toContain('agent/agent.yaml:1:7: name: must be a string, got 5.')
-  expect(message).toContain('agent/agent.yaml:2:1: [DEPRECATION WARNING] "llm_config" is now called "llm"')
-})
-
-test.each([
-  ['an import', { 'agent.yaml': 'name: a\nllm: { model: x }\nimports: [~/tools.yaml]\n' }],
-  ['a prompt', { 'agent.yaml': 'name: a\nllm: { model: x }\nsystem_prompt: ~/prompt.md\n' }],
-  ['a script', { 'agent.yaml': 'name: a\nllm: { provider: script, script: ~/turns.yaml }\n' }],
-])('a path that only a shell understands is said to be one: %s', async (_, files) => {
-  expect(await complaint(files)).toContain('No shell reads this path: write out what "~" stands for.')
-})
-
-test('an agent under ~, as a flag behind "=" leaves it, is said to be one', async () => {
-  expect(await complaintAbout('~/agents/clerk')).toBe(`agent: the agent's directory does not exist.
-No shell reads this path: write out what "~" stands for.`)
-})
-
-test('with strict, an unknown key is an error', async () => {
-  const text = 'name: a\nllm: { model: x }\nmax_iteration: 5\n'
-  expect(
-    await complaint({ 'agent.yaml': text }, { strict: true }),
-  ).toBe(`agent/agent.yaml:3:1: unknown key "max_iteration".
-  max_iteration: 5
-  ^
-Did you mean "max_iterations"?`)
-})
-
-test('a directory in place of agent.yaml is said to be one', async () => {
-  const home = await directoryOf({})
-  await mkdir(join(home, 'agent.yaml'))
-  expect(await complaintAbout(home)).toContain('agent/agent.yaml: is a directory, not a file.')
-})
-
-test('a mistyped name is told together with what is missing because of it', async () => {
-  const message = await complaint({
-    'agent.yaml': 'name: a\nllm: { model: x }\ntools:\n  - { name: b, exce: ls }\n',
-  })
-  expect(message.split('\n').filter((line) => /^(agent|Besides|Did|It )/.test(line))).toEqual([
-    'agent/agent.yaml:4:5: tools[0] "b": Tool must specify exactly one of: exec, shell, or command.',
-    'Besides:',
-    'agent/agent.yaml:4:16: tools[0]: unknown key "exce".',
-    'Did you mean "exec"?',
-  ])
+  expect(JSON.stringify(agent.snapshot)).not.toMatch(/ghp_1|31415926/)
 })
 
 test('an agent as the test kit makes it loads without a warning', async () => {
   const agent = await temporaryAgent({ onCleanup: onTestFinished })
-  expect((await loadAgent(agent.path, { environment: {} })).warnings).toEqual([])
+  expect((await loadAgent(agent.path, { env: {} })).warnings).toEqual([])
 })
 
-test('messages call the agent as the person did', async () => {
+test('messages name the agent as the person did', async () => {
   const home = await agentOf({ 'agent.yaml': 'name: 5\nllm: { model: x }\n' })
   const load = (directory: string, shownAs: string) =>
-    loadAgent(directory, { environment: {}, shownAs }).catch((error: Error) => error.message)
+    loadAgent(directory, { env: {}, shownAs }).catch((error: Error) => error.message)
   expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a string, got 5.')
   expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
 })
 
-test('a directory without an agent is named as the person did', async () => {
+test('a directory without an agent is named as the person named it', async () => {
   await using directory = await temporaryWorkspace({ 'files/notes.txt': 'mine\n' })
   const refusal = (shownAs: string) =>
-    loadAgent(join(directory.path, shownAs), { environment: {}, shownAs }).catch((error: Error) => error)
+    loadAgent(join(directory.path, shownAs), { env: {}, shownAs }).catch((error: Error) => error)
   const code = 'ERR_CONFIG_NOT_FOUND'
   expect(await refusal('.')).toMatchObject({ code, message: 'This directory holds no agent.yaml.' })
   expect(await refusal('files')).toMatchObject({ code, message: 'files: holds no agent.yaml.' })
-})
-
-test('a directory that nobody could have made is explained like any other that is not there', async () => {
-  const failure = await loadAgent('x'.repeat(5000), { environment: {}, shownAs: 'it' }).catch(
-    (error) => error,
-  )
-  expect(failure).toMatchObject({
-    code: 'ERR_CONFIG_NOT_FOUND',
-    message: expect.stringMatching(/^it: the agent's directory cannot be read: ENAMETOOLONG/),
-  })
 })

@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -22,7 +22,7 @@ test('an agent, its directory, a tools file and a bare list all have tools', asy
     'tools.yaml': `tools:\n  - ${WRITTEN}\n`,
     'list.yaml': `- ${WRITTEN}\n`,
   })
-  const load = async (path: string) => (await loadToolsFile(path, { environment: {} })).document
+  const load = async (path: string) => (await loadToolsFile(path, { env: {} })).document
   const agent = { name: 'tester', llm: { model: 'gpt-4o' }, tools: [EXPANDED] }
   expect(await load(home)).toEqual(agent)
   expect(await load(join(home, 'agent.yaml'))).toEqual(agent)
@@ -30,18 +30,11 @@ test('an agent, its directory, a tools file and a bare list all have tools', asy
   expect(await load(join(home, 'list.yaml'))).toEqual([EXPANDED])
 })
 
-test('imports are resolved away', async () => {
-  const home = await directoryOf({ 'a.yaml': `imports: [b.yaml]\n`, 'b.yaml': `tools:\n  - ${WRITTEN}\n` })
-  const { document, tools } = await loadToolsFile(join(home, 'a.yaml'), { environment: {} })
-  expect(document).toEqual({ tools: [EXPANDED] })
-  expect([...tools.keys()]).toEqual(['count'])
-})
-
 test('what is printed loads again, and expands to itself', async () => {
   const home = await directoryOf({ 'tools.yaml': `tools:\n  - ${WRITTEN}\n` })
-  const once = await loadToolsFile(join(home, 'tools.yaml'), { environment: {} })
+  const once = await loadToolsFile(join(home, 'tools.yaml'), { env: {} })
   const again = await directoryOf({ 'tools.yaml': stringify(once.document) })
-  const twice = await loadToolsFile(join(again, 'tools.yaml'), { environment: {} })
+  const twice = await loadToolsFile(join(again, 'tools.yaml'), { env: {} })
   expect(twice.document).toEqual(once.document)
   expect(twice.warnings).toEqual([])
   expect(parse(stringify(twice.document))).toEqual(once.document)
@@ -49,26 +42,20 @@ test('what is printed loads again, and expands to itself', async () => {
 
 test('an agent that cannot run yet has tools to look at all the same', async () => {
   const home = await directoryOf({ 'agent.yaml': `tools:\n  - ${WRITTEN}\n` })
-  expect((await loadToolsFile(home, { environment: {} })).document).toEqual({ tools: [EXPANDED] })
+  expect((await loadToolsFile(home, { env: {} })).document).toEqual({ tools: [EXPANDED] })
 })
 
 test('a file without tools, and one that is not there, are explained', async () => {
   const home = await directoryOf({ 'notes.yaml': 'a: 1\n' })
-  const failure = (path: string) =>
-    loadToolsFile(path, { environment: {} }).catch((error: Error) => error.message)
+  const failure = (path: string) => loadToolsFile(path, { env: {} }).catch((error: Error) => error.message)
   expect(await failure(join(home, 'notes.yaml'))).toContain('notes.yaml:1:1: There are no tools here.')
   expect(await failure('no/such.yaml')).toBe('no/such.yaml: does not exist.')
-  await writeFile(join(home, 'gh.atip.json'), '{ "atip": { "version": "0.6" }, "name": "gh" }')
-  expect(await failure(join(home, 'gh.atip.json'))).toContain(
-    'the description of a program: name it under "imports:"',
-  )
 })
 
 test('a path that leads nowhere for another reason is explained, too', async () => {
   const home = await directoryOf({ 'a.txt': '' })
   await symlink('loop', join(home, 'loop'))
-  const failure = (path: string) =>
-    loadToolsFile(path, { environment: {}, shownAs: 'it' }).catch((error) => error)
+  const failure = (path: string) => loadToolsFile(path, { env: {}, shownAs: 'it' }).catch((error) => error)
   expect(await failure(join(home, 'loop'))).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
     message: 'it: is a symbolic link that leads to itself.',
@@ -76,14 +63,5 @@ test('a path that leads nowhere for another reason is explained, too', async () 
   expect(await failure('x'.repeat(5000))).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
     message: expect.stringMatching(/^it: cannot be read: ENAMETOOLONG/),
-  })
-})
-
-test('a directory without an agent has no tools', async () => {
-  const home = await directoryOf({ 'notes.txt': '' })
-  const failure = loadToolsFile(home, { environment: {}, shownAs: 'notes' })
-  await expect(failure).rejects.toMatchObject({
-    code: 'ERR_CONFIG_NOT_FOUND',
-    message: 'notes: holds no agent.yaml.',
   })
 })

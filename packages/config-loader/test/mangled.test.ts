@@ -74,11 +74,11 @@ const mangled = fc.constantFrom(...Object.keys(FILES)).chain((name) => {
 
 test('whatever happens to a file, it loads or every problem has a place and words', async () => {
   const home = await agentOf(FILES)
-  await loadAgent(home, { environment: {} })
+  await loadAgent(home, { env: {} })
   await fc.assert(
     fc.asyncProperty(mangled, async ({ name, text }) => {
       await writeFile(join(home, name), text)
-      const error: unknown = await loadAgent(home, { environment: {} }).catch((error: unknown) => error)
+      const error: unknown = await loadAgent(home, { env: {} }).catch((error: unknown) => error)
       await writeFile(join(home, name), FILES[name] ?? '')
       if (!(error instanceof Error)) return
       expect(isConfigError(error) ? '' : error.stack).toBe('')

@@ -20,10 +20,8 @@ tools:
 
 test('an agent in the workspace of another run may not ask for credentials or choose the model’s program', async () => {
   const home = await agentOf(RISKY)
-  const environment = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
-  const lines = (await complaintAbout(home, { environment }))
-    .split('\n')
-    .filter((line) => line.startsWith('agent/'))
+  const env = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
+  const lines = (await complaintAbout(home, { env })).split('\n').filter((line) => line.startsWith('agent/'))
   const reason = "this agent lies in another run's workspace, where its tools may have written it."
   expect(lines).toEqual([
     `agent/agent.yaml:2:18: llm.provider: "command" is not accepted here: ${reason}`,
@@ -35,22 +33,22 @@ test('an agent in the workspace of another run may not ask for credentials or ch
 
 test('an agent in the workspace of any run above is no better', async () => {
   const home = await agentOf(RISKY)
-  const environment = {
+  const env = {
     DELTA_PARENT_RUN: '/elsewhere/.delta/20261120_093000_a1b2c3',
     DELTA_CALLS: `\ncall_1 ${join(home, '.delta/20261120_093000_d4e5f6')}\n`,
   }
-  expect(await complaintAbout(home, { environment })).toContain('DELTA_API_KEY is not passed on here')
+  expect(await complaintAbout(home, { env })).toContain('DELTA_API_KEY is not passed on here')
 })
 
 test('nor is one in the workspace of a run that is kept elsewhere, which its journal names', async () => {
   const home = await agentOf(RISKY)
   const runs = await mkdtemp(join(tmpdir(), 'runs-'))
   onTestFinished(() => rm(runs, { recursive: true }))
-  const environment = { DELTA_PARENT_RUN: join(runs, '20261120_093000_a1b2c3') }
-  await mkdir(environment.DELTA_PARENT_RUN)
-  const journal = join(environment.DELTA_PARENT_RUN, 'journal.jsonl')
+  const env = { DELTA_PARENT_RUN: join(runs, '20261120_093000_a1b2c3') }
+  await mkdir(env.DELTA_PARENT_RUN)
+  const journal = join(env.DELTA_PARENT_RUN, 'journal.jsonl')
   await writeFile(journal, `${JSON.stringify({ type: 'ENGINE_START', work_dir: dirname(home) })}\n{"ty`)
-  expect(await complaintAbout(home, { environment })).toContain('DELTA_API_KEY is not passed on here')
+  expect(await complaintAbout(home, { env })).toContain('DELTA_API_KEY is not passed on here')
 })
 
 test.each(['delta', '/usr/bin/delta', '${AGENT_HOME}/delta'])(
@@ -58,18 +56,18 @@ test.each(['delta', '/usr/bin/delta', '${AGENT_HOME}/delta'])(
   async (program) => {
     const tool = `{ name: x, command: ['${program}', run], env: { NODE_OPTIONS: --require=x.cjs } }`
     const home = await agentOf({ 'agent.yaml': `${MINIMAL['agent.yaml']}tools:\n  - ${tool}\n` })
-    const environment = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
-    expect(await complaintAbout(home, { environment })).toContain(
+    const env = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
+    expect(await complaintAbout(home, { env })).toContain(
       'tools[0].env: delta gets no variables of its own here: this agent lies in',
     )
-    expect((await loadAgent(home, { environment: {} })).agent.tools.get('x')).toBeDefined()
+    expect((await loadAgent(home, { env: {} })).agent.tools.get('x')).toBeDefined()
   },
 )
 
 test('the same agent outside of that workspace is as good as any', async () => {
   const home = await agentOf(RISKY)
   for (const DELTA_PARENT_RUN of ['/elsewhere/.delta/20261120_093000_a1b2c3', undefined]) {
-    const { agent } = await loadAgent(home, { environment: { DELTA_PARENT_RUN } })
+    const { agent } = await loadAgent(home, { env: { DELTA_PARENT_RUN } })
     expect(agent.tools.get('publish')?.settings.passEnv).toEqual(['OPENAI_API_KEY'])
   }
 })

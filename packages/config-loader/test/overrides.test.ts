@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ConfigError, listSettings, loadAgent, loadEnvironment } from '../src/index.js'
+import { ConfigError, loadAgent, loadEnvironment } from '../src/index.js'
+import { listSettings } from '../src/internal.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 const AGENT = {
@@ -26,7 +27,7 @@ tools:
 
 const set = (...overrides: string[]) => ({ overrides })
 
-test('an override counts in place of what agent.yaml, context.yaml, hooks.yaml or an imported file says', async () => {
+test('an override replaces a value of agent.yaml, context.yaml, hooks.yaml or an imported file', async () => {
   const { agent } = await load(
     AGENT,
     set(
@@ -57,7 +58,7 @@ test('an override counts in place of what agent.yaml, context.yaml, hooks.yaml o
   })
 })
 
-test('the value is YAML, and an empty one takes the key away', async () => {
+test('the value is YAML, and an empty one removes the key', async () => {
   const { agent } = await load(
     AGENT,
     set(
@@ -119,11 +120,11 @@ test('hooks and tools are set where an agent has no hooks.yaml, and where old fi
   expect(older.snapshot.config.lifecycle_hooks).toEqual({ on_error: { command: ['x'], timeout_ms: 7 } })
 })
 
-test('tools= is all tools there are: none is imported', async () => {
+test('tools= sets all tools there are: none is imported', async () => {
   expect([...(await load(AGENT, set('tools='))).agent.tools.keys()]).toEqual([])
 })
 
-test('context= names another file, relative to the agent, and what it lacks is said', async () => {
+test('context= names another file, relative to the agent, which must exist', async () => {
   const files = { ...AGENT, 'short.yaml': 'sources:\n  - { type: journal, id: last, max_iterations: 2 }\n' }
   const { agent } = await load(files, set('context=short.yaml', 'context.sources.last.max_iterations=4'))
   expect(agent.manifest.sources).toMatchObject([{ type: 'journal', maxIterations: 4 }])
@@ -169,7 +170,7 @@ test.each([
   expect(message.startsWith(`--set ${text}: ${said}`), message).toBe(true)
 })
 
-test('a value that is not YAML is refused, and every wrong override is told at once', async () => {
+test('a value that is not YAML is refused, and every wrong override is reported at once', async () => {
   const message = await complaint(AGENT, set('llm.stop=[a', 'tools.bsh.timeout_ms=1', 'max_iterations=many'))
   expect(message).toContain('--set llm.stop=[a: Not valid YAML')
   expect(message).toContain('--set tools.bsh.timeout_ms=1: no tool "bsh".')
@@ -187,7 +188,7 @@ test.each([
   expect(message).not.toContain('12345')
 })
 
-test('a line behind a list element that was taken away is still the right one', async () => {
+test('a problem after a removed list element still has its line', async () => {
   const context = `${AGENT['context.yaml']}  - { type: file, path: x, mode: y }\n`
   const message = await complaint({ ...AGENT, 'context.yaml': context }, set('context.sources.memory='))
   expect(message).toContain('agent/context.yaml:5:')
@@ -197,7 +198,7 @@ test('a line behind a list element that was taken away is still the right one', 
 test('listSettings names the flag where a value comes from one', async () => {
   const home = await agentOf(AGENT)
   const settings = await listSettings(home, {
-    environment: {},
+    env: {},
     ...set('llm.model=x', 'tools.bash.timeout_ms=5'),
   })
   expect(settings.find(({ path }) => path === 'llm.model')).toMatchObject({ origin: '--set llm.model=x' })
@@ -217,11 +218,11 @@ test.each([
   - { name: publish, exec: publish, pass_env: [OPENAI_API_KEY] }
 `
   const home = await agentOf({ ...AGENT, 'agent.yaml': `${MINIMAL['agent.yaml']}${tools}` })
-  const message = await complaintAbout(home, { environment: BELOW, overrides })
+  const message = await complaintAbout(home, { env: BELOW, overrides })
   expect(message).toContain(`--set ${overrides[0]}: ${said}`)
   expect(message).toContain('here: a tool of another run may have set it.')
-  await loadAgent(home, { environment: BELOW, overrides: ['llm.temperature=0', 'tools.bash.timeout_ms=5'] })
-  await loadAgent(home, { environment: {}, overrides })
+  await loadAgent(home, { env: BELOW, overrides: ['llm.temperature=0', 'tools.bash.timeout_ms=5'] })
+  await loadAgent(home, { env: {}, overrides })
 })
 
 test('within a run, an address that was set gets no key from elsewhere', async () => {
@@ -230,13 +231,13 @@ test('within a run, an address that was set gets no key from elsewhere', async (
   await writeFile(join(agentHome, '.env'), 'OPENAI_API_KEY=sk-1\n')
   const llmBaseUrl = 'https://example.com/v1'
   const options = { workDirectory, agentHome, llmBaseUrl, overrides: [`llm.base_url=${llmBaseUrl}`] }
-  const failure = await loadEnvironment({ ...options, environment: BELOW }).catch((error: unknown) => error)
+  const failure = await loadEnvironment({ ...options, env: BELOW }).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(ConfigError)
   expect((failure as ConfigError).message).toBe(
     '--set: llm.base_url would send a key from elsewhere to an address that a tool may have written here.',
   )
-  const found = await loadEnvironment({ ...options, environment: {} })
+  const found = await loadEnvironment({ ...options, env: {} })
   expect(found).toMatchObject({ baseUrl: llmBaseUrl, origins: [{}, { name: 'llm.base_url', from: '--set' }] })
   const own = { ...options, overrides: ['llm.model=x'] }
-  expect(await loadEnvironment({ ...own, environment: BELOW })).toMatchObject({ baseUrl: llmBaseUrl })
+  expect(await loadEnvironment({ ...own, env: BELOW })).toMatchObject({ baseUrl: llmBaseUrl })
 })

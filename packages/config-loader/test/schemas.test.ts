@@ -7,7 +7,6 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { agentSchema } from '../src/agent-schema.js'
 import { DESCRIPTIONS } from '../src/descriptions.js'
-import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas } from '../src/schemas.js'
 
 const schemas = jsonSchemas()
@@ -78,45 +77,6 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
     expect(safeParseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
   }
-})
-
-test('editors offer exactly the rules of a policy and the names of the hooks', () => {
-  expect(Object.keys(schema('agent').properties.policy?.properties ?? {}).sort()).toEqual(
-    Object.keys(policySchema.shape).sort(),
-  )
-  expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
-})
-
-test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
-  const { properties } = schema('agent').properties.llm ?? { properties: {} }
-  const offered = Object.keys(properties)
-  const parsed = safeParseLlm({
-    provider: 'openai',
-    model: 'm',
-    base_url: 'http://localhost/v1',
-    script: 's',
-    command: ['c'],
-    timeout_ms: 1,
-    max_attempts: 1,
-    retry: { max_wait: '6h' },
-    stream: false,
-    strict_tools: true,
-    temperature: 0,
-  })
-  if (!parsed.ok) throw new Error('refused')
-  const { parameters, ...settings } = parsed.llm
-  expect(parameters).toEqual({ temperature: 0 })
-  const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
-  for (const key of offered) expect(safeParseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
-  expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
-})
-
-test('an agent needs a name, a source a type, a tool one way to run', () => {
-  expect(schema('agent').required).toEqual(['name', 'llm'])
-  expect(JSON.stringify(schemas.tools)).toContain(
-    '"oneOf":[{"required":["exec"]},{"required":["shell"]},{"required":["command"]}]',
-  )
 })
 
 test('the agent.yaml that the README shows is one', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { loadAgent } from '@delta/config-loader'
 import { runAgent } from '@delta/engine'
 
-const { agent } = await loadAgent(join(import.meta.dirname, 'greeter'), { environment: process.env })
+const { agent } = await loadAgent(join(import.meta.dirname, 'greeter'), { env: process.env })
 const workDirectory = await mkdtemp(join(tmpdir(), 'greeter-'))
 
 const result = await runAgent({

@@ -1,4 +1,4 @@
-import { AGENT_DEFAULTS } from '@delta/config-loader'
+import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import type { Tool } from '@delta/executor'
 import { type ActionResult, isKnownEvent, type RunSummary, type StoredEvent } from '@delta/journal/runs'
 import { replaceLoneSurrogates } from '@delta/model/internal'

@@ -90,7 +90,7 @@ const UNTRUSTED =
 
 async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
   const { overrides } = summary
-  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
+  return (await loadAgent(await findAgentHome(summary), { env: environment, overrides })).agent
 }
 
 async function goOn(

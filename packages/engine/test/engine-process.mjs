@@ -3,7 +3,7 @@ import { loadAgent } from '@delta/config-loader'
 import { continueRun, findRun, runAgent } from '@delta/engine'
 
 const [agentDirectory, workDirectory, killAfter] = process.argv.slice(2)
-const { agent } = await loadAgent(agentDirectory, { environment: process.env })
+const { agent } = await loadAgent(agentDirectory, { env: process.env })
 
 let events = 0
 function onEvent(event) {

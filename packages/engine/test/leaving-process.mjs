@@ -33,7 +33,7 @@ const { ModelError } = await import('@delta/model')
 
 const [agentDirectory, workDirectory, message] = process.argv.slice(2)
 const environment = process.env
-const { agent } = await loadAgent(agentDirectory, { environment })
+const { agent } = await loadAgent(agentDirectory, { env: environment })
 const call = (name, args) => [
   { id: name, type: 'function', function: { name, arguments: JSON.stringify(args) } },
 ]

@@ -10,7 +10,7 @@ test('a run keeps what was set in its agent: continueRun loads the agent with it
     turns: [{ content: 'One.' }, { content: 'Two.' }],
   })
   const overrides = ['max_iterations=7', 'context.sources.system_prompt=']
-  const { agent } = await loadAgent(agentFiles.path, { environment: {}, overrides })
+  const { agent } = await loadAgent(agentFiles.path, { env: {}, overrides })
   await run({ agent })
   const result = await resume({ agent: undefined, message: 'More' })
   expect(await eventsOfType(result, 'ENGINE_START')).toMatchObject([

@@ -25,7 +25,7 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     await workspace[Symbol.asyncDispose]()
   })
   const environment = { PATH: process.env.PATH ?? '' }
-  const load = async () => (await loadAgent(agentFiles.path, { environment })).agent
+  const load = async () => (await loadAgent(agentFiles.path, { env: environment })).agent
 
   return {
     agentFiles,

@@ -1,13 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import {
-  type Agent,
-  type Environment,
-  formatProblem,
-  loadEnvironment,
-  type WorkspaceEndpoint,
-} from '@delta/config-loader'
 import { CREDENTIAL_NAMES } from '@delta/executor/internal'
+import { type Agent, type Environment, loadEnvironment, type WorkspaceEndpoint } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { askAtTerminal } from '../present/ask.js'
 import { say } from '../present/text.js'
 import { openState, readState, type StateFile } from '../state-directory.js'
@@ -28,7 +23,7 @@ export async function findEnvironment(agent: Agent, finding: Finding): Promise<E
   const found = await loadEnvironment({
     workDirectory,
     agentHome: agent.home,
-    environment: terminal.env,
+    env: terminal.env,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
     overrides: agent.snapshot.overrides,
     trustWorkspaceEnv: (endpoint) => isTrusted(endpoint, finding),

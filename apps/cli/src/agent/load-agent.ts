@@ -2,12 +2,12 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import {
   type Agent,
-  formatProblem,
   type LoadedTools,
   type LoadOptions,
   loadAgent,
   loadToolsFile,
 } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import type { Allowed } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
@@ -80,7 +80,7 @@ export function loadOptions(
   { flags, terminal }: { flags: AgentFlags; terminal: Terminal },
 ): LoadOptions {
   return {
-    environment: terminal.env,
+    env: terminal.env,
     importRoots: flags.importRoot.map((root) => resolve(terminal.cwd, root)),
     strict: flags.strict ?? false,
     shownAs,

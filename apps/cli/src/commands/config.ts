@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type Agent, ConfigError, type Environment, listSettings, type Setting } from '@delta/config-loader'
+import { type Agent, ConfigError, type Environment } from '@delta/config-loader'
+import { listSettings, type Setting } from '@delta/config-loader/internal'
 import { parse } from 'yaml'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, loadOptions, loadTools } from '../agent/load-agent.js'

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { formatProblem, type LoadedTools } from '@delta/config-loader'
+import type { LoadedTools } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'

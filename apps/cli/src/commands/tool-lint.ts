@@ -1,4 +1,4 @@
-import { formatProblem } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { formatProblem as formatInTemplate, type Problem } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'

@@ -1,6 +1,7 @@
-import { formatProblem, type LoadedTools } from '@delta/config-loader'
 import type { Policy, Tool } from '@delta/executor'
 import { decide, type PolicyDecision } from '@delta/executor/internal'
+import type { LoadedTools } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { toJsonSchema } from '@delta/tool-expander'
 import { loadTools, type ToolFlags } from '../agent/load-agent.js'
 import { effectsOf, inColumns, print, printable, printJson, say, table } from '../present/text.js'

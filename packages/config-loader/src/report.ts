@@ -15,7 +15,7 @@ import { isMap, parsePath, type YamlFile } from './yaml.js'
 export interface Found extends Omit<Problem, 'path'> {
   /** In the value that was read: keys and indexes, or as other packages write it, as in `parameters[1].inject_as`. */
   path: ValuePath | string
-  /** The key is what is wrong, and its value may be for nobody to see. */
+  /** The key is wrong, and its value may be secret. */
   misplacedKey?: true
 }
 
@@ -26,7 +26,7 @@ export interface Spot {
   findings: Findings
 }
 
-/** What is inside of it. */
+/** A place inside of another one. */
 export function inside(spot: Spot, ...steps: ValuePath): Spot {
   return { ...spot, path: [...spot.path, ...steps] }
 }
@@ -46,7 +46,7 @@ export function report(problems: readonly Found[], spot: Spot, tell = spot.findi
   }
 }
 
-/** Reports a name that is none of the known ones, at its key; `otherwise` is the hint where no known name is near. */
+/** Reports an unknown name at its key; `otherwise` is the hint if no known name is near. */
 export function reportUnknownName(
   { file, path, findings }: Spot,
   message: string,
@@ -57,14 +57,14 @@ export function reportUnknownName(
   findings.error(file.locate(path, { key: true }), message, hint)
 }
 
-/** `llm.model: must be a string, got 5.` */
+/** A message as a sentence that begins with its path: `llm.model: must be a string, got 5.` */
 export function sentence(path: ValuePath, message: string): string {
   const place = formatPath(path)
   const ended = /[.!?:]$/.test(message) ? message : `${message}.`
   return place === '' ? ended : `${place}: ${ended}`
 }
 
-/** What is left of a map with mistakes, so that the rest of it is looked at, too. Good for finding more mistakes, never for use. */
+/** A map without its wrong keys, to find the mistakes in the rest of it. Never for use. */
 export function withoutFaults<T>(
   schema: z.ZodMiniType<T>,
   value: unknown,
@@ -72,22 +72,18 @@ export function withoutFaults<T>(
   missing: Record<string, unknown> = {},
 ): T | undefined {
   if (!isMap(value)) return undefined
-  const faulty = new Set(problems.map(({ path }) => path[0]))
-  const rest = Object.entries(value).filter(([key]) => !faulty.has(key))
+  const rest = Object.entries(value).filter(([key]) => !problems.some(({ path }) => path[0] === key))
   return fitShape(schema, { ...missing, ...Object.fromEntries(rest) }).value
 }
 
-/** What a command without a shell may hold. */
-const ENGINE_VARIABLES = ['AGENT_HOME', 'CWD']
-
-/** Warns of what will reach the program of a command as it is written, though it looks like more. */
+/** Warns of variables and `~` in a command that its program gets as they are written. */
 export function reportUnreplaced(
   command: readonly string[],
   { file, path, findings }: Spot,
   /** What to write for `${name}`. */
   adviceFor?: (name: string) => string,
 ): void {
-  for (const { index, column, name, message, hint } of findUnreplaced(command, ENGINE_VARIABLES)) {
+  for (const { index, column, name, message, hint } of findUnreplaced(command, ['AGENT_HOME', 'CWD'])) {
     const at = [...path, index]
     const advice = name === undefined ? undefined : adviceFor?.(name)
     findings.warn(file.locate(at, { column }), sentence(at, message), advice ?? hint)

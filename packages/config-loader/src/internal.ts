@@ -1,0 +1,4 @@
+// For the other packages of Delta: may change in any release.
+export { AGENT_DEFAULTS } from './load-agent.js'
+export { formatProblem } from './problems.js'
+export { listSettings, type Setting } from './settings.js'
