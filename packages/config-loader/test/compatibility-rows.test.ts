@@ -33,7 +33,7 @@ const ROWS: [change: string, file: string, title: string][] = [
     'packages/config-loader/test/prompt-and-context.test.ts',
     'what the message about a missing context.yaml offers can be pasted, whatever the prompt file is called',
   ],
-  ['1.8: --task is -m', 'apps/cli/test/bad-input.test.ts', '--task is refused with its new name'],
+  ['1.8: --task is -m', 'apps/cli/test/help.test.ts', '--task is refused with its new name'],
   [
     '1.5: sessions take commands',
     HERE,
