@@ -4,7 +4,7 @@ import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { asYaml } from '../src/present/yaml.js'
+import { asYaml } from '../src/commands/tool.js'
 import { delta } from './delta.js'
 
 /** An agent whose own `read` replaces an imported one, with an address that its `.env` replaces. */

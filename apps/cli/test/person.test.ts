@@ -114,7 +114,10 @@ test.skipIf(!hasTerminal)(
     expect((await typing.result).exitCode).toBe(101)
     expect(await answers()).toEqual(['Ann'])
     const refused = await deltaOnTerminal(words('continue', '-m', '-')).result
-    expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('Answer unseen, with -i') })
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('Use -i, which does not echo'),
+    })
   },
 )
 

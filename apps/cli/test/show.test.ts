@@ -52,7 +52,7 @@ test('show --follow waits for a run that has not begun yet', async () => {
   const { run, words, workspace } = await scene()
   await mkdir(join(workspace.path, '.delta/one/io'), { recursive: true })
   const watcher = startDelta(words('show', 'one', '--follow'))
-  const waits = 'Still watching; Ctrl+C ends that.\nIt has not begun yet.\n'
+  const waits = 'Still watching; Ctrl+C ends that.\nIt has not started yet.\n'
   await watcher.waitForOutput(waits, { stream: 'stderr' })
   await run('--run-id', 'one', '-q')
   expect((await watcher.result).stdout).toMatch(/\n> Go\n1\. Done\.\nCOMPLETED after 1 iteration\n$/)

@@ -1,9 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { readHidden, readLine } from '../src/terminal/read-line.js'
-import { watchedStreams } from '../src/terminal/streams.js'
-import type { Terminal } from '../src/terminal/terminal.js'
+import { readHidden, readLine, type Terminal, watchedStreams } from '../src/terminal.js'
 
 /** What is read of a process with this stdin. */
 function streamsOf(stdin: PropertyDescriptor): ReturnType<typeof watchedStreams> {

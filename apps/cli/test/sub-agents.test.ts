@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { runProgram } from '../src/program.js'
-import type { Terminal } from '../src/terminal/terminal.js'
+import type { Terminal } from '../src/terminal.js'
 import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY, killOnce, scene } from './delta.js'
 
 /** The lines of docs/how-to/tools.md that show how an agent calls an agent: a list of one tool. */
@@ -166,7 +166,7 @@ test('of two such calls the one that comes when the other has already completed 
   expect(await runProgram({ ...terminal, signals } as unknown as Terminal)).toBe(0)
   expect(said.slice(0, 2)).toEqual([
     'Resuming run first (INTERRUPTED). --new starts another one.\n',
-    'Another call took run first up first.\n',
+    'Another call has resumed run first.\n',
   ])
   expect(said.at(-1)).toBe('Helped.\n')
   expect(await workspace.read(journal)).toBe(whole)

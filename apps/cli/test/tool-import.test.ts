@@ -68,11 +68,11 @@ test('tool import --commands takes some commands and groups, -o says where to, a
   await mkdir(join(program.path, 'clerk/tools'), { recursive: true })
   const below = await importIt(['./notes', '-o', 'clerk/tools/notes.atip.json'])
   expect(below.stderr).toContain(
-    'To give it to an agent, write it into its directory with -o, and then in its agent.yaml:\n',
+    'To add it to an agent, write it into its directory with -o, and then in its agent.yaml:\n',
   )
   await program.write('clerk/agent.yaml', 'name: clerk\n')
   expect((await importIt(['./notes', '-o', 'clerk/tools/notes.atip.json'])).stderr).toContain(
-    'To give it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json }\n',
+    'To add it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json }\n',
   )
   await importIt(['./notes', '-o', 'notes.atip.json'])
   const binaries = ['clerk/tools/notes.atip.json', 'notes.atip.json'].map(
@@ -110,7 +110,7 @@ test('an agent can import delta itself, also where it is not on the PATH, and ca
   expect((await delta(['tool', 'import', DELTA, '-o', '-'])).stdout).toContain('"name": "delta"')
 })
 
-const HOW = 'Name one program without arguments: as the shell finds it, or the path of a file'
+const HOW = 'Name one program without arguments: its name on the PATH, or the path of an executable file'
 
 test.each([
   [
@@ -118,11 +118,7 @@ test.each([
     ['nothing-of-this-name'],
     `nothing-of-this-name --agent: there is no such program.\n${HOW}`,
   ],
-  [
-    'does not speak ATIP',
-    ['echo'],
-    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that',
-  ],
+  ['does not speak ATIP', ['echo'], 'A program with ATIP prints one JSON object for: echo --agent\n'],
   [
     'is no program',
     ['./metadata.json'],

@@ -112,7 +112,7 @@ describe('a run that came with a workspace', () => {
       `  agent           test-agent\n  its commands    ${inHome('there/agent')}\n`,
     )
     expect(trusted.stderr).toContain('(--set, --import-root, --trust-workspace-env) does not apply.\n')
-    expect(trusted.stderr).toContain('it is remembered there as yours')
+    expect(trusted.stderr).toContain('Delta remembers it there as yours')
     expect(trusted.stderr).not.toContain('Set for this run')
     const starts = (await home.read(JOURNAL)).split('\n').filter((line) => line.includes('"ENGINE_START"'))
     expect(JSON.parse(starts[1] ?? '').allowed).toEqual({ import_roots: [inHome('ws')] })

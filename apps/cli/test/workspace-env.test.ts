@@ -154,7 +154,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     const { server, agent, file, home, at } = await clone()
     const said = (await answering('yes\r', run(agent), at)).stdout
     expect(said.replace(/\s+/g, ' ')).toContain(
-      `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and everything that the model is told go there. Whoever can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
+      `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and the whole conversation go there. Anyone who can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
     )
     expect(said).toContain('Done.')
     expect(JSON.parse(await home.read('state/environments.jsonl'))).toEqual({

@@ -4,8 +4,8 @@ import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
 import { CREDENTIAL_NAMES } from '@delta/executor'
 import { withOwnCommands } from '../own-commands.js'
-import { print, printable } from '../present/text.js'
-import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
+import { print, printable } from '../text.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
 interface ImportFlags {
@@ -64,15 +64,15 @@ function directoryOf(output: string | undefined, cwd: string): string | undefine
 }
 
 function howToSpeak(program: string): string {
-  return `Name one program without arguments: as the shell finds it, or the path of a file that may be executed (chmod +x), with a slash in it.
-A program that speaks ATIP prints one JSON object for: ${program} --agent
-One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
+  return `Name one program without arguments: its name on the PATH, or the path of an executable file (chmod +x) with a slash in it.
+A program with ATIP prints one JSON object for: ${program} --agent
+For any other program, write a tool in agent.yaml: - { name: …, exec: … }`
 }
 
 function write(path: string, text: string): void {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isFile() && !there.isDirectory())
-    // replacing a device or a pipe would take it away from everybody
+    // a device or a pipe is shared with other programs
     throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
   try {
     replaceFile(path, text, { mode: 0o644 })
@@ -88,7 +88,7 @@ function nextSteps(path: string, tool: AtipTool, cwd: string): string {
   const file = relative(agent ?? cwd, path)
   const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
   return `${tool.name} ${tool.version}: ${tool.description}
-Nobody has verified the effects it declares. To give it to an agent, ${move}in its agent.yaml:
+The effects it declares are not verified. To add it to an agent, ${move}in its agent.yaml:
   imports:
     - { atip: ${file.startsWith('..') ? path : `./${file}`} }
 `

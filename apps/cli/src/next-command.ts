@@ -1,7 +1,7 @@
 import { type Question, type RunResult, retryOf } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
-import { commandAt, commandToContinue, placeOfRun } from '../place.js'
-import { EXIT } from '../terminal/terminal.js'
+import { commandAt, commandToContinue, placeOfRun } from './place.js'
+import { EXIT } from './terminal.js'
 import { claimOf, counted, printable } from './text.js'
 
 /** A run that does not go on by itself, as far as the next command depends on it. */
@@ -28,9 +28,7 @@ function nextCommand(run: Stopped): string[] {
     case 'FAILED':
       return [wayToRetry(run, goOn)]
     case 'RUNNING':
-      return [
-        `It is running${run.question ? ', and its last question has no answer yet' : ''}. Watch it with: ${showCommand(run, '--follow')}`,
-      ]
+      return [`It is running. Watch it with: ${showCommand(run, '--follow')}`]
     default:
       return []
   }
@@ -39,20 +37,17 @@ function nextCommand(run: Stopped): string[] {
 /** A command is allowed or refused by its id. A secret is better typed unseen: a command line stays in the shell's history. */
 function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, goOn: string) {
   if (command !== undefined)
-    return [
-      `Allow it with: ${goOn} --approve ${requestId}`,
-      'To refuse it, write --deny in place of --approve.',
-    ]
+    return [`Allow it with: ${goOn} --approve ${requestId}`, 'To refuse it, use --deny instead of --approve.']
   const isConfirmation = inputType === 'confirmation'
-  const file = 'Or put it into interaction/response.txt in the directory of the run, and leave out both.'
+  const file = 'or write it to interaction/response.txt in the run directory and continue without both.'
   if (sensitive)
     return [
       `Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`,
-      `-m - in place of -i reads it from stdin. ${file}`,
+      `Or use -m - to read it from stdin, ${file}`,
     ]
   return [
     `Answer with: ${goOn} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
-    `-i in place of -m asks here. ${file}`,
+    `Or use -i to answer here, ${file}`,
   ]
 }
 
