@@ -67,14 +67,14 @@ export function waysOut(error: unknown): string[] {
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
   const place = placeOfRun(run)
   const id = basename(run)
-  const goOn = commandToContinue(place, id)
+  const resume = commandToContinue(place, id)
   switch (way) {
     case 'take':
-      return [`To take the run from it: ${goOn} --force`]
+      return [`To take the run from it: ${resume} --force`]
     case 'continue':
-      return [`Go on with: ${goOn}`]
+      return [`Go on with: ${resume}`]
     case 'message':
-      return [`Example: ${goOn} -m "Now do something else"`]
+      return [`Example: ${resume} -m "Now do something else"`]
     case 'repair':
       return [`To set it aside: ${commandAt(place, 'journal', 'repair', id)}`]
     case 'show':

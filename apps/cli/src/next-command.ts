@@ -19,14 +19,14 @@ type AskedFor = Pick<Question, 'requestId' | 'inputType' | 'sensitive'> & { comm
 
 /** What a person may type next, by the status of the run: lines, none if it is completed. */
 function nextCommand(run: Stopped): string[] {
-  const goOn = commandToContinue(placeOfRun(run.runDirectory), run.runId)
+  const resume = commandToContinue(placeOfRun(run.runDirectory), run.runId)
   switch (run.status) {
     case 'WAITING_FOR_INPUT':
-      return run.question === undefined ? [] : waysToAnswer(run.question, goOn)
+      return run.question === undefined ? [] : waysToAnswer(run.question, resume)
     case 'INTERRUPTED':
-      return [`Go on with: ${goOn}`]
+      return [`Go on with: ${resume}`]
     case 'FAILED':
-      return [wayToRetry(run, goOn)]
+      return [wayToRetry(run, resume)]
     case 'RUNNING':
       return [`It is running. Watch it with: ${showCommand(run, '--follow')}`]
     default:
@@ -35,32 +35,35 @@ function nextCommand(run: Stopped): string[] {
 }
 
 /** A command is allowed or refused by its id. A secret is better typed unseen: a command line stays in the shell's history. */
-function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, goOn: string) {
+function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, resume: string) {
   if (command !== undefined)
-    return [`Allow it with: ${goOn} --approve ${requestId}`, 'To refuse it, use --deny instead of --approve.']
+    return [
+      `Allow it with: ${resume} --approve ${requestId}`,
+      'To refuse it, use --deny instead of --approve.',
+    ]
   const isConfirmation = inputType === 'confirmation'
   const file = 'or write it to interaction/response.txt in the run directory and continue without both.'
   if (sensitive)
     return [
-      `Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`,
+      `Answer unseen with: ${resume} -i${isConfirmation ? '   (yes or no)' : ''}`,
       `Or use -m - to read it from stdin, ${file}`,
     ]
   return [
-    `Answer with: ${goOn} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
+    `Answer with: ${resume} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
     `Or use -i to answer here, ${file}`,
   ]
 }
 
 /** With `--retry` or, where that is refused, with a message. */
-function wayToRetry({ reasonCode, maxIterations }: Stopped, goOn: string): string {
+function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): string {
   const retry = retryOf(reasonCode, maxIterations)
-  if (!retry) return `Go on with: ${goOn} -m "Go on"`
+  if (!retry) return `Go on with: ${resume} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
   const way = retry.onceFixed
     ? `Once that is fixed, ${verb}`
     : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
   const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
-  return `${way} with: ${goOn} --retry${limit}`
+  return `${way} with: ${resume} --retry${limit}`
 }
 
 /** The same of a run that somebody looks at; none if its journal is damaged. */

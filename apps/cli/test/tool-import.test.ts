@@ -65,17 +65,11 @@ test('tool import --commands takes some commands and groups, -o says where to, a
     filter: { commands: ['list', 'tag add'] },
     binary: join(program.path, 'notes'),
   })
-  await mkdir(join(program.path, 'clerk/tools'), { recursive: true })
-  const below = await importIt(['./notes', '-o', 'clerk/tools/notes.atip.json'])
-  expect(below.stderr).toContain(
-    'To add it to an agent, write it into its directory with -o, and then in its agent.yaml:\n',
-  )
-  await program.write('clerk/agent.yaml', 'name: clerk\n')
-  expect((await importIt(['./notes', '-o', 'clerk/tools/notes.atip.json'])).stderr).toContain(
-    'To add it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json }\n',
-  )
+  await mkdir(join(program.path, 'clerk'))
+  const below = await importIt(['./notes', '-o', 'clerk/notes.atip.json'])
+  expect(below.stderr).toContain('and add there:\n  imports:\n    - { atip: ./notes.atip.json }\n')
   await importIt(['./notes', '-o', 'notes.atip.json'])
-  const binaries = ['clerk/tools/notes.atip.json', 'notes.atip.json'].map(
+  const binaries = ['clerk/notes.atip.json', 'notes.atip.json'].map(
     async (file) => JSON.parse(await program.read(file)).binary,
   )
   expect(await Promise.all(binaries)).toEqual([join(program.path, 'notes'), './notes'])

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
 import { CREDENTIAL_NAMES } from '@delta/executor'
@@ -27,7 +27,7 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
   const file = flags.output ?? `${described.name}.atip.json`
   const path = resolve(terminal.cwd, file)
   write(path, text)
-  terminal.stderr.write(printable(nextSteps(path, described, terminal.cwd)))
+  terminal.stderr.write(printable(nextSteps(path, described)))
   print(terminal, `${file}\n`)
   return EXIT.completed
 }
@@ -82,20 +82,11 @@ function write(path: string, text: string): void {
   }
 }
 
-/** What to add to `agent.yaml`, which is beside or above the written file; its import is relative to it. */
-function nextSteps(path: string, tool: AtipTool, cwd: string): string {
-  const agent = agentAbove(dirname(path))
-  const file = relative(agent ?? cwd, path)
-  const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
+/** What to add to `agent.yaml`. */
+function nextSteps(path: string, tool: AtipTool): string {
   return `${tool.name} ${tool.version}: ${tool.description}
-The effects it declares are not verified. To add it to an agent, ${move}in its agent.yaml:
+The effects it declares are not verified. To add it to an agent, keep the file beside its agent.yaml, and add there:
   imports:
-    - { atip: ${file.startsWith('..') ? path : `./${file}`} }
+    - { atip: ./${basename(path)} }
 `
-}
-
-function agentAbove(directory: string): string | undefined {
-  if (['agent.yaml', 'agent.yml'].some((name) => existsSync(join(directory, name)))) return directory
-  const above = dirname(directory)
-  return above === directory ? undefined : agentAbove(above)
 }
