@@ -173,8 +173,11 @@ test.skipIf(!hasTerminal)(
     await delta(args)
     const choose = async (question: string, ...typed: string[]) => {
       const screen = deltaOnTerminal(args)
-      await screen.waitForOutput(`Workspace (${question}; Enter for a new one): `)
-      for (const each of typed) screen.write(each)
+      const prompt = `Workspace (${question}; Enter for a new one): `
+      for (const [index, each] of typed.entries()) {
+        await screen.waitForOutput((text) => text.split(prompt).length === index + 2)
+        screen.write(each)
+      }
       return screen.result
     }
     expect(await choose('W001', 'W009\n', 'W001\n')).toMatchObject({
