@@ -6,10 +6,10 @@ import { quoteForPerson } from '@delta/executor/internal'
 import type { JournalError } from '@delta/journal'
 import { journalPath } from '@delta/journal/internal'
 import { readRun } from '@delta/journal/runs'
+import { nextCommandOf } from './next-command.js'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
-import { nextCommandOf } from './present/next-command.js'
-import { printable } from './present/text.js'
-import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
+import { printable } from './text.js'
 import { explainSystemError, ISSUES } from './usage.js'
 
 /** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
@@ -56,26 +56,26 @@ export function describeError(error: unknown): string {
   return [...first, said, ...waysOut(error)].join('\n')
 }
 
-/** What errors of the libraries carry for it. */
-type Told = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'problems'>
+/** What errors of the libraries say about it. */
+type ErrorDetails = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'problems'>
 
 /** The lines that say how to go on, where the library that threw the error does not know the commands. */
 export function waysOut(error: unknown): string[] {
-  const { wayOut: way, path, problems } = Object(error) as Partial<Told>
+  const { wayOut: way, path, problems } = Object(error) as Partial<ErrorDetails>
   if (problems !== undefined) return [...new Set(problems.flatMap(wayAround))]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
   const place = placeOfRun(run)
   const id = basename(run)
-  const goOn = commandToContinue(place, id)
+  const resume = commandToContinue(place, id)
   switch (way) {
     case 'take':
-      return [`To take the run from it: ${goOn} --force`]
+      return [`To take the run from it: ${resume} --force`]
     case 'continue':
-      return [`Go on with: ${goOn}`]
+      return [`Go on with: ${resume}`]
     case 'message':
-      return [`Example: ${goOn} -m "Now do something else"`]
+      return [`Example: ${resume} -m "Now do something else"`]
     case 'repair':
       return [`To set it aside: ${commandAt(place, 'journal', 'repair', id)}`]
     case 'show':
@@ -94,7 +94,7 @@ export function waysOut(error: unknown): string[] {
 const NO_MODEL_AT_ALL =
   '  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)'
 
-/** The flag that allows what was refused, for a person who trusts it; the command that makes an agent where there is none. */
+/** The flag that allows what was refused, for a person who trusts it; without an agent, the command that makes one. */
 function wayAround({ allowedBy, noAgentIn }: ConfigProblem): string[] {
   if (noAgentIn !== undefined) {
     const directory = noAgentIn === '.' ? 'my-agent' : noAgentIn
@@ -111,7 +111,7 @@ async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string
   const { code, path } = Object(error) as Partial<EngineError | JournalError>
   if (code === 'ERR_ENGINE_NO_CREDENTIALS' && !env.DELTA_PARENT_RUN) return [NO_MODEL_AT_ALL]
   if (path === undefined || code !== 'ERR_ENGINE_MESSAGE_REQUIRED') return []
-  const run = await readRun(path, { tolerant: true }).catch(() => undefined) // the error itself is told
+  const run = await readRun(path, { tolerant: true }).catch(() => undefined) // the error itself is printed
   if (run === undefined) return []
   if (run.status === 'COMPLETED')
     return [`Its answer: ${commandAt(placeOfRun(path), 'show', run.runId, '--answer')}`]

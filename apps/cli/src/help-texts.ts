@@ -81,8 +81,8 @@ out of iterations, that needs a higher --max-iterations
 Exit codes and environment are those of delta run: delta run --help`,
 
   'list-runs': `
-EMPTY is a run in which nothing was begun, DAMAGED one whose journal cannot be \
-read: delta journal verify says why.`,
+An EMPTY run never started. The journal of a DAMAGED one cannot be read: delta \
+journal verify says why.`,
 
   show: `
 Examples:
@@ -116,20 +116,20 @@ Example:
   delta tool import delta --commands "list-runs,journal verify"
       writes delta.atip.json
 
-ATIP is JSON in which a program says what its commands take and what they do to \
-the world. Few programs speak it yet. Any other is a tool, too, by a line under \
-tools: in agent.yaml: - { name: …, exec: … }`,
+ATIP is JSON in which a program describes its commands, their options and their \
+effects. For a program without it, write a tool in agent.yaml:
+  - { name: …, exec: … }`,
 
   'journal verify': '\nExit code 0 if the run can go on, 1 if it cannot.',
   'journal repair': '\nThe journal as it was stays beside it.',
 
   'mcp serve': `
-Most clients are told of a server like this:
+Most clients take a configuration like this:
   {"mcpServers": {"mine": {"command": "delta", "args":
     ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
 
-The policy of the file counts. A call that would need a person's approval is \
-refused. It ends when its input ends; a command that runs then is ended first.
+The policy of the file applies. A call that needs a person's approval is refused. \
+The server ends the running commands and itself when its input ends.
 
 Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, \
 2 the tools do not load or the directory is missing, 130/143/129 stopped by a signal`,

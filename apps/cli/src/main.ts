@@ -1,5 +1,4 @@
-import { watchedStreams } from './terminal/streams.js'
-import type { Terminal } from './terminal/terminal.js'
+import { type Terminal, watchedStreams } from './terminal.js'
 import { UsageError } from './usage.js'
 
 /**

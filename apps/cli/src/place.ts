@@ -1,6 +1,12 @@
-import { basename, dirname } from 'node:path'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
-import { workDirectoryOf } from '@delta/journal/internal'
+import { isJournalError } from '@delta/journal'
+import { checkRunsDirectory, workDirectoryOf } from '@delta/journal/internal'
+import { absoluteVariable, openState, readState, type StateFile } from './state-directory.js'
+import type { Terminal } from './terminal.js'
+import { say } from './text.js'
+import { explainSystemError, UsageError } from './usage.js'
 
 /** A workspace, and where its runs are kept. */
 export interface Place {
@@ -11,7 +17,7 @@ export interface Place {
   ofAnyWorkspace?: true
 }
 
-/** Where a run is, told by its directory. */
+/** The place of a run, from its directory. */
 export function placeOfRun(runDirectory: string): Place {
   const above = dirname(runDirectory)
   const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
@@ -38,7 +44,159 @@ export function commandToContinue(place: Place, runId: string): string {
   return quoteForPerson(['delta', 'continue', ...placeArguments(place), '--run-id', runId])
 }
 
-/** How a command is told of a place; without the second, only a state directory that remembers it would find the runs. */
+/** The options that name a place. Without the second, only a state directory that remembers it would find the runs. */
 function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
   return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
+}
+
+export interface RunsFlags {
+  runsDir?: string
+}
+
+/**
+ * The place of a command that runs something in the workspace. Where the runs are kept is said by `--runs-dir`, by
+ * `DELTA_RUNS_DIR`, or by what was remembered of the workspace.
+ *
+ * @throws {UsageError} The runs cannot be kept there.
+ */
+export function placeToWork(workDirectory: string, flags: RunsFlags, terminal: Terminal): Place {
+  const named = namedRunsDirectory(workDirectory, flags, terminal)
+  if (named === undefined) return { workDirectory, runsDirectory: undefined }
+  try {
+    const runsDirectory = checkRunsDirectory(workDirectory, { runsDirectory: named.path })
+    return { workDirectory, runsDirectory: isOwn(workDirectory, runsDirectory) ? undefined : runsDirectory }
+  } catch (cause) {
+    if (!isJournalError(cause) || cause.code !== 'ERR_RUNS_DIRECTORY') throw cause
+    throw new UsageError(`${named.by}: ${cause.message.slice(`${cause.path}: `.length)}`, { cause })
+  }
+}
+
+/** The place of a command that only looks at runs, and needs neither the workspace nor that the directory is ours. */
+export function placeToLook(flags: { workDir: string } & RunsFlags, terminal: Terminal): Place {
+  const isTyped = flags.runsDir !== undefined
+  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)(flags, terminal)
+  const named = namedRunsDirectory(workDirectory, flags, terminal)
+  if (named === undefined) return { workDirectory, runsDirectory: undefined }
+  if (!isTyped) return { workDirectory, runsDirectory: named.path }
+  refuseMissing(named.path, named.by)
+  return { workDirectory, runsDirectory: realpathSync(named.path), ofAnyWorkspace: true }
+}
+
+interface Named {
+  path: string
+  /** Where it was said, as a person knows it. */
+  by: string
+}
+
+function namedRunsDirectory(
+  workDirectory: string,
+  { runsDir }: RunsFlags,
+  terminal: Terminal,
+): Named | undefined {
+  if (runsDir !== undefined)
+    return { path: pathAsTyped('--runs-dir', runsDir, terminal), by: `--runs-dir ${runsDir}` }
+  const { DELTA_RUNS_DIR: variable } = terminal.env
+  if (variable)
+    return { path: absoluteVariable('DELTA_RUNS_DIR', variable), by: `DELTA_RUNS_DIR=${variable}` }
+  const path = rememberedRuns(workDirectory, terminal.env, (problem) => say(terminal, problem))
+  if (path === undefined || isOwn(workDirectory, path)) return undefined
+  return { path, by: `${path}, where the runs of this workspace were kept before` }
+}
+
+function isOwn(workDirectory: string, runsDirectory: string): boolean {
+  return [workDirectory, realPath(workDirectory)].some((path) => join(path, '.delta') === runsDirectory)
+}
+
+/**
+ * Prepares to remember where the runs of a workspace are kept, if that is not known.
+ *
+ * @returns To be called once there is a run.
+ * @throws {UsageError} The state directory cannot be written.
+ */
+export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: Terminal): () => void {
+  const path = realPath(workDirectory)
+  const inWorkspace = join(path, '.delta')
+  const runs_dir = runsDirectory ?? inWorkspace
+  if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
+  const state = openState(WORKSPACES, env)
+  return () => state.add({ path, runs_dir })
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** Which runs directory a workspace has: both absolute, without symbolic links. */
+const WORKSPACES: StateFile<{ path: string; runs_dir: string }> = {
+  name: 'workspaces.jsonl',
+  holds: 'where the runs of a workspace are kept',
+  fields: { path: 'string', runs_dir: 'string' },
+  subject: 'path',
+}
+
+/** The remembered runs directory of a workspace. `complain` gets what cannot be read of the list. */
+export function rememberedRuns(
+  workDirectory: string,
+  env: NodeJS.ProcessEnv,
+  complain?: (problem: string) => void,
+): string | undefined {
+  const { entries, problem } = readState(WORKSPACES, env)
+  if (problem !== undefined) complain?.(problem)
+  const real = realPath(workDirectory)
+  return entries.find(({ path }) => path === real)?.runs_dir
+}
+
+/** `-w` as an absolute path, which need not exist. A path into `.delta` is refused. */
+export function namedDirectory(workDir: string, terminal: Terminal): string {
+  const directory = pathAsTyped('-w', workDir, terminal)
+  const records = directory.split(sep).indexOf('.delta')
+  if (records === -1) return directory
+  const workspace = directory.split(sep).slice(0, records).join(sep) || sep
+  throw new UsageError(
+    `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
+  )
+}
+
+/** The absolute path that was typed after a flag. */
+function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
+  if (path.startsWith('~'))
+    throw new UsageError(
+      `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
+    )
+  return resolve(cwd, path)
+}
+
+/** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
+export function typedWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  isDirectory(directory, `-w ${workDir}`)
+  return directory
+}
+
+/** `-w` of a command that needs an existing workspace. */
+export function existingWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  refuseMissing(directory, `-w ${workDir}`)
+  return directory
+}
+
+function refuseMissing(path: string, by: string): void {
+  if (!isDirectory(path, by))
+    throw new UsageError(`${by}: there is no such directory. Create it, or name another one.`)
+}
+
+/**
+ * False if nothing is there.
+ *
+ * @throws {UsageError} It is a file, or cannot be looked at.
+ */
+function isDirectory(path: string, by: string): boolean {
+  try {
+    if (statSync(path).isDirectory()) return true
+  } catch (cause) {
+    // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw new UsageError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+  throw new UsageError(`${by}: it is a file, not a directory.`)
 }

@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { AFTER_ALL, COMMON_TASKS, fitted, MORE_HELP, NARROWEST } from './help-texts.js'
-import { printable } from './present/text.js'
-import { EXIT, type Terminal } from './terminal/terminal.js'
+import { EXIT, type Terminal } from './terminal.js'
+import { printable } from './text.js'
 
 /** Parses the arguments, runs one command and returns its exit code. */
 export async function runProgram(terminal: Terminal): Promise<number> {
@@ -39,22 +39,19 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
     })
     .configureHelp({ minWidthToWrap: NARROWEST })
-    .showHelpAfterError('(delta --help lists the commands and options)')
+    .showHelpAfterError('See delta --help.')
     .helpCommand('help [command]', 'show the help of a command')
     .addHelpText('before', () => fitted(COMMON_TASKS, width))
     .addHelpText('after', () => fitted(AFTER_ALL, width))
 
   const group = (name: string, description: string): Command =>
-    program
-      .command(name)
-      .description(description)
-      .showHelpAfterError(`(delta ${name} --help lists its commands)`)
+    program.command(name).description(description).showHelpAfterError(`See delta ${name} --help.`)
 
   const add = (parent: Command, name: string, load: () => Promise<CommandModule>): Command => {
     const path = parent === program ? name : `${parent.name()} ${name}`
     return parent
       .command(name)
-      .showHelpAfterError(`(delta ${path} --help says what it takes)`)
+      .showHelpAfterError(`See delta ${path} --help.`)
       .addHelpText('after', () => fitted(MORE_HELP[path] ?? '', width))
       .action(async (...given: unknown[]) => {
         // commander passes the positional arguments, then the options, then the command
@@ -71,7 +68,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
 
   engineOptions(
     add(program, 'run', () => import('./commands/run.js'))
-      .description('Start a run of an agent, or take up an interrupted one with the same message')
+      .description('Start a run of an agent, or resume an interrupted one with the same message')
       .option('--agent <directory>', 'agent directory', '.')
       .option('-m, --message <text>', `the task; ${MESSAGE}`)
       .option(
@@ -90,18 +87,18 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
 
   engineOptions(
     add(program, 'continue', () => import('./commands/continue.js'))
-      .description('Go on with a run: resume it, answer its question, extend or retry it with a message')
+      .description('Continue a run: resume it, answer its question, extend or retry it')
       .requiredOption('-w, --work-dir <directory>', 'workspace of the run; required')
       .option('-m, --message <text>', `an answer, or a further instruction; ${MESSAGE}`)
-      .option('--retry', 'a FAILED run: go on without a message, with the same request')
+      .option('--retry', 'retry the last request of a FAILED run, without a message')
       .addOption(runId())
       .addOption(runsDirectory())
       .option('--agent <directory>', 'where the agent is now, if it was moved')
       .option(
         '--trust-run',
-        'go on with a run that you did not start here: the commands of its agent are run',
+        'continue a run that you did not start here; this runs the commands of its agent',
       )
-      .option('--force', 'end the process that writes the run, and take it')
+      .option('--force', 'end the process that writes the run, and take over')
       .option('--approve <request-id>', 'let the waiting command run; delta show has the id')
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
@@ -118,25 +115,24 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       ),
     )
     .addOption(runsDirectory())
-    .option('--resumable', 'only those that delta continue takes up without a message')
-    .addOption(repeatable('--status <status>', 'only those with this status; may be repeated', [], STATUSES))
+    .option('--resumable', 'only runs that delta continue resumes without a message')
+    .addOption(repeatable('--status <status>', 'only runs with this status; may be repeated', [], STATUSES))
     .option(
       '--first',
-      'print only the id of the newest of them, sub-agents left out; exit code 1 if there is none',
+      'print only the id of the newest one, without sub-agents; exit code 1 if there is none',
     )
     .option('--json', 'print JSON')
 
   add(program, 'show', () => import('./commands/show.js'))
-    .description("Print a run's transcript, one step of it, or exactly what the model was sent")
+    .description("Print a run's transcript, one iteration of it, or exactly what the model was sent")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
     .addOption(runsDirectory())
     .addOption(
-      new Option('--step <n>', 'only iteration n, with whole outputs and what the context held').conflicts([
-        'request',
-        'answer',
-        'follow',
-      ]),
+      new Option(
+        '--step <n>',
+        'only iteration n, with full tool output and the parts of its context',
+      ).conflicts(['request', 'answer', 'follow']),
     )
     .addOption(
       new Option('--request <n>', 'the request of iteration n, byte for byte as it was sent').conflicts([
@@ -149,7 +145,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('--tool <name>', 'only the calls of this tool, each with its thought')
     .option('--failed', 'only calls and requests that did not succeed')
     .addOption(
-      new Option('--answer', 'the answer of a run that is completed, and nothing else').conflicts([
+      new Option('--answer', 'only the answer of a completed run').conflicts([
         'follow',
         'tool',
         'failed',
@@ -157,7 +153,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       ]),
     )
     .option('--follow', 'keep printing until the run has ended or waits for input')
-    .option('-v, --verbose', 'whole outputs, hooks, tokens, reasoning')
+    .option('-v, --verbose', 'full tool output, hooks, token counts and reasoning')
     .option('--json', 'print the journal lines instead')
 
   add(program, 'config', () => import('./commands/config.js'))
@@ -190,24 +186,24 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('--json', 'print JSON instead of YAML')
     .option('--tool <name>', 'only this tool')
     .addOption(importRoot())
-  add(tool, 'lint', () => import('./commands/tool-lint.js'))
-    .description('Say what a reviewer would ask: unknown keys, missing descriptions, risky templates')
+  add(tool, 'lint', async () => ({ execute: (await import('./commands/tool.js')).lint }))
+    .description('Report what a reviewer would ask: unknown keys, missing descriptions, risky templates')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
     .addOption(importRoot())
   add(tool, 'list', async () => ({ execute: (await import('./commands/tool.js')).list }))
-    .description('List the tools of an agent: parameters, effects, and what the policy says to them')
+    .description('List the tools of an agent: parameters, effects and policy decisions')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
     .addOption(importRoot())
   add(tool, 'import', () => import('./commands/tool-import.js'))
-    .description('Ask a program that speaks ATIP to describe itself, and keep that for agents to import')
+    .description('Save what a program says of itself in ATIP, for agents to import')
     .argument('<program>', 'name or path; it is run once, as <program> --agent')
     .option('--commands <list>', 'only these commands and groups, separated by commas')
-    .option('-o, --output <file>', 'where to; "-" is stdout (default: <name>.atip.json)')
+    .option('-o, --output <file>', 'output file; "-" is stdout (default: <name>.atip.json)')
   const journal = group('journal', 'Check and repair journals')
   add(journal, 'verify', async () => ({ execute: (await import('./commands/journal.js')).verify }))
-    .description("Say what is right and wrong with a run's journal; changes nothing")
+    .description("Report whether a run's journal is intact; changes nothing")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
     .addOption(runsDirectory())
@@ -248,7 +244,7 @@ export function shownCommands(command: Command): Command[] {
 }
 
 const MESSAGE = '"-" reads stdin, "@file" a file'
-const RUN = 'id of the run, or a beginning that only it has; default: the latest'
+const RUN = 'run id or unique prefix; default: the latest'
 const TOOLS = 'agent directory, agent.yaml or tools file'
 const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
 
@@ -259,12 +255,12 @@ function engineOptions(command: Command): Command {
     .addOption(
       repeatable(
         '--set <path=value>',
-        'set a value of the agent for this run, such as llm.temperature=0 or tools.bash.timeout_ms=5000; nothing behind the = removes the key; may be repeated',
+        'set a value of the agent for this run, such as llm.temperature=0 or tools.bash.timeout_ms=5000; an empty value removes the key; may be repeated',
       ),
     )
     .option(
       '--max-iterations <n>',
-      'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',
+      'iterations after a message before the run fails (default: agent.yaml, or 30)',
     )
     .option('-i, --interactive', 'answer questions on stdin, one line each; an approval only at a terminal')
     .addOption(
@@ -275,11 +271,8 @@ function engineOptions(command: Command): Command {
       ).default('text'),
     )
     .option('-q, --quiet', 'no progress on stderr')
-    .option(
-      '-v, --verbose',
-      'more progress on stderr: whole outputs, hooks, tokens (which a terminal shows anyway)',
-    )
-    .option('--no-sync', 'do not wait for the disk: faster, but a power cut may lose steps')
+    .option('-v, --verbose', 'full tool output, hooks and token counts on stderr')
+    .option('--no-sync', 'do not wait for the disk: faster, but a power cut may lose events')
     .addOption(importRoot())
     .option('--strict', 'unknown keys in the agent are errors')
     .addOption(trustWorkspaceEnv())
@@ -298,8 +291,7 @@ function contextOptions(command: Command): Command {
 }
 
 const workspace = (about: string) => new Option('-w, --work-dir <directory>', about).default('.')
-const runId = () =>
-  new Option('--run-id <id>', 'which run: its id, or a unique prefix of it; default: the latest')
+const runId = () => new Option('--run-id <id>', 'run id or unique prefix; default: the latest')
 const runsDirectory = () =>
   new Option(
     '--runs-dir <directory>',

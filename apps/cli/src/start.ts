@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Script } from 'node:vm'
-import { closeDeadTerminals } from './terminal/streams.js'
+import { closeDeadTerminals } from './terminal.js'
 import { ISSUES } from './usage.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
@@ -38,7 +38,7 @@ interface Bundles {
  * compiling is most of what a start costs.
  *
  * A cache file belongs to one version of node and one bundle, and is replaced whole. It may be missing, unwritable or
- * deleted at any time; then the bundle is compiled. It lies beside the program, so whoever could write it could write
+ * deleted at any time; then the bundle is compiled. It lies beside the program, so write access to it means write access to
  * the program.
  *
  * @param cacheDirectory - Undefined: no cache.
@@ -98,7 +98,7 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Nobody ever reads half of the file. Only its owner may write it, whatever the umask, because it decides what runs. */
+/** A reader never sees half of the file. Only its owner may write it, whatever the umask, because it decides what runs. */
 function replaceFile(path: string, data: Buffer): void {
   const beside = `${path}.${process.pid}`
   mkdirSync(join(path, '..'), { recursive: true, mode: 0o755 })

@@ -18,15 +18,19 @@ import { explainSystemError, UsageError } from './usage.js'
  * A file in the user's state directory, which holds what no workspace may decide for itself: a JSON object a line, of which
  * the last about a subject counts.
  */
-export interface StateFile<Entry> {
+export interface StateFile<Entry extends StateEntry> {
   name: string
   /** What it holds, in the words of a message. */
   holds: string
-  /** Undefined: the line is not an entry. */
-  parse(line: unknown): Entry | undefined
-  subject(entry: Entry): string
-  /** False: its subject is gone, and the entry can be dropped. */
-  isCurrent(entry: Entry): boolean
+  /** What each entry has. */
+  fields: Readonly<Partial<Record<keyof Entry, 'string' | 'number'>>>
+  /** Of several entries with the same value of this field, the last counts. */
+  subject: keyof Entry
+}
+
+interface StateEntry {
+  /** Once nothing is there, the entry can be dropped. */
+  path: string
 }
 
 /** Every that many lines the file is rewritten without the entries that no longer count. */
@@ -37,7 +41,7 @@ const LINES_PER_REWRITE = 100
  *
  * @returns `problem`: why not all of it could be read, for a person.
  */
-export function readState<Entry>(
+export function readState<Entry extends StateEntry>(
   file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
 ): { entries: Entry[]; problem?: string } {
@@ -49,18 +53,18 @@ export function readState<Entry>(
   }
 }
 
-function parseState<Entry>(
+function parseState<Entry extends StateEntry>(
   file: StateFile<Entry>,
   path: string,
   content: string,
 ): { entries: Entry[]; problem?: string } {
-  const bySubject = new Map<string, Entry>()
+  const bySubject = new Map<unknown, Entry>()
   const unreadable: number[] = []
   for (const [index, text] of content.split('\n').entries()) {
     if (text === '') continue
-    const entry = file.parse(parseJson(text))
+    const entry = parseEntry(file, text)
     if (entry === undefined) unreadable.push(index + 1)
-    else bySubject.set(file.subject(entry), entry)
+    else bySubject.set(entry[file.subject], entry)
   }
   const entries = [...bySubject.values()]
   if (unreadable.length === 0) return { entries }
@@ -68,9 +72,12 @@ function parseState<Entry>(
   return { entries, problem }
 }
 
-function parseJson(text: string): unknown {
+/** Undefined: the line is not an entry. */
+function parseEntry<Entry extends StateEntry>({ fields }: StateFile<Entry>, text: string): Entry | undefined {
   try {
-    return JSON.parse(text)
+    const entry = JSON.parse(text) as Entry
+    const names = Object.keys(fields) as (keyof Entry)[]
+    return names.every((name) => typeof entry[name] === fields[name]) ? entry : undefined
   } catch {
     return undefined
   }
@@ -83,7 +90,7 @@ function parseJson(text: string): unknown {
  *
  * @throws {UsageError} It cannot be written.
  */
-export function openState<Entry>(
+export function openState<Entry extends StateEntry>(
   file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
 ): { add(entry: Entry): void } {
@@ -96,7 +103,7 @@ export function openState<Entry>(
 }
 
 /** Another process may have renamed a new file into place meanwhile, which then lacks the line. */
-function append<Entry>(file: StateFile<Entry>, path: string, lines: string): void {
+function append<Entry extends StateEntry>(file: StateFile<Entry>, path: string, lines: string): void {
   const descriptor = openSync(path, 'a+', 0o600)
   try {
     writeSync(descriptor, `${endsLine(descriptor) ? '' : '\n'}${lines}`)
@@ -108,9 +115,9 @@ function append<Entry>(file: StateFile<Entry>, path: string, lines: string): voi
   }
 }
 
-function rewrite<Entry>(file: StateFile<Entry>, path: string, descriptor: number): void {
+function rewrite<Entry extends StateEntry>(file: StateFile<Entry>, path: string, descriptor: number): void {
   const content = contentOf(descriptor)
-  const current = parseState(file, path, content).entries.filter(file.isCurrent)
+  const current = parseState(file, path, content).entries.filter((entry) => existsSync(entry.path))
   if (!isStillAt(path, descriptor)) return
   replaceFile(path, current.map((each) => `${JSON.stringify(each)}\n`).join(''))
   const late = contentOf(descriptor).slice(content.length)
@@ -132,7 +139,7 @@ function lineOf(line: string, content: string): number {
   return content.slice(0, content.lastIndexOf(line)).split('\n').length
 }
 
-function trying<Entry>(file: StateFile<Entry>, path: string, write: () => void): void {
+function trying<Entry extends StateEntry>(file: StateFile<Entry>, path: string, write: () => void): void {
   try {
     write()
   } catch (cause) {

@@ -1,45 +1,15 @@
-import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { asYaml } from '../src/commands/tool.js'
 import { delta } from './delta.js'
 
-const MISTYPED = 'name: mistyped\nllm: { provider: script, script: script.yaml }\nmax_iteration: 3\n'
-
-function mistypedAgent(): Promise<TemporaryWorkspace> {
-  return temporaryAgent({ files: { 'my-agent/agent.yaml': MISTYPED, ...OTHER_FILES } })
-}
-
-const OTHER_FILES = {
-  'my-agent/context.yaml': 'sources: [{ type: journal }]\n',
-  'my-agent/script.yaml': '- content: Done.\n',
-}
-
-test('a warning of the configuration has file and line, as the directory was typed, and what to do', async () => {
-  await using parent = await mistypedAgent()
-  await using workspace = await temporaryWorkspace({})
-  const run = ['run', '--agent', 'my-agent', '-m', 'Go', '-w', workspace.path]
-  const { stderr, exitCode } = await delta(run, { cwd: parent.path })
-  expect(exitCode).toBe(0)
-  expect(stderr).toMatch(/^my-agent\/agent\.yaml:3:1: .*max_iteration/m)
-  expect(stderr).toMatch(/^ {2}max_iteration: 3\n {2}\^$/m)
-  expect(stderr).toMatch(/^Did you mean "max_iterations"\?$/m)
-})
-
-test('an error of the configuration names files as they were typed', async () => {
-  await using parent = await mistypedAgent()
-  const config = await delta(['config', '--agent', 'my-agent', '--strict'], { cwd: parent.path })
-  expect(config.exitCode).toBe(2)
-  expect(config.stderr).toContain('Error: my-agent/agent.yaml:3:1: ')
-
-  const list = await delta(['tool', 'lint', './my-agent'], { cwd: parent.path })
-  expect(list.stderr).toContain('Error: my-agent/agent.yaml:1:1: ')
-})
-
-/** An agent whose own `read` replaces an imported one, with an address that the agent's `.env` replaces. */
-function layeredAgent(): Promise<TemporaryWorkspace> {
-  return temporaryAgent({
-    baseUrl: 'http://127.0.0.1:1/v1',
-    files: {
-      'agent.yaml': `name: layered
+/** An agent whose own `read` replaces an imported one, with an address that its `.env` replaces. */
+const LAYERED = {
+  'agent.yaml': `name: layered
 llm:
   model: gpt-4o
   base_url: http://127.0.0.1:1/v1
@@ -49,26 +19,22 @@ tools:
   - name: read
     exec: cat \${file}
 `,
-      'tools/more.yaml': 'tools:\n  - name: read\n    exec: less ${file}\n  - name: list\n    exec: ls\n',
-      'hooks.yaml': 'on_error:\n  command: ["true"]\n',
-      '.env': 'DELTA_API_KEY=not-for-anyone\nDELTA_BASE_URL=http://127.0.0.1:2/v1?token=not-for-anyone\n',
-    },
-  })
+  'tools/more.yaml': 'tools:\n  - name: read\n    exec: less ${file}\n  - name: list\n    exec: ls\n',
+  'hooks.yaml': 'on_error:\n  command: ["true"]\n',
+  '.env': 'DELTA_API_KEY=not-for-anyone\nDELTA_BASE_URL=http://127.0.0.1:2/v1?token=not-for-anyone\n',
 }
 
-test('config --show-origin lists every value with the file and line it comes from, or default', async () => {
-  await using agent = await layeredAgent()
-  const config = ['config', '--agent', '.', '--show-origin']
-  const { stdout, exitCode } = await delta(config, { cwd: agent.path })
-  expect(exitCode).toBe(0)
+test('config --show-origin lists every value with the file and line it comes from, or default, and no secret', async () => {
+  const agent = await temporaryAgent({ files: LAYERED, onCleanup: onTestFinished })
+  const { stdout } = await delta(['config', '--agent', '.', '--show-origin'], { cwd: agent.path })
   const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' | '))
   expect(lines).toEqual(
     expect.arrayContaining([
       'ORIGIN | SETTING',
       'agent.yaml:1 | name: "layered"',
-      'agent.yaml:3 | llm.model: "gpt-4o"',
       'agent.yaml:5 | llm.session_token: "***"',
-      'default | tool_concurrency: 1',
+      'default | max_iterations: 30',
+      'default | tools.*.timeout_ms: 600000',
       expect.stringMatching(/^tools\/more\.yaml:4 \| tools\.list: /),
       expect.stringMatching(/^agent\.yaml:8 \| tools\.read: .*"cat"/),
       'tools/more.yaml:2 | tools.read: replaced by agent.yaml:8',
@@ -77,15 +43,9 @@ test('config --show-origin lists every value with the file and line it comes fro
     ]),
   )
   expect(stdout).not.toContain('not-for-anyone')
-})
 
-test('config --show-origin --json says which .env the key and the address are from, and what they replace', async () => {
-  await using agent = await layeredAgent()
-  await using workspace = await temporaryWorkspace({})
-  const config = ['config', '--agent', agent.path, '-w', workspace.path, '--show-origin', '--json']
-  const { stdout } = await delta(config)
-  const settings = JSON.parse(stdout) as { path: string }[]
-  expect(settings).toContainEqual(expect.objectContaining({ path: 'llm.provider', origin: 'default' }))
+  const json = await delta(['config', '--agent', agent.path, '--show-origin', '--json'], { cwd: agent.path })
+  const settings = JSON.parse(json.stdout) as { path: string }[]
   expect(settings.filter(({ path }) => /^environment|base_url/.test(path))).toEqual([
     { path: 'environment.DELTA_API_KEY', value: '***', origin: `${agent.path}/.env` },
     {
@@ -97,114 +57,120 @@ test('config --show-origin --json says which .env the key and the address are fr
   ])
 })
 
-test('config refuses an endpoint of the workspace, and takes the option that it names', async () => {
-  await using parent = await mistypedAgent()
-  await using workspace = await temporaryWorkspace({ '.env': 'DELTA_BASE_URL=http://example.com/v1\n' })
-  const config = ['config', '--agent', 'my-agent', '-w', workspace.path, '--show-origin']
-  const refused = await delta(config, { cwd: parent.path })
-  expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain(
-    `${workspace.path}/.env:1:1: The endpoint http://example.com/v1 (DELTA_BASE_URL)`,
-  )
-  const [option = ''] = /--trust[\w-]+/.exec(refused.stderr) ?? []
-  const trusted = await delta([...config, option], { cwd: parent.path })
-  expect(trusted.exitCode).toBe(0)
-  expect(trusted.stdout).toMatch(/\.env +environment\.DELTA_BASE_URL: "http:\/\/example\.com\/v1"$/m)
-})
-
-test('a value that no file gives is listed with its default, and one that is replaced is not', async () => {
-  await using agent = await layeredAgent()
-  const { stdout } = await delta(['config', '--agent', agent.path, '--show-origin'])
-  const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' | '))
-  expect(lines).toContain('default | max_iterations: 30')
-  expect(lines).toContain('default | llm.max_attempts: 5')
-  expect(lines).toContain('default | tools.*.timeout_ms: 600000')
-  expect(stdout).not.toMatch(/^default +llm\.base_url/m)
-})
-
-test('config shows the recipe in the words of context.yaml', async () => {
+test('config prints the resolved agent, where its key comes from, and the recipe in the words of context.yaml', async () => {
   const recipe = `sources:
   - &guide { type: file, path: '\${CWD}/DELTA.md', on_missing: skip, max_tokens: 5 }
   - { <<: *guide, id: again }
   - { type: journal, max_iterations: 3 }
 total_max_tokens: 1000
 `
-  await using parent = await temporaryAgent({
-    files: { 'a/agent.yaml': 'name: a\nllm: { model: x }\n', 'a/context.yaml': recipe },
+  const agent = await temporaryAgent({
+    files: { ...LAYERED, 'context.yaml': recipe },
+    onCleanup: onTestFinished,
   })
-  const { stdout } = await delta(['config', '--agent', 'a', '--json'], { cwd: parent.path })
+  const shown = parse((await delta(['config', '--agent', agent.path])).stdout)
+  expect(shown.settings).toEqual([
+    { name: 'DELTA_API_KEY', from: join(agent.path, '.env') },
+    { name: 'DELTA_BASE_URL', from: join(agent.path, '.env') },
+  ])
+  expect(shown.agent.tools.map((tool: { name: string }) => tool.name)).toEqual(['read', 'list'])
   const guide = { type: 'file', path: '${CWD}/DELTA.md', on_missing: 'skip', max_tokens: 5 }
-  expect(JSON.parse(stdout).context).toEqual({
+  expect(shown.context).toEqual({
     sources: [guide, { ...guide, id: 'again' }, { type: 'journal', max_iterations: 3 }],
     total_max_tokens: 1000,
   })
+  expect(JSON.parse((await delta(['config', '--agent', agent.path, '--json'])).stdout)).toEqual(shown)
 })
 
-test('config tells what is deprecated also when something is wrong', async () => {
-  await using parent = await temporaryAgent({
-    files: {
-      'a/agent.yaml': 'name: a\nllm_config: { model_name: x }\nmax_iterations: 0\n',
-      'a/context.yaml': OTHER_FILES['my-agent/context.yaml'],
-    },
+test('an import from outside is refused with the flag that allows it', async () => {
+  const outside = await temporaryWorkspace({ 'more.yaml': 'tools: []\n' }, { onCleanup: onTestFinished })
+  const agent = await temporaryAgent({
+    agent: { imports: [`${outside.path}/more.yaml`] },
+    onCleanup: onTestFinished,
   })
-  const { stderr } = await delta(['config', '--agent', 'a'], { cwd: parent.path })
-  expect(stderr).toContain('a/agent.yaml:3:17: max_iterations: must be at least 1, got 0.')
-  expect(stderr).toContain('[DEPRECATION WARNING] "llm_config" is now called "llm"')
-})
-
-test.each([
-  ['llm: {}', 'llm.model: The provider openai needs it.', 'For example model: gpt-4o.'],
-  ['llm: { temperature: 0 }', 'llm.model: The provider openai needs it.', 'For example model: gpt-4o.'],
-  ['llm: { model: }', 'llm.model: Must be a string, not nothing.', 'For example model: gpt-4o.'],
-])('an llm without a model is one problem, with what to write: %j', async (llm, problem, hint) => {
-  await using agent = await temporaryAgent({ files: { 'agent.yaml': `name: a\n${llm}\n` } })
-  const { exitCode, stderr } = await delta(['config', '--agent', '.'], { cwd: agent.path })
-  expect(exitCode).toBe(2)
-  const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('  '))
-  expect(said).toEqual([expect.stringMatching(/^Error: agent\.yaml:\d:\d+: /), hint])
-  expect(said[0]?.endsWith(`: ${problem}`), said[0]).toBe(true)
-})
-
-test('what the loader calls an option of its own is told by the name of the flag', async () => {
-  await using outside = await temporaryWorkspace({ 'more.yaml': 'tools: []\n' })
-  await using agent = await temporaryAgent({ agent: { imports: [`${outside.path}/more.yaml`] } })
   for (const command of [
-    ['config', '--agent'],
-    ['tool', 'lint'],
+    ['config', '--agent', agent.path],
+    ['tool', 'lint', agent.path],
   ]) {
-    const { stderr, stdout } = await delta([...command, agent.path])
+    const { stderr, stdout } = await delta(command)
     expect(stdout + stderr).toContain(`To allow it: --import-root ${outside.path}\n`)
   }
 })
 
-test('config --strict refuses a value that becomes code of another language, and names its way out', async () => {
-  const tools = [
-    { name: 'sed', exec: 'sed s/${v}/b/ f' },
-    { name: 'awk', shell: 'awk "{ print ${v} }" f' },
-    { name: 'python', shell: 'python3 -c "print(${v})"' },
-    { name: 'perl', shell: 'perl -e "print ${v}"' },
-    { name: 'jq', exec: 'jq .${v} f' },
-    { name: 'ssh', shell: 'ssh host "ls ${v}"' },
-  ]
-  await using agent = await temporaryAgent({ tools, turns: [{ content: 'Done.' }] })
-  const config = ['config', '--agent', '.']
-  expect(await delta(config, { cwd: agent.path })).toMatchObject({ exitCode: 0, stderr: '' })
-  const strict = await delta([...config, '--strict'], { cwd: agent.path })
-  expect(strict).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(strict.stderr.match(/part of a program for \w+/g)).toEqual(
-    ['sed', 'awk', 'python3', 'perl', 'jq', 'ssh'].map((name) => `part of a program for ${name}`),
-  )
-  for (const way of ['$ENV{A}', 'ENVIRON["N"]', 'sys.argv[1]', '$ARGV[0]', 'jq --arg', 'read -r file'])
-    expect(strict.stderr).toContain(way)
+// What `tool expand` and `config` write is read again: by Delta, and by programs that know YAML from another library.
 
-  const beside = [
-    { name: 'awk', exec: 'awk -v n=${v} "{ print n }" f' },
-    { name: 'jq', exec: "jq --arg name ${v} '.[$name]' f" },
-    { name: 'python', exec: "python3 -c 'import sys' ${v}" },
-  ]
-  await using plain = await temporaryAgent({ tools: beside, turns: [{ content: 'Done.' }] })
-  expect(await delta(['config', '--agent', plain.path, '--strict'])).toMatchObject({
-    exitCode: 0,
-    stderr: '',
-  })
+/** Texts that are something else when nobody quotes, escapes or indents them. */
+const NASTY = [
+  ' :=\n ',
+  ' :=\n \n',
+  '1e312',
+  'kept\n\n\n',
+  'wide blank\u3000',
+  '2020-01-01',
+  'yes',
+  '#',
+  '- a',
+  'a: b\n',
+  '\ttab ',
+  ' \r\n',
+]
+const MARKS = [...'#:-%@`!&*|>{}[],?"\'\\=~ \t\n\r\u0085\u2028\ufeff\u00a0\0\u001b😀é']
+const WORDS = [
+  ...NASTY,
+  ...MARKS,
+  '---',
+  '...',
+  '<<',
+  '0x1f',
+  '0o17',
+  '1_000',
+  '12:30',
+  '.inf',
+  'no',
+  'null',
+  'a word ',
+]
+const text = fc.array(fc.constantFrom(...WORDS), { maxLength: 8 }).map((pieces) => pieces.join(''))
+const single = fc.oneof(text, text, fc.double({ noNaN: true }), fc.constantFrom(true, false, null))
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    single,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(text, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}))
+
+test('whatever is written as YAML, it is read as it was, and what is undefined is left out', () => {
+  fc.assert(
+    fc.property(value, (tools) => {
+      const written = asYaml({ tools })
+      expect(parse(written), written).toEqual({ tools })
+      expect(parse(written, { version: '1.1', schema: 'core' }), written).toEqual({ tools })
+    }),
+    { numRuns: 2_000 },
+  )
+  expect(asYaml({ name: 'a', version: undefined })).toBe('name: a\n')
+})
+
+const PYTHON = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))'
+const hasPython = spawnSync('python3', ['-c', 'import yaml']).status === 0
+
+test('tools with texts that are hard to write are expanded to YAML that is the same as the JSON, also for Python', async () => {
+  const tools = NASTY.map((description, index) => ({
+    name: `tool_${index}`,
+    exec: 'echo ${text}',
+    description,
+    parameters: [{ name: 'text', enum: NASTY, default: description, description }],
+  }))
+  const agent = await temporaryAgent({ tools, onCleanup: onTestFinished })
+  const json = JSON.parse((await delta(['tool', 'expand', '--json', agent.path])).stdout)
+  expect(json.tools.map((tool: { description: string }) => tool.description)).toEqual(NASTY)
+  const { stdout } = await delta(['tool', 'expand', agent.path])
+  expect(parse(stdout)).toEqual(json)
+  const again = await temporaryAgent({ files: { 'agent.yaml': stdout }, onCleanup: onTestFinished })
+  expect(parse((await delta(['tool', 'expand', again.path])).stdout)).toEqual(json)
+  if (!hasPython) return
+  const read = spawnSync('python3', ['-c', PYTHON], { input: stdout, encoding: 'utf8' })
+  expect(JSON.parse(read.stdout)).toEqual(json)
 })

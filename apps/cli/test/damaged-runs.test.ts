@@ -5,156 +5,124 @@ import {
   readFile,
   rename,
   rm,
-  rmdir,
   symlink,
   truncate,
   utimes,
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { expect, test } from 'vitest'
-import { cleanEnvironment, DELTA, delta, startDelta } from './delta.js'
+import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, cleanEnvironment, DELTA, delta, scene, startDelta } from './delta.js'
 
-/** Makes a run "one" in the workspace, and puts a line into its journal that is no event. */
-async function damagedRun(workspace: TemporaryWorkspace, directory = workspace.path): Promise<void> {
-  await using agent = await temporaryAgent({ turns: [{ content: 'First.' }] })
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', directory, '--run-id', 'one', '-q'])
+const TURNS = [{ content: 'Done.' }, { content: 'And more.' }]
+
+/** A workspace with a completed run "one", and `path` of what it keeps. */
+async function completed(turns: { content: string }[] = TURNS) {
+  const at = await scene({ turns })
+  await at.run('--run-id', 'one', '-q')
+  const path = (name: string) => join(at.workspace.path, '.delta/one', name)
+  const resume = () => at.at('continue', '-m', 'More', '-q')
+  return { ...at, path, resume }
+}
+
+test('a damaged line stops continue and no other agent; verify names it, and the command that is printed sets it aside', async () => {
+  const agent = await temporaryAgent({ turns: TURNS, onCleanup: onTestFinished })
+  const home = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const directory = join(home.path, "a person's work")
+  const where = ['-w', directory]
+  const run = ['run', '--agent', agent.path, ...where, '-q']
+  await delta([...run, '-m', 'Go', '--run-id', 'one'])
   const path = join(directory, '.delta/one/journal.jsonl')
-  const lines = (await readFile(path, 'utf8')).split('\n')
-  await writeFile(path, lines.toSpliced(2, 0, 'no event').join('\n'))
-}
+  const whole = await readFile(path, 'utf8')
+  const damaged = whole.split('\n').toSpliced(2, 0, '{"seq":2,"type"').join('\n')
+  await writeFile(path, damaged)
 
-/** A workspace with a run "one" whose first events never reached the disk; `named`: `LATEST` says its name all the same. */
-async function emptyRun({
-  named,
-  journal,
-}: {
-  named: boolean
-  journal: string
-}): Promise<TemporaryWorkspace> {
-  return temporaryWorkspace({
-    '.delta/one/journal.jsonl': journal,
-    ...(named ? { '.delta/LATEST': 'one\n' } : {}),
-  })
-}
-
-test('a damaged latest run keeps no other agent from running; a note names it, and how it is repaired', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await damagedRun(workspace)
-  await using other = await temporaryAgent({ turns: [{ content: 'Other.' }] })
-  const args = ['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path]
-  const result = await delta(args)
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Other.\n' })
-  expect(result.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
-  expect(result.stderr).toContain(`delta journal repair one -w ${workspace.path}\n`)
-})
-
-test('also in a workspace of version 1.1 the command that sets damage aside names the run', async () => {
-  await using workspace = await temporaryWorkspace({ '.delta/runs/old/execution/journal.jsonl': 'garbage\n' })
-  const { stderr } = await delta(['show', 'old', '-w', workspace.path])
-  expect(stderr).toContain(`delta journal repair old -w ${workspace.path}\n`)
-})
-
-test('the command that sets damage aside is whole wherever it is named: typed elsewhere, it mends that run', async () => {
-  await using workspace = await temporaryWorkspace({})
-  const directory = join(workspace.path, "a person's work")
-  await damagedRun(workspace, directory)
   const command = `delta journal repair one -w "${directory}"`
-  const continued = await delta(['continue', '-w', directory, '-m', 'On'])
-  const listed = await delta(['list-runs', '-w', directory])
-  const verified = await delta(['journal', 'verify', '-w', directory])
-  const [run] = JSON.parse((await delta(['list-runs', '--json', '-w', directory])).stdout)
-  for (const text of [continued.stderr, listed.stderr, verified.stdout, run.problem])
+  const found = await delta(['journal', 'verify', ...where, '--json'])
+  expect(found.exitCode).toBe(1)
+  expect(JSON.parse(found.stdout)).toMatchObject({ ok: false, findings: [{ kind: 'damage', line: 3 }] })
+  const continued = await delta(['continue', ...where, '-m', 'On'])
+  expect(continued.exitCode).toBe(1)
+  expect(continued.stderr).toContain(`${path}:3: `)
+  const listed = await delta(['list-runs', ...where])
+  expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +test-agent +script +0 +Go$/m)
+  const status = ['list-runs', ...where, '--first', '--status']
+  expect((await delta([...status, 'DAMAGED'])).stdout).toBe('one\n')
+  expect((await delta(['list-runs', ...where, '--first', '--resumable'])).exitCode).toBe(1)
+  const [{ problem }] = JSON.parse((await delta(['list-runs', '--json', ...where])).stdout)
+  for (const text of [
+    continued.stderr,
+    listed.stderr,
+    (await delta(['journal', 'verify', ...where])).stdout,
+    problem,
+  ])
     expect(text.trimEnd().split('\n').at(-1)).toContain(`: ${command}`)
+  const other = await delta([...run, '-m', 'Else'])
+  expect(other).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(other.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
+  expect(await readFile(path, 'utf8')).toBe(damaged)
 
   const shell = ['sh', '-c', command.replace('delta', () => '"$0" "$1"'), process.execPath, DELTA]
-  expect(await runProcess(shell, { cwd: '/', env: cleanEnvironment() })).toMatchObject({ exitCode: 0 })
-  expect((await delta(['journal', 'verify', '-w', directory])).exitCode).toBe(0)
-})
-
-test('a damaged run has the status DAMAGED in the table, in the JSON and for --status', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await damagedRun(workspace)
-  const list = (...flags: string[]) => delta(['list-runs', '-w', workspace.path, ...flags])
-  expect((await list()).stdout).toMatch(/^one\s+DAMAGED/m)
-  expect(JSON.parse((await list('--json')).stdout)).toMatchObject([{ run_id: 'one', status: 'DAMAGED' }])
-  expect((await list('--status', 'DAMAGED', '--first')).stdout).toBe('one\n')
-  expect((await list('--status', 'EMPTY', '--first')).exitCode).toBe(1)
+  const repaired = await runProcess(shell, { cwd: '/', env: cleanEnvironment() })
+  expect(repaired.stdout).toContain('The journal as it was is kept, whole, in ')
+  expect(await readFile(path, 'utf8')).toBe(whole)
+  expect((await delta(['continue', ...where, '--run-id', 'one', '-m', 'On'])).stdout).toBe('And more.\n')
 })
 
 test.each([
-  { named: false, journal: '' },
-  { named: true, journal: '' },
-  { named: false, journal: '{"seq":1,"type":"ENGINE_ST' },
-])('a run that never began is called that by list-runs, show and continue: %j', async (scene) => {
-  await using workspace = await emptyRun(scene)
-  const listed = await delta(['list-runs', '-w', workspace.path])
-  expect(listed.stdout).toMatch(/^one\s+EMPTY/m)
-  expect(listed.stderr).toMatch(
-    /^\S+\/\.delta\/one: This run never began: its first events were not written, /,
-  )
-  const filtered = await delta(['list-runs', '-w', workspace.path, '--status', 'EMPTY', '--first'])
-  expect(filtered.stdout).toBe('one\n')
-  for (const command of [
-    ['show'],
-    ['show', 'one'],
-    ['continue'],
-    ['continue', '--run-id', 'one', '-m', 'On'],
-  ]) {
-    const refused = await delta([...command, '-w', workspace.path])
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(refused.stderr).toContain(`${workspace.path}/.delta/one: This run never began: `)
-  }
-})
+  { LATEST: false, journal: '' },
+  { LATEST: true, journal: '{"seq":1,"type":"ENGINE_ST' },
+])(
+  'a run that never began is called that by list-runs, show and continue: %j',
+  async ({ LATEST, journal }) => {
+    const { at, workspace, run } = await scene(
+      {},
+      { files: { '.delta/one/journal.jsonl': journal, ...(LATEST ? { '.delta/LATEST': 'one\n' } : {}) } },
+    )
+    const said = `${workspace.path}/.delta/one: This run never began: `
+    expect((await at('list-runs', '--status', 'EMPTY', '--first')).stdout).toBe('one\n')
+    expect((await at('list-runs')).stderr).toContain(said)
+    for (const refused of [
+      await at('show'),
+      await at('continue'),
+      await at('continue', '--run-id', 'one', '-m', 'On'),
+    ]) {
+      expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(refused.stderr).toContain(said)
+    }
+    await run('--run-id', 'another', '-q')
+    await rm(join(workspace.path, '.delta/LATEST'))
+    expect((await at('show')).stdout).toContain('1. Done.\n') // it is not looked for where another one began
+  },
+)
 
-test('a run whose journal was deleted is not called one that never began', async () => {
-  await using agent = await temporaryAgent({})
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
-  await rm(join(workspace.path, '.delta/one/journal.jsonl'))
-  const { stdout, stderr } = await delta(['list-runs', '-w', workspace.path])
-  expect(stdout).toMatch(/^one\s+EMPTY/m)
-  expect(stderr).toBe(
-    `${workspace.path}/.delta/one: The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.\n` +
-      'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.\n',
-  )
-})
-
-test('a run whose beginning is lost is not called one that never began, and its id is not given away', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const started = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
-  await delta(started)
-  const path = join(workspace.path, '.delta/one/journal.jsonl')
-  const later = (await readFile(path, 'utf8')).split('\n').slice(2).join('\n')
-  await writeFile(path, later)
-
-  const problem = `${path}: The beginning of this run is lost: `
-  expect((await delta(['list-runs', '-w', workspace.path])).stderr).toContain(
-    `Run one is damaged: ${problem}`,
-  )
-  for (const message of [[], ['-m', 'On']]) {
-    const refused = await delta(['continue', '-w', workspace.path, '--run-id', 'one', ...message])
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(refused.stderr).toContain(problem)
-  }
-  expect((await delta(['show', 'one', '-w', workspace.path])).stdout).toContain('1. Done.\n')
-  expect((await delta(started)).exitCode).toBe(2)
-  expect(await readFile(path, 'utf8')).toBe(later)
-})
-
-test('a run that never began is not looked for where another one did', async () => {
-  await using workspace = await emptyRun({ named: false, journal: '' })
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'a', '-q'])
-  await rm(join(workspace.path, '.delta/LATEST'))
-  expect((await delta(['show', '-w', workspace.path])).stdout).toContain('1. Done.\n')
-})
+test.each([
+  ['removed', () => undefined, 1],
+  ['without its first line', (text: string) => text.slice(text.indexOf('\n') + 1), 1],
+])(
+  'a journal that was %s is a finding, and neither repair nor continue goes on with it',
+  async (_, change, code) => {
+    const { at, run, path, resume } = await completed()
+    const changed = change(await readFile(path('journal.jsonl'), 'utf8'))
+    if (changed === undefined) await rm(path('journal.jsonl'))
+    else await writeFile(path('journal.jsonl'), changed)
+    const found = await at('journal verify')
+    expect(found.exitCode).toBe(code)
+    expect(found.stdout).toContain(
+      'It has no ENGINE_START, which names the agent: the run cannot be continued.',
+    )
+    const repaired = await at('journal repair')
+    expect(repaired.exitCode).toBe(1)
+    expect(repaired.stdout).toContain('the run cannot be continued.\nPut the journal back from a copy')
+    expect((await resume()).exitCode).toBe(1)
+    expect((await at('list-runs')).stderr).not.toContain('never began')
+    expect((await run('--run-id', 'one')).exitCode).toBe(2) // its id is not given away
+  },
+)
 
 test.each([
   ['LATEST', 0, ''],
-  ['VERSION', 0, ''],
   ['one/engine.log', 0, 'engine.log is not written: '],
   ['one/journal.jsonl', 1, 'one/journal.jsonl: Could not be read: it is a pipe, not a file (ESPIPE).\n'],
   [
@@ -168,91 +136,54 @@ test.each([
     'one/lease/2: Could not be read: it is a pipe, not a file (ESPIPE).\nNo run creates one there',
   ],
 ])('a pipe in the place of %s is not waited for', async (name, exitCode, says) => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  const { at, resume, workspace } = await completed()
   await rm(join(workspace.path, '.delta', name), { force: true })
   await runProcess(['mkfifo', join(workspace.path, '.delta', name)])
-  const goesOn = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
-  expect(goesOn.exitCode).toBe(exitCode)
-  expect(goesOn.stderr).toContain(says)
-  expect((await delta(['list-runs', '-w', workspace.path])).stdout).toMatch(/^one /m)
+  const resumed = await resume()
+  expect(resumed.exitCode).toBe(exitCode)
+  expect(resumed.stderr).toContain(says)
+  expect((await at('list-runs')).stdout).toMatch(/^one /m)
 })
 
-test.each(['mkfifo', 'mkdir'])(
-  'a record that %s put another thing in the place of hides nothing but itself',
-  async (make) => {
-    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-    await using workspace = await temporaryWorkspace({})
-    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-    const records = join(workspace.path, '.delta/one/io/invocations')
-    const record = join(records, String((await readdir(records))[0]))
-    await rm(record)
-    await runProcess([make, record])
-    const request = await delta(['show', '-w', workspace.path, '--request', '1'])
-    expect(request).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(request.stderr).toContain(`${record}: `)
-    const step = await delta(['show', '-w', workspace.path, '--step', '1'])
-    expect(step).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done.') })
-    expect(await delta(['context', 'explain', '-w', workspace.path])).toMatchObject({ exitCode: 0 })
-  },
-)
-
-test('a pipe that a tool leaves in the place of its record ends the run with what to do, not in silence', async () => {
-  await using agent = await temporaryAgent({
-    tools: [
-      {
-        name: 'plug',
-        shell:
-          'cd "$RUN_DIR/io/tool_executions"; until grep -qs pid *.json; do :; done; for f in *.json; do rm "$f"; mkfifo "$f"; done',
-      },
-    ],
-    turns: [{ tool_calls: [{ name: 'plug', arguments: {} }] }, { content: 'Done.' }],
+test('a pipe in the place of a record, or a directory in that of metadata.json, hides nothing but itself', async () => {
+  const { at, path, resume } = await completed()
+  const record = path(`io/invocations/${(await readdir(path('io/invocations')))[0]}`)
+  await rm(record)
+  await runProcess(['mkfifo', record])
+  const request = await at('show', '--request', '1')
+  expect(request).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(request.stderr).toContain(`${record}: `)
+  expect((await at('show', '--step', '1')).stdout).toContain('Done.')
+  expect((await at('context explain')).exitCode).toBe(0)
+  await rm(path('metadata.json'))
+  await mkdir(path('metadata.json'))
+  expect(await resume()).toMatchObject({
+    stdout: 'And more.\n',
+    stderr: `note: ${path('metadata.json')}: Could not be written: a directory of that name is in the way (EISDIR). The run does not depend on it: the journal holds the same facts.\n`,
   })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['-w', workspace.path, '--run-id', 'one']
-  const plugged = await delta(['run', '--agent', agent.path, '-m', 'Go', ...args])
-  expect(plugged).toMatchObject({ exitCode: 1, stdout: '' })
-  expect(plugged.stderr).toContain('Could not be written: a pipe of that name is in the way (ENXIO).\n')
-  expect(await delta(['continue', ...args])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
 test.each([
-  ['in the instant it starts', ''],
-  ['in the middle of its work', 'until grep -qs pid "$RUN_DIR"/io/tool_executions/*.json; do :; done; '],
-])('records that a tool deletes %s do not fail the run: it can be continued', async (_, wait) => {
-  await using agent = await temporaryAgent({
-    // rm gives up where a file appears behind it
-    tools: [{ name: 'clear', shell: `${wait}until rm -rf "$RUN_DIR/io" 2>/dev/null; do :; done` }],
-    turns: [{ tool_calls: [{ name: 'clear', arguments: {} }] }, { content: 'Done.' }],
+  [
+    'a pipe that a tool leaves in the place of its record',
+    'cd "$RUN_DIR/io/tool_executions"; until grep -qs pid *.json; do :; done; for f in *.json; do rm "$f"; mkfifo "$f"; done',
+    'Could not be written: a pipe of that name is in the way (ENXIO).\n',
+  ],
+  [
+    'records that a tool deletes', // rm gives up where a file appears behind it
+    'until grep -qs pid "$RUN_DIR"/io/tool_executions/*.json; do :; done; until rm -rf "$RUN_DIR/io" 2>/dev/null; do :; done',
+    '_break.json: Could not be written: its directory does not exist (ENOENT).\n',
+  ],
+])('%s end the run with the cause, and it can be continued', async (_, shell, cause) => {
+  const { run, at, workspace } = await scene({
+    tools: [{ name: 'break', shell }],
+    turns: [calls('break'), { content: 'Done.' }],
   })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['-w', workspace.path, '--run-id', 'one']
-  const cleared = await delta(['run', '--agent', agent.path, '-m', 'Go', ...args])
-  expect(cleared).toMatchObject({ exitCode: 1, stdout: '' })
-  expect(cleared.stderr).toContain(
-    '_clear.json: Could not be written: its directory does not exist (ENOENT).\n',
-  )
-  expect(cleared.stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id one\n`)
-  expect(await delta(['continue', ...args])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-})
-
-test('a run id that is taken is answered with the command that goes on with that run', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', '.', '--run-id', 'mine', '-q']
-  expect((await delta(args, { cwd: workspace.path })).exitCode).toBe(0)
-  const taken = await delta(args, { cwd: workspace.path })
-  expect(taken.exitCode).toBe(2)
-  expect(taken.stderr).toContain(`Choose another id.\nTo look at it: delta show mine -w ${workspace.path}\n`)
-})
-
-test('a damaged run is listed with what its whole lines say: how far it came, and its task', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await damagedRun(workspace)
-  const listed = await delta(['list-runs', '-w', workspace.path])
-  expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +test-agent +script +0 +Go$/m)
-  expect(listed.stderr).toContain('Run one is damaged: ')
+  const broken = await run('--run-id', 'one')
+  expect(broken).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(broken.stderr).toContain(cause)
+  expect(broken.stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id one\n`)
+  expect(await at('continue')).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
 /** Larger than a text can be, and nearly nothing on disk. */
@@ -284,151 +215,70 @@ async function writeLongLine(path: string): Promise<void> {
 }
 
 test('whatever one run has in the place of its files, the others are listed, and it is named with what to do', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'whole', '-q'])
+  const { at, path, workspace } = await completed()
   const journalOf = (name: string) => join(workspace.path, '.delta', name, 'journal.jsonl')
   for (const [name, { make }] of Object.entries(UNREADABLE)) {
     await mkdir(join(workspace.path, '.delta', name))
     await make(journalOf(name))
   }
-  for (const file of ['LATEST', 'whole/metadata.json', 'whole/lease/9']) {
-    await workspace.write(`.delta/${file}`, '')
-    await truncate(join(workspace.path, '.delta', file), GIANT)
+  for (const file of [join(workspace.path, '.delta/LATEST'), path('metadata.json'), path('lease/9')]) {
+    await writeFile(file, '')
+    await truncate(file, GIANT)
   }
-
-  const listed = await delta(['list-runs', '-w', workspace.path])
+  const listed = await at('list-runs')
   expect(listed.exitCode, listed.stderr).toBe(0)
-  expect(listed.stdout).toMatch(/^whole +COMPLETED /m)
+  expect(listed.stdout).toMatch(/^one +COMPLETED /m)
   for (const [name, { problem }] of Object.entries(UNREADABLE)) {
     expect(listed.stdout).toMatch(new RegExp(`^${name} +DAMAGED `, 'm'))
     expect(listed.stderr).toContain(`Run ${name} is damaged: ${journalOf(name)}${problem}`)
   }
-  expect(listed.stderr).toContain(`delta journal repair line -w ${workspace.path}\n`)
-  expect((await delta(['list-runs', '-w', workspace.path, '--first'])).stdout).toBe('whole\n')
-
-  const giant = await delta(['journal', 'verify', 'giant', '-w', workspace.path])
-  expect(giant.stderr).toBe(
+  expect((await at('list-runs', '--first')).stdout).toBe('one\n')
+  expect((await at('journal verify', 'giant')).stderr).toBe(
     `Error: ${journalOf('giant')}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete it.\n`,
   )
-  const line = await delta(['journal', 'verify', 'line', '-w', workspace.path])
-  expect(line.stdout).toContain('line 1: Damaged: it is longer than 256 MiB (')
 })
-
-test('a directory where metadata.json belongs stops nothing: the journal says the same', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-  const path = `${workspace.path}/.delta/one/metadata.json`
-  await rm(path)
-  await mkdir(path)
-  const goesOn = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
-  expect(goesOn).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
-  const notice = `note: ${path}: Could not be written: a directory of that name is in the way (EISDIR). The run does not depend on it: the journal holds the same facts.\n`
-  expect(goesOn.stderr).toBe(notice)
-})
-
-test.each(['io', 'io/invocations', 'io/hooks', 'configuration'])(
-  'a pipe where the directory %s of a run belongs is named, and the run goes on without a word once it is away',
-  async (name) => {
-    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-    await using workspace = await temporaryWorkspace({})
-    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-    const path = `${workspace.path}/.delta/one/${name}`
-    await rm(path, { recursive: true })
-    await runProcess(['mkfifo', path])
-    const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
-    const refused = await delta(goOn)
-    expect(refused.exitCode).toBe(1)
-    expect(refused.stderr).toContain(`Error: ${path}: Could not be written: `)
-    expect(refused.stderr).toContain(
-      'Put back what was there, or move what is in its place away, then continue.\n',
-    )
-    await rm(path)
-    expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
-  },
-)
 
 test.each([
-  ['dangling', '/nowhere/at/all', 'lease'],
-  ['dangling', '/nowhere/at/all', 'io/tool_executions'],
-  ['dangling', '/nowhere/at/all', 'configuration'],
-  ['circular', 'configuration', 'configuration'],
-  ["file's", '../../file', 'configuration'],
-])(
-  'verify and continue say the same of a %s link to %s where the directory %s belongs, and go on once a directory is there',
-  async (_, target, name) => {
-    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-    await using workspace = await temporaryWorkspace({ file: '' })
-    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-    const path = `${workspace.path}/.delta/one/${name}`
-    await rename(path, `${workspace.path}/moved`)
-    await symlink(target, path)
-    const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
-    const why = `${path}: Could not be written: something else of that name is in the way (EEXIST).\nPut back what was there, or move what is in its place away, then continue.\n`
-    const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
-    expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
-    const verified = await delta(['journal', 'verify', '-w', workspace.path])
-    expect(verified).toMatchObject({ exitCode: 1, stderr: `But the run cannot go on: ${why}` })
-    expect(await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')).toBe(journal)
-
-    await rm(path)
-    await symlink(`${workspace.path}/moved`, path)
-    expect(await delta(['journal', 'verify', '-w', workspace.path])).toMatchObject({
-      exitCode: 0,
-      stderr: '',
-    })
-    expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
-  },
-)
-
-test('a directory where a lease belongs is named, and verify says that the run cannot go on', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-  const path = `${workspace.path}/.delta/one/lease/9`
-  await mkdir(path)
-  const why = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nNo run creates one there: move it away, and try again.\n`
-  const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
-  expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
-  const repaired = await delta(['journal', 'repair', '-w', workspace.path])
-  expect(repaired).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
-  const verified = await delta(['journal', 'verify', '-w', workspace.path])
+  ['a dangling link', '/nowhere/at/all', 'lease'],
+  ['a dangling link', '/nowhere/at/all', 'io/tool_executions'],
+  ['a link to itself', 'configuration', 'configuration'],
+])('verify and continue say the same of %s to %s where the directory %s belongs', async (_, target, name) => {
+  const { at, path, resume, workspace } = await completed()
+  await rename(path(name), join(workspace.path, 'moved'))
+  await symlink(target, path(name))
+  const journal = await readFile(path('journal.jsonl'), 'utf8')
+  const why = `${path(name)}: Could not be written: something else of that name is in the way (EEXIST).\nPut back what was there, or move what is in its place away, then continue.\n`
+  expect(await resume()).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
+  const verified = await at('journal verify')
   expect(verified).toMatchObject({ exitCode: 1, stderr: `But the run cannot go on: ${why}` })
-  expect((await delta(['list-runs', '-w', workspace.path])).stderr).toBe(`Run one is damaged: ${why}`)
-  await rmdir(path)
-  expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+  expect(await readFile(path('journal.jsonl'), 'utf8')).toBe(journal)
+
+  await rm(path(name))
+  await symlink(join(workspace.path, 'moved'), path(name))
+  expect(await at('journal verify')).toMatchObject({ exitCode: 0, stderr: '' })
+  expect((await resume()).stdout).toBe('And more.\n')
 })
 
-test('while an owner from before a restart of the machine is waited for, stderr says so, and a signal ends that at once; without a sign of life it goes on', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
-  const leases = `${workspace.path}/.delta/one/lease`
-  const { released: _, ...held } = JSON.parse(await readFile(`${leases}/1`, 'utf8'))
-  const before = JSON.stringify({ ...held, boot_id: 'the-boot-before' })
-  await writeFile(`${leases}/2`, before)
-  const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
-  const notice = new RegExp(
-    `^note: The run was being written by process ${held.pid} on \\S+ before this machine restarted, it seems\\. Waiting \\d+ s for a sign of life; without one the run is taken over\\. With force it is taken at once\\.\\n`,
+test('while an owner from before a restart of the machine is waited for, stderr says so, and a signal ends that; without a sign of life it is taken over', async () => {
+  const { path, resume, words } = await completed()
+  const { released: _, ...held } = JSON.parse(await readFile(path('lease/1'), 'utf8'))
+  await writeFile(path('lease/2'), JSON.stringify({ ...held, boot_id: 'the-boot-before' }))
+  const journal = await readFile(path('journal.jsonl'), 'utf8')
+  const stopped = startDelta(words('continue', '-m', 'More', '-q'))
+  await stopped.waitForOutput('With force it is taken at once', { stream: 'stderr' })
+  stopped.kill('SIGTERM')
+  const { exitCode, stderr } = await stopped.result
+  expect(exitCode).toBe(143)
+  expect(stderr).toMatch(
+    new RegExp(
+      `^note: The run was being written by process ${held.pid} on \\S+ before this machine restarted`,
+    ),
   )
-  const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
-    const stopped = startDelta(goOn)
-    await stopped.waitForOutput('With force it is taken at once', { stream: 'stderr' })
-    stopped.kill(signal)
-    const { exitCode, stderr } = await stopped.result
-    expect([exitCode, stderr]).toEqual([code, expect.stringMatching(notice)])
-    const end = `Error: Stopped (${signal}). The run was not taken, and nothing was changed.\n`
-    expect(stderr.endsWith(end), stderr).toBe(true)
-  }
-  expect(await readdir(leases)).toEqual(['1', '2'])
-  expect(await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')).toBe(journal)
+  expect(stderr).toMatch(/\nError: Stopped \(SIGTERM\)\. The run was not taken, and nothing was changed\.\n$/)
+  expect(await readdir(path('lease'))).toEqual(['1', '2'])
+  expect(await readFile(path('journal.jsonl'), 'utf8')).toBe(journal)
 
   const heartbeat = new Date(Date.now() - 29_500)
-  await utimes(`${leases}/2`, heartbeat, heartbeat)
-  expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+  await utimes(path('lease/2'), heartbeat, heartbeat)
+  expect(await resume()).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
 })

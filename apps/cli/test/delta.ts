@@ -1,13 +1,25 @@
-import { randomUUID } from 'node:crypto'
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StoredEvent } from '@delta/journal/runs'
-import { type ProcessResult, runProcess, type StartedProcess, startProcess } from '@delta/testkit'
+import {
+  type AnswerTurn,
+  type ProcessResult,
+  runProcess,
+  type ScriptedServer,
+  type StartedProcess,
+  startProcess,
+  startScriptedServer,
+  type TemporaryAgentOptions,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
+import { onTestFinished } from 'vitest'
 
 /** The command as it is installed. */
 export const DELTA = fileURLToPath(new URL('../bin.cjs', import.meta.url))
-export const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url))
 
 interface Options {
   cwd?: string
@@ -38,16 +50,6 @@ export function startDelta(args: string[], { env, ...options }: Options = {}): S
   return startProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
 }
 
-/** Lists a run as this user's, as an engine does that starts one. */
-export async function ownRun(runDirectory: string): Promise<void> {
-  const { DELTA_STATE_DIR = '' } = process.env
-  const token = randomUUID()
-  await writeFile(join(runDirectory, 'owner'), token)
-  await mkdir(DELTA_STATE_DIR, { recursive: true })
-  const line = JSON.stringify({ token, path: runDirectory, inode: 0 })
-  await appendFile(join(DELTA_STATE_DIR, 'runs.jsonl'), `${line}\n`)
-}
-
 /** The events of the latest run of a workspace, each line parsed. */
 export async function journalOf(workspace: string): Promise<StoredEvent[]> {
   const runId = (await readFile(join(workspace, '.delta/LATEST'), 'utf8')).trim()
@@ -61,4 +63,76 @@ export async function journalOf(workspace: string): Promise<StoredEvent[]> {
 /** The types of the latest run's events, in order. */
 export async function eventTypes(workspace: string): Promise<string[]> {
   return (await journalOf(workspace)).map((event) => event.type)
+}
+
+export const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+/** An agent, a workspace, and the commands about them. */
+interface Scene {
+  agent: TemporaryWorkspace
+  workspace: TemporaryWorkspace
+  /** The whole command line: `delta <command> <flags>` in the workspace, `run` with the agent and the task "Go". */
+  words(command: string, ...flags: string[]): string[]
+  run(...flags: string[]): Promise<ProcessResult>
+  start(...flags: string[]): StartedProcess
+  /** Any other command. */
+  at(command: string, ...flags: string[]): Promise<ProcessResult>
+  /** The events of the latest run, of one type or all. */
+  events(type?: string): Promise<Record<string, unknown>[]>
+}
+
+interface SceneOptions {
+  files?: Record<string, string | Uint8Array>
+  env?: Record<string, string>
+}
+
+/** Both are removed when the test ends. The model has a key where it is a server's. */
+export async function scene(
+  options: TemporaryAgentOptions = {},
+  { files, env = options.baseUrl === undefined ? {} : KEY }: SceneOptions = {},
+): Promise<Scene> {
+  const agent = await temporaryAgent({ ...options, onCleanup: onTestFinished })
+  const workspace = await temporaryWorkspace(files, { onCleanup: onTestFinished })
+  const words: Scene['words'] = (command, ...flags) => [
+    ...command.split(' '),
+    ...(command === 'run' ? ['--agent', agent.path, '-m', 'Go'] : []),
+    ...['-w', workspace.path],
+    ...flags,
+  ]
+  const at: Scene['at'] = (...line) => delta(words(...line), { env })
+  return {
+    agent,
+    workspace,
+    words,
+    at,
+    run: (...flags) => at('run', ...flags),
+    start: (...flags) => startDelta(words('run', ...flags), { env }),
+    events: async (type) => {
+      const events = (await journalOf(workspace.path)) as unknown as Record<string, unknown>[]
+      return events.filter((event) => type === undefined || event.type === type)
+    },
+  }
+}
+
+/** The same with a scripted server as the model. */
+export async function served(
+  script: Parameters<typeof startScriptedServer>[0],
+  options: TemporaryAgentOptions = {},
+): Promise<Scene & { server: ScriptedServer }> {
+  const server = await startScriptedServer(script)
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return { server, ...(await scene({ baseUrl: server.baseUrl, ...options })) }
+}
+
+/** A turn of a script that calls one tool. */
+export function calls(name: string, args: object = {}): AnswerTurn {
+  return { tool_calls: [{ name, arguments: { ...args } }] }
+}
+
+/** Kills an engine as `kill -9` does, once a file of the workspace is there with a whole line. */
+export async function killOnce(engine: StartedProcess, path: string): Promise<string> {
+  const text = await waitForFile(path, (content) => content.endsWith('\n'))
+  engine.kill('SIGKILL')
+  await engine.result
+  return text
 }

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { leavesOf, toOpenAI } from '@delta/atip'
-import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { DELTA, delta } from './delta.js'
+import { delta } from './delta.js'
 
 async function described() {
   const { stdout, stderr, exitCode } = await delta(['--agent'])
@@ -35,19 +34,4 @@ test('the description of an option has its flags, its type, its choices and its 
   expect(option('continue', 'work-dir')).toMatchObject({ required: true })
   expect(commands.init.arguments).toMatchObject([{ name: 'name', required: false, default: 'my-agent' }])
   expect(commands.sessions.arguments).toMatchObject([{ name: 'words', variadic: true }])
-})
-
-test('an agent can import delta itself, and call it', async () => {
-  await using agent = await temporaryAgent({
-    agent: { imports: ['delta.atip.json'] },
-    turns: [
-      { tool_calls: [{ name: 'delta_list-runs', arguments: { json: true } }] },
-      { content: '{{last_observation}}' },
-    ],
-  })
-  const file = `${agent.path}/delta.atip.json`
-  expect((await delta(['tool', 'import', DELTA, '-o', file])).exitCode).toBe(0)
-  await using workspace = await temporaryWorkspace({})
-  const { stdout } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
-  expect(stdout).toContain('"initial_message": "Go"')
 })

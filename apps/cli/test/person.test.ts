@@ -1,488 +1,235 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  isAlive,
-  runProcess,
-  startScriptedServer,
-  temporaryAgent,
-  temporaryWorkspace,
-  waitForExit,
-  waitForFile,
-} from '@delta/testkit'
-import { expect, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
-import { deltaOnTerminal, hasTerminal } from './terminal.js'
+import { isAlive, runProcess, temporaryAgent, waitForExit, waitForFile } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, delta, scene } from './delta.js'
+import { deltaOnTerminal, hangUpAt, hasTerminal } from './terminal.js'
 
-function ask(prompt: string, more: object = {}) {
-  return { name: 'ask_human', arguments: { prompt, ...more } }
+const ask = (prompt: string, more: object = {}) => ({ name: 'ask_human', arguments: { prompt, ...more } })
+
+/** An agent that asks these questions in one thought, and then thanks. */
+async function asking(...questions: ReturnType<typeof ask>[]) {
+  const at = await scene({ turns: [{ tool_calls: questions }, { content: 'Thanks.' }] })
+  const answers = async () => (await at.events('HUMAN_INPUT_RECEIVED')).map(({ response }) => response)
+  return { ...at, answers }
 }
 
-async function answersIn(workspace: string): Promise<unknown[]> {
-  return (await journalOf(workspace)).flatMap((event) =>
-    event.type === 'HUMAN_INPUT_RECEIVED' && 'response' in event ? [event.response] : [],
+test('-i reads one line for each question from a pipe, prompts on stderr, and asks again for a yes or no', async () => {
+  const { words, answers } = await asking(
+    ask('First?'),
+    ask('Second?'),
+    ask('Third?'),
+    ask('Sure?', { input_type: 'confirmation' }),
   )
-}
-
-test('-i reads one line for each question from a pipe, prompts on stderr, and exits with 0', async () => {
-  await using agent = await temporaryAgent({
-    turns: [
-      { tool_calls: [ask('First?'), ask('Second?')] },
-      { tool_calls: [ask('Sure?', { input_type: 'confirmation' })] },
-      { content: 'Thanks.' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const result = await delta(['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], {
-    input: 'one\ntwo words\r\nyes',
-  })
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
-  expect(result.stderr).toBe('First? \nSecond? \nSure? [yes/no] \n') // an answer from a pipe ends no line
-  expect(await answersIn(workspace.path)).toEqual(['one', 'two words', 'yes'])
-})
-
-test('a dozen questions of one run are asked like one: nothing but their prompts is on stderr', async () => {
-  const turns = Array.from({ length: 12 }, () => ({ tool_calls: [ask('Well?')] }))
-  await using agent = await temporaryAgent({ turns: [...turns, { content: 'Thanks.' }] })
-  await using workspace = await temporaryWorkspace({})
-  const result = await delta(['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], {
-    input: 'well\n'.repeat(12),
-  })
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n', stderr: 'Well? \n'.repeat(12) })
-})
-
-test('a confirmation is asked again on -i until somebody says yes or no, and more may follow', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Sure?', { input_type: 'confirmation' })] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
-  const result = await delta(args, { input: 'maybe\n\nyesterday\nYes, but be quick\n' })
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  const input = 'one\ntwo words\r\n\nmaybe\n\nYes, but be quick'
+  const result = await delta(words('run', '-i', '-q'), { input })
   const again = 'Sure? [yes/no] \nPlease answer yes or no.\n'
-  expect(result.stderr).toBe(`${again}${again}${again}Sure? [yes/no] \n`)
-  expect(await answersIn(workspace.path)).toEqual(['Yes, but be quick'])
+  expect(result).toMatchObject({
+    exitCode: 0,
+    stdout: 'Thanks.\n',
+    stderr: `First? \nSecond? \nThird? \n${again}${again}Sure? [yes/no] \n`, // an answer from a pipe ends no line
+  })
+  expect(await answers()).toEqual(['one', 'two words', '', 'Yes, but be quick'])
 })
 
-test('a response.txt that is no file or no text is refused: exit code 2, and the run goes on waiting', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Colour?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  await delta(['run', ...args, '--run-id', 'one'])
+test('end of input while asking leaves the run waiting with 101; the rest is answered from another terminal', async () => {
+  const { words, at, answers } = await asking(ask('First?'), ask('Second?'), ask('Third?'))
+  expect((await delta(words('run', '-i'), { input: 'one\n' })).exitCode).toBe(101)
+  const second = await at('continue', '-m', 'two')
+  expect(second.exitCode).toBe(101)
+  expect(second.stderr).toContain('Agent paused. It asks: Third?\n')
+  expect(await at('continue', '-m', 'three')).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  expect(await answers()).toEqual(['one', 'two', 'three'])
+})
+
+test('a message from stdin leaves nothing to answer with: the question waits, with 101', async () => {
+  const { words } = await asking(ask('Name?'))
+  expect((await delta(words('run', '-i', '-m', '-'), { input: 'Go\n' })).exitCode).toBe(101)
+})
+
+test('a response.txt that is no answer is refused with 2, and the run goes on waiting', async () => {
+  const { run, at, answers, workspace } = await asking(ask('Sure?', { input_type: 'confirmation' }))
+  await run('--run-id', 'one')
   const name = '.delta/one/interaction/response.txt'
   const path = join(workspace.path, name)
   const before = await workspace.read('.delta/one/journal.jsonl')
   const refused = async (why: string) => {
-    for (const command of [
-      ['continue', '-w', workspace.path],
-      ['run', ...args],
-      ['run', '--agent', agent.path, '-m', 'Another message', '-w', workspace.path],
-    ]) {
-      const result = await delta(command)
+    for (const result of [await at('continue'), await run(), await run('-m', 'Another message')]) {
       expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(result.stderr).toContain(
-        `Error: ${path} is ${why}.\nWrite the answer into a file of that name, or give it as a message.\n`,
-      )
+      expect(result.stderr).toContain(`Error: ${path}${why}`)
     }
     expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
   }
   await workspace.write(name, Buffer.from('gr\xfcn\n', 'latin1'))
-  await refused('not UTF-8 text')
+  await refused(' is not UTF-8 text.\nWrite the answer into a file of that name, or give it as a message.\n')
   await rm(path)
   await runProcess(['mkfifo', path])
-  await refused('not a regular file')
-
+  await refused(' is not a regular file.\n')
   await rm(path)
-  await workspace.write(name, '\ufeffgreen\r\n') // as editors of Windows do
-  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ stdout: 'Thanks.\n' })
-  expect(await answersIn(workspace.path)).toEqual(['green'])
-})
-
-test('a confirmation takes no other answer from -m or response.txt: exit code 2, and the run goes on waiting', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Sure?', { input_type: 'confirmation' })] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
-  const response = '.delta/one/interaction/response.txt'
-  const before = await workspace.read('.delta/one/journal.jsonl')
-
-  const maybe = await delta(['continue', '-w', workspace.path, '-m', 'maybe'])
-  await workspace.write(response, 'n/a\n')
-  const written = await delta(['continue', '-w', workspace.path])
-  for (const [result, where] of [
-    [maybe, 'The message: "maybe"'],
-    [written, `${join(workspace.path, response)}: "n/a"`],
-  ] as const) {
-    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(result.stderr).toBe(
-      `Error: ${where} is neither yes nor no, and the agent asks for one of them: Sure?\nAnswer with yes or no (or y, n); more may follow: "yes, but …".\n`,
-    )
-  }
-  expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
-
-  await workspace.write(response, 'no\n')
-  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ stdout: 'Thanks.\n' })
-  expect(await answersIn(workspace.path)).toEqual(['no'])
-})
-
-test('end of input while asking leaves the run waiting with 101, never a success', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('First?'), ask('Second?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['--agent', agent.path, '-w', workspace.path]
-  const cut = await delta(['run', '-i', '-m', 'Go', ...args], { input: 'one\n' })
-  expect(cut.exitCode).toBe(101)
-  expect(await answersIn(workspace.path)).toEqual(['one'])
-
-  const rest = await delta(['continue', '-w', workspace.path, '-m', 'two'])
-  expect(rest).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
-  expect(await answersIn(workspace.path)).toEqual(['one', 'two'])
-})
-
-test('an empty line is an answer, too', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path]
-  expect((await delta(args, { input: '\n' })).exitCode).toBe(0)
-  expect(await answersIn(workspace.path)).toEqual([''])
-})
-
-test('two questions in one response come one after the other, each answered from another terminal', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('First?'), ask('Second?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const first = await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-  expect(first.exitCode).toBe(101)
-  expect(first.stderr).toContain('Agent paused. It asks: First?\n')
-  const second = await delta(['continue', '-w', workspace.path, '-m', 'one'])
-  expect(second.exitCode).toBe(101)
-  expect(second.stderr).toContain('Agent paused. It asks: Second?\n')
-  expect((await delta(['continue', '-w', workspace.path, '-m', 'two'])).stdout).toBe('Thanks.\n')
-})
-
-test.skipIf(!hasTerminal)(
-  'a sensitive answer is not echoed, and is in no file once the run has ended',
-  async () => {
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    await screen.waitForOutput(/Key\? $/)
-    screen.write('hunter2-hunter3\r')
-    const { stdout, exitCode } = await screen.result
-    expect(exitCode).toBe(0)
-    expect(stdout).toContain('Thanks.')
-    expect(stdout).not.toContain('hunter2')
-    for (const file of await workspace.files()) expect(await workspace.read(file)).not.toContain('hunter2')
-  },
-)
-
-test.skipIf(!hasTerminal)(
-  'a password with sensitive: false is not echoed, and otherwise an ordinary answer',
-  async () => {
-    const question = ask('PIN?', { input_type: 'password', sensitive: false })
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [question] }, { content: 'Thanks for {{last_observation}}.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const args = ['run', '-i', '-q', '-m', 'Go', '--agent', agent.path, '-w', workspace.path]
-    const screen = deltaOnTerminal(args)
-    await screen.waitForOutput(/PIN\? $/)
-    screen.write('12345678\r')
-    expect((await screen.result).stdout).toBe('PIN? \r\nThanks for 12345678.\r\n')
-    expect(await answersIn(workspace.path)).toEqual(['12345678'])
-    expect(await workspace.files()).not.toContainEqual(expect.stringContaining('/secrets/'))
-  },
-)
-
-test.skipIf(!hasTerminal)(
-  '-m - on a terminal, which shows what is typed, is refused for a secret',
-  async () => {
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    const refused = await deltaOnTerminal(['continue', '-w', workspace.path, '-m', '-']).result
-    expect(refused).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('Answer unseen, with -i') })
-  },
-)
-
-test.skipIf(!hasTerminal)(
-  '-m - on a terminal says that what is typed is shown, and how it ends',
-  async () => {
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    const screen = deltaOnTerminal(['continue', '-w', workspace.path, '-m', '-'])
-    await screen.waitForOutput('Type the message; it is shown. End it with Ctrl+D on a new line:\r\n')
-    screen.write('Ann\n\u0004')
-    expect((await screen.result).exitCode).toBe(0)
-    expect(await answersIn(workspace.path)).toEqual(['Ann'])
-  },
-)
-
-test('a password reaches the command that needs it, and no file, request or output', async () => {
-  await using server = await startScriptedServer([
-    { tool_calls: [ask('Key?', { input_type: 'password' })] },
-    {
-      tool_calls: [
-        { name: 'length', arguments: { text: '«secret:call_1_1»', same: '«secret:call_1_1»' } },
-        { name: 'show', arguments: { text: '«secret:call_1_1»' } },
-      ],
-    },
-    { content: 'Thanks.' },
-  ])
-  await using agent = await temporaryAgent({
-    baseUrl: server.baseUrl,
-    tools: [
-      { name: 'length', shell: 'printf %s ${text} | wc -c; wc -c', stdin: 'same' },
-      { name: 'show', exec: 'echo is ${text}' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const env = { DELTA_API_KEY: 'test-key-not-real' }
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  expect((await delta(args, { env })).exitCode).toBe(101)
-  const result = await delta(['continue', '-w', workspace.path, '-m', '-'], { env, input: 'hunter2-hunter3' })
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
-  const observations = (await journalOf(workspace.path)).flatMap((event) =>
-    event.type === 'ACTION_RESULT' && 'observation_content' in event ? [event.observation_content] : [],
+  await workspace.write(name, 'n/a\n')
+  await refused(
+    ': "n/a" is neither yes nor no, and the agent asks for one of them: Sure?\nAnswer with yes or no',
   )
-  expect(observations.slice(1)).toEqual(['15\n15\n', expect.stringMatching(/^is (?!.*hunter2)/)])
-  for (const file of await workspace.files())
-    expect(await workspace.read(file), file).not.toContain('hunter2')
-  for (const request of server.requests()) expect(JSON.stringify(request)).not.toContain('hunter2')
+
+  await workspace.write(name, '\ufeffno\r\n') // as editors of Windows do
+  expect(await at('continue')).toMatchObject({ stdout: 'Thanks.\n' })
+  expect(await answers()).toEqual(['no'])
 })
 
-test.skipIf(!hasTerminal)('Ctrl+C at a hidden prompt interrupts the run with 130', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-  await screen.waitForOutput(/Key\? $/)
-  screen.write('abc\u0003')
-  expect((await screen.result).exitCode).toBe(130)
-})
+test.skipIf(!hasTerminal)(
+  'on a terminal secrets are not echoed, also between visible questions and pasted with more lines, which answer nothing',
+  async () => {
+    const { words, answers, workspace } = await asking(
+      ask('Which?\n- a) red\n- b) blue\n'),
+      ask('Key?', { sensitive: true }),
+      ask('PIN?', { input_type: 'password', sensitive: false }),
+      ask('Last?'),
+    )
+    const screen = deltaOnTerminal(words('run', '-i'))
+    for (const [prompt, typed] of [
+      [/Which\?\r\n- a\) red\r\n- b\) blue\r\n> $/, 'an\u001b[D\u001bOA\u001b[3~s\u001b[1;5C\r'], // with arrow keys
+      [/Key\? $/, '-----BEGIN KEY-----\rhunter2-hunter3\r'],
+      [/PIN\? $/, '12345678\r'],
+      [/Last\? $/, 'three\r'],
+    ] as const) {
+      await screen.waitForOutput(prompt)
+      screen.write(typed)
+    }
+    const { stdout, exitCode } = await screen.result
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).not.toMatch(/hunter2|BEGIN KEY/)
+    expect(await answers()).toEqual(['ans', expect.stringContaining('«secret:'), '12345678', 'three'])
+    for (const file of await workspace.files()) expect(await workspace.read(file)).not.toContain('BEGIN KEY')
+  },
+)
 
-test.skipIf(!hasTerminal)('Ctrl+C at a visible prompt interrupts the run with 130', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+test.skipIf(!hasTerminal)(
+  '-m - on a terminal says that it is shown, and is refused for a secret',
+  async () => {
+    const { run, words, answers } = await asking(ask('Name?'), ask('Key?', { input_type: 'password' }))
+    await run()
+    const typing = deltaOnTerminal(words('continue', '-m', '-'))
+    await typing.waitForOutput('Type the message; it is shown. End it with Ctrl+D on a new line:\r\n')
+    typing.write('Ann\n\u0004')
+    expect((await typing.result).exitCode).toBe(101)
+    expect(await answers()).toEqual(['Ann'])
+    const refused = await deltaOnTerminal(words('continue', '-m', '-')).result
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining('Use -i, which does not echo'),
+    })
+  },
+)
+
+test.skipIf(!hasTerminal).each([
+  ['visible', {}, /\nName\? (\^C)?\r\n[^\n]*SIGINT: stopping/],
+  ['hidden', { input_type: 'password' }, /SIGINT: stopping/],
+])('Ctrl+C at a %s prompt interrupts the run with 130', async (_, kind, shown) => {
+  const { words } = await asking(ask('Name?', kind))
+  const screen = deltaOnTerminal(words('run', '-i'))
   await screen.waitForOutput(/Name\? $/)
-  screen.write('\u0003')
+  screen.write('abc\u0003')
   const { exitCode, stdout } = await screen.result
   expect(exitCode).toBe(130)
-  expect(stdout).toMatch(/\nName\? (\^C)?\r\n[^\n]*SIGINT: stopping/)
+  expect(stdout).toMatch(shown)
 })
+
+test.skipIf(!hasTerminal).each([
+  ['visible', {}],
+  ['hidden', { input_type: 'password' }],
+])('a terminal that is closed at a %s prompt leaves the question to be answered later', async (_, kind) => {
+  const { words, at } = await asking(ask('Name?', kind))
+  // the end of input and the signal come in any order
+  expect([101, 129]).toContain(await hangUpAt('Name?', words('run', '-i')))
+  expect((await at('continue')).exitCode).toBe(101)
+  expect((await at('continue', '-m', 'Ada')).stdout).toBe('Thanks.\n')
+})
+
+test.skipIf(!hasTerminal)(
+  'a terminal that is closed while a tool runs interrupts the run in order, with 129, and continue resumes it',
+  async () => {
+    const { words, at, events, workspace } = await scene({
+      tools: [{ name: 'work', shell: 'echo $$ > pid.txt; exec sleep 300' }],
+      turns: [calls('work'), { content: 'Done.' }],
+    })
+    expect(await hangUpAt('sleep 300', words('run'))).toBe(129)
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'ENGINE_END',
+      status: 'INTERRUPTED',
+      reason: 'SIGHUP',
+    })
+    // the signal may come before the tool has said who it is
+    const pid = workspace.has('pid.txt') ? Number(await workspace.read('pid.txt')) : 0
+    if (pid > 0) expect(isAlive(pid)).toBe(false)
+    expect((await at('continue')).stdout).toBe('Done.\n')
+  },
+)
 
 test.skipIf(!hasTerminal)(
   'on a terminal without -w the person may choose an old workspace, or none and no run; -y never asks',
   async () => {
-    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    const agent = await temporaryAgent({ onCleanup: onTestFinished })
     const args = ['run', '--agent', agent.path, '-m', 'Go']
     await delta(args)
-    const screen = deltaOnTerminal(args)
-    await screen.waitForOutput('Workspace (W001; Enter for a new one): ')
-    screen.write('W009\n')
-    await screen.waitForOutput('There is no workspace "W009".')
-    screen.write('W001\n')
-    expect((await screen.result).exitCode).toBe(0)
+    const choose = async (question: string, ...typed: string[]) => {
+      const screen = deltaOnTerminal(args)
+      const prompt = `Workspace (${question}; Enter for a new one): `
+      for (const [index, each] of typed.entries()) {
+        await screen.waitForOutput((text) => text.split(prompt).length === index + 2)
+        screen.write(each)
+      }
+      return screen.result
+    }
+    expect(await choose('W001', 'W009\n', 'W001\n')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('There is no workspace "W009".'),
+    })
+    const left = await choose('W001', '\u0004')
+    expect(left.exitCode).toBe(2)
+    expect(left.stdout).toMatch(/\nError: No workspace was chosen, so no run was started\. .*-w.*-y/)
     expect(agent.has('workspaces/W002')).toBe(false)
-
-    const left = deltaOnTerminal(args)
-    await left.waitForOutput('Workspace (W001; Enter for a new one): ')
-    left.write('\u0004')
-    const { exitCode, stdout } = await left.result
-    expect(exitCode).toBe(2)
-    expect(stdout).toMatch(/\nError: No workspace was chosen, so no run was started\. .*-w.*-y/)
-    expect(agent.has('workspaces/W002')).toBe(false)
-
-    const short = deltaOnTerminal(args)
-    await short.waitForOutput('Workspace (W001; Enter for a new one): ')
-    short.write('1\n')
-    expect((await short.result).exitCode).toBe(0)
-    expect(agent.has('workspaces/W002')).toBe(false)
-
     expect((await deltaOnTerminal([...args, '-y']).result).stdout).not.toContain('Enter for a new one')
     expect(agent.has('workspaces/W002')).toBe(true)
-    const last = deltaOnTerminal(args)
-    await last.waitForOutput('Workspace (W001, W002; last used W002; Enter for a new one): ')
-    last.write('w2\n')
-    expect((await last.result).exitCode).toBe(0)
+    expect((await choose('W001, W002; last used W002', 'w2\n')).exitCode).toBe(0)
     expect(agent.has('workspaces/W003')).toBe(false)
-
     for (let number = 3; number <= 9; number++) await mkdir(join(agent.path, `workspaces/W00${number}`))
-    const many = deltaOnTerminal(args)
-    await many.waitForOutput('Workspace (W001 to W009; last used W002; Enter for a new one): ')
-    many.write('\u0004')
-    await many.result
+    await choose('W001 to W009; last used W002', '\u0004')
   },
 )
 
-test.skipIf(!hasTerminal)(
-  'behind a question of several lines the answer is typed on a line of its own',
-  async () => {
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('Which?\n- a) red\n- b) blue\n')] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    await screen.waitForOutput('Which?\r\n- a) red\r\n- b) blue\r\n> ')
-    screen.write('a\n')
-    expect((await screen.result).exitCode).toBe(0)
-    expect(await answersIn(workspace.path)).toEqual(['a'])
-  },
-)
-
-test.skipIf(!hasTerminal)('arrow keys are no part of an answer that is typed', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }, { content: 'Ok.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const screen = deltaOnTerminal(args)
-  await screen.waitForOutput('Which?')
-  screen.write('an\u001b[D\u001bOA\u001b[3~s\u001b[1;5C\r')
-  expect((await screen.result).exitCode).toBe(0)
-  expect(await journalOf(workspace.path)).toContainEqual(expect.objectContaining({ response: 'ans' }))
-})
-
-test('a second Ctrl+C ends at once and leaves no process of the tool', async () => {
-  await using agent = await temporaryAgent({
+test('a second Ctrl+C ends at once, leaves no process of the tool, and says how to resume', async () => {
+  const { start, workspace, at } = await scene({
     tools: [{ name: 'work', shell: "trap '' TERM INT; echo $$ > pid.txt; while :; do sleep 1; done" }],
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+    turns: [calls('work')],
   })
-  await using workspace = await temporaryWorkspace({})
-  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+  const engine = start('--run-id', 'one')
+  const pid = await waitForFile(join(workspace.path, 'pid.txt'), (text) => text.endsWith('\n'))
   engine.kill('SIGINT')
   await engine.waitForOutput('once more to stop at once', { stream: 'stderr' })
   engine.kill('SIGINT')
-  expect((await engine.result).exitCode).toBe(130)
-  await waitForExit(Number(await workspace.read('pid.txt')))
-  expect((await delta(['list-runs', '--resumable', '-w', workspace.path])).stdout).toContain('INTERRUPTED')
+  const { exitCode, stderr } = await engine.result
+  expect(exitCode).toBe(130)
+  const resume = `delta continue -w ${workspace.path} --run-id one`
+  expect(stderr).toContain(`\nStopped at once. Go on with: ${resume}\n`)
+  await waitForExit(Number(pid))
+  expect((await at('list-runs', '--resumable')).stdout).toContain('INTERRUPTED')
 })
+
+const LEAVES_ITS_GROUP =
+  'setsid sh -c \'trap "" TERM; echo $$ > pid.txt; while :; do sleep 1; done\' & sleep 300'
 
 test.each([
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const)('%s interrupts the run with exit code %d', async (signal, exitCode) => {
-  await using agent = await temporaryAgent({
-    tools: [{ name: 'work', shell: 'echo $$ > pid.txt; exec sleep 300' }],
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
-  engine.kill(signal)
-  expect((await engine.result).exitCode).toBe(exitCode)
-  expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
-})
-
-test.skipIf(process.platform !== 'linux')(
-  'Ctrl+C ends what left the process group of its tool, too',
-  async () => {
-    const leaves = 'setsid sh -c \'trap "" TERM; echo $$ > pid.txt; while :; do sleep 1; done\' & sleep 300'
-    await using agent = await temporaryAgent({
-      tools: [{ name: 'work', shell: leaves }],
-      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-    await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
-    engine.kill('SIGINT')
-    expect((await engine.result).exitCode).toBe(130)
-    await waitForExit(Number(await workspace.read('pid.txt')))
+  ['SIGTERM', 143, 'echo $$ > pid.txt; exec sleep 300'],
+  ['SIGHUP', 129, 'echo $$ > pid.txt; exec sleep 300'],
+  ...(process.platform === 'linux' ? ([['SIGINT', 130, LEAVES_ITS_GROUP]] as const) : []),
+] as const)(
+  '%s interrupts the run with exit code %d and leaves no process of: %s',
+  async (signal, code, shell) => {
+    const { start, workspace } = await scene({ tools: [{ name: 'work', shell }], turns: [calls('work')] })
+    const engine = start()
+    const pid = await waitForFile(join(workspace.path, 'pid.txt'), (text) => text.endsWith('\n'))
+    engine.kill(signal)
+    expect((await engine.result).exitCode).toBe(code)
+    await waitForExit(Number(pid))
   },
 )
-
-test.skipIf(!hasTerminal)(
-  'on a terminal a hidden question may follow a visible one, and a visible one it',
-  async () => {
-    const hidden = ask('Key?', { sensitive: true })
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('First?'), hidden, ask('Last?')] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    for (const [prompt, answer] of [
-      [/First\? $/, 'one'],
-      [/Key\? $/, 'hunter2-hunter3'],
-      [/Last\? $/, 'three'],
-    ] as const) {
-      await screen.waitForOutput(prompt)
-      screen.write(`${answer}\r`)
-    }
-    const { stdout, exitCode } = await screen.result
-    expect(exitCode, stdout).toBe(0)
-    expect(stdout).not.toContain('hunter2')
-    expect(await answersIn(workspace.path)).toEqual(['one', expect.stringContaining('«secret:'), 'three'])
-  },
-)
-
-test.skipIf(!hasTerminal)(
-  'of a secret that is pasted with more lines than one, the rest does not answer the next question, where it could be seen',
-  async () => {
-    await using agent = await temporaryAgent({
-      turns: [{ tool_calls: [ask('Key?', { sensitive: true }), ask('Last?')] }, { content: 'Thanks.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
-    await screen.waitForOutput(/Key\? $/)
-    screen.write('-----BEGIN KEY-----\rhunter2-hunter3\r')
-    await screen.waitForOutput(/Last\? $/)
-    screen.write('three\r')
-    const { stdout, exitCode } = await screen.result
-    expect(exitCode, stdout).toBe(0)
-    expect(stdout).not.toContain('hunter2')
-    expect(await answersIn(workspace.path)).toEqual([expect.stringContaining('«secret:'), 'three'])
-  },
-)
-
-test('a message from stdin leaves nothing to answer with: the question waits, with 101', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '-m', '-', '--agent', agent.path, '-w', workspace.path]
-  expect((await delta(args, { input: 'Go\n' })).exitCode).toBe(101)
-})
-
-test('of two runs that wait in one workspace each is answered by the line that it printed', async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Hello {{last_observation}}.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const start = (message: string) =>
-    delta(['run', '-m', message, '--agent', agent.path, '-w', workspace.path])
-  const first = await start('one')
-  await start('two')
-  const runId = /--run-id (\S+)/.exec(first.stderr)?.[1] ?? 'none'
-  const answered = await delta(['continue', '-w', workspace.path, '--run-id', runId, '-m', 'Ann'])
-  expect(answered).toMatchObject({ exitCode: 0, stdout: 'Hello Ann.\n' })
-})
-
-test("show tells a person's answer once", async () => {
-  await using agent = await temporaryAgent({
-    turns: [{ tool_calls: [ask('Which?')] }, { content: 'Thanks.' }],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
-  await delta(args, { input: 'the blue one\n' })
-  const { stdout } = await delta(['show', '-w', workspace.path])
-  expect(stdout).toContain('   ask_human ? Which?\n   > the blue one\n')
-  expect(stdout.match(/the blue one/g)).toHaveLength(1)
-})

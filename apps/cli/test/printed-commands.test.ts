@@ -24,7 +24,9 @@ interface Situation {
 }
 
 const RUN = 'delta run --agent agent -w work -m Go'
-const LOOKS = ['delta show -w work', 'delta list-runs -w work', 'delta journal verify -w work']
+const SHOW = 'delta show -w work'
+/** Of a damaged run these print commands, too. */
+const LOOKS = [SHOW, 'delta list-runs -w work', 'delta journal verify -w work']
 const calls = (name: string, args: object) => ({ tool_calls: [{ name, arguments: { ...args } }] })
 const ENDS = [{ content: 'So.' }, { content: 'So again.' }, { content: 'And again.' }]
 const asks = (args: object): TemporaryAgentOptions => ({
@@ -58,12 +60,12 @@ const SITUATIONS: Record<string, Situation> = {
   'a run that is completed': {
     agent: { turns: ENDS },
     before: after(RUN),
-    typed: [RUN, 'delta continue -w work', ...LOOKS],
+    typed: [RUN, 'delta continue -w work', SHOW],
   },
   'a run out of iterations': {
     agent: { agent: { max_iterations: 1 }, turns: [calls('nothing', {}), ...ENDS] },
     before: after(RUN),
-    typed: [RUN, 'delta continue -w work', ...LOOKS],
+    typed: [RUN, 'delta continue -w work', SHOW],
   },
   'a run whose model failed': {
     agent: {
@@ -71,34 +73,34 @@ const SITUATIONS: Record<string, Situation> = {
       files: { 'fixed.json': JSON.stringify([calls('nothing', {}), ...ENDS]) },
     },
     before: after(RUN),
-    typed: [RUN, 'delta continue -w work', ...LOOKS],
+    typed: [RUN, 'delta continue -w work', SHOW],
     fix: 'cp agent/fixed.json agent/script.yaml',
   },
-  'a run that waits for an answer': { agent: asks({}), before: after(RUN), typed: [RUN, ...LOOKS] },
+  'a run that waits for an answer': { agent: asks({}), before: after(RUN), typed: [RUN, SHOW] },
   'a run that waits for a yes or no': {
     agent: asks({ input_type: 'confirmation' }),
     before: after(RUN),
-    typed: [RUN, ...LOOKS],
+    typed: [RUN, SHOW],
   },
   'a run that waits for a secret': {
     agent: asks({ sensitive: true }),
     before: after(RUN),
-    typed: [RUN, ...LOOKS],
+    typed: [RUN, SHOW],
   },
   'a run that waits for approval': {
     agent: { agent: { policy: {} }, tools: [REMOVE], turns: [calls('remove', {}), ...ENDS] },
     before: after(RUN),
-    typed: [RUN, 'delta continue -w work', 'delta continue -w work -m yes', ...LOOKS],
+    typed: [RUN, 'delta continue -w work', 'delta continue -w work -m yes', SHOW],
   },
   'a run that was interrupted': {
     agent: WORKS,
     before: stoppedBy('INT'),
-    typed: [RUN, `${RUN} --new`, ...LOOKS],
+    typed: [RUN, `${RUN} --new`, SHOW],
   },
   'a run that was killed': {
     agent: WORKS,
     before: stoppedBy('KILL'),
-    typed: [RUN, `${RUN} --new`, ...LOOKS],
+    typed: [RUN, `${RUN} --new`, SHOW],
   },
   'a workspace where another run waits': {
     agent: asks({}),

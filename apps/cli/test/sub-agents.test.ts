@@ -1,172 +1,118 @@
 import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { readdir, readFile, symlink } from 'node:fs/promises'
+import { readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import {
-  type StartedProcess,
-  startScriptedServer,
-  type TemporaryWorkspace,
-  temporaryAgent,
-  temporaryWorkspace,
-  waitForFile,
-} from '@delta/testkit'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { runProgram } from '../src/program.js'
-import type { Terminal } from '../src/terminal/terminal.js'
-import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
+import type { Terminal } from '../src/terminal.js'
+import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY, killOnce, scene } from './delta.js'
 
-/** The tool by which one agent calls another, as an author would write it. */
-const RUN_SUB_AGENT = {
-  name: 'run_sub_agent',
-  description: 'Execute a sub-agent to complete a specific task.',
-  command: ['delta', 'run'],
-  parameters: [
-    { name: 'agent_path', type: 'string', inject_as: 'option', option_name: '--agent' },
-    { name: 'task', type: 'string', inject_as: 'option', option_name: '--message' },
-    { name: 'work_dir', type: 'string', inject_as: 'option', option_name: '--work-dir' },
-  ],
+/** The lines of docs/how-to/tools.md that show how an agent calls an agent: a list of one tool. */
+async function recipeInGuide(): Promise<string> {
+  const page = await readFile(new URL('../../../docs/how-to/tools.md', import.meta.url), 'utf8')
+  const [, recipe = ''] = /like any other:\n\n```yaml\n((?: {2}.*\n)+)/.exec(page) ?? []
+  return recipe
 }
 
-function parentOf(child: TemporaryWorkspace, last = '{{last_observation}}') {
-  const args = { agent_path: child.path, task: 'Analyse "this" & that', work_dir: 'analyst_job' }
-  return temporaryAgent({
-    tools: [RUN_SUB_AGENT],
-    turns: [{ tool_calls: [{ name: 'run_sub_agent', arguments: args }] }, { content: last }],
-  })
+test('called as the guide shows, a sub-agent gets the task as it is, and its answer comes back', async () => {
+  const llm = 'llm: { provider: script, script: script.yaml }'
+  const context = 'sources: [{ type: journal, id: conversation }]\n'
+  const tasks = ['@note.txt', '-', '--new', 'Say "hi" to $USER\nin two lines']
+  const called = tasks.map((task, index) => calls('ask_helper', { task, work_dir: `job${index}` }))
+  const { run, workspace } = await scene(
+    {
+      files: {
+        'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInGuide()}`,
+        'context.yaml': context,
+        'script.yaml': JSON.stringify([...called, { content: '{{last_observation}}' }]),
+        'helper/agent.yaml': `name: helper\n${llm}\ntools: [{ name: leave, exec: touch left.txt }]\n`,
+        'helper/context.yaml': context,
+        'helper/script.yaml': JSON.stringify([calls('leave'), { content: 'Reviewed.' }]),
+      },
+    },
+    { files: { 'note.txt': 'Ignore the rest.\n' } },
+  )
+  expect(await run()).toMatchObject({ exitCode: 0, stdout: 'Reviewed.\n' })
+  for (const [index, task] of tasks.entries()) {
+    expect((await journalOf(join(workspace.path, `job${index}`)))[1]).toMatchObject({ content: task })
+    expect(workspace.has(`job${index}/left.txt`)).toBe(true)
+  }
+})
+
+/** A parent whose first call is `delta run` of the child in the directory `job`. */
+async function parentOf(
+  child: Parameters<typeof temporaryAgent>[0],
+  last = '{{last_observation}}',
+  ...flags: string[]
+) {
+  const { path } = await temporaryAgent({ ...child, onCleanup: onTestFinished })
+  const exec = ['delta run --agent', path, '-m Help -w job', ...flags].join(' ')
+  return { tools: [{ name: 'help', exec }], turns: [calls('help'), { content: last }] }
 }
-
-test('a sensitive answer is not handed on in a task, which the sub-agent would keep', async () => {
-  await using child = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const question = { prompt: 'Password?', sensitive: true }
-  const args = { agent_path: child.path, task: 'Log in with «secret:turn-1-1»', work_dir: '.' }
-  await using parent = await temporaryAgent({
-    tools: [RUN_SUB_AGENT],
-    turns: [
-      { tool_calls: [{ name: 'ask_human', arguments: question }] },
-      { tool_calls: [{ name: 'run_sub_agent', arguments: args }] },
-      { content: '{{last_observation}}' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
-  const { stdout } = await delta(['continue', '-w', workspace.path, '-m', '-'], { input: 'open-sesame' })
-  expect(stdout).toContain('BLOCKED: a sub-agent records its task, and what «secret:turn-1-1» stands for')
-  const files = await readdir(workspace.path, { recursive: true, withFileTypes: true })
-  for (const file of files.filter((entry) => entry.isFile()))
-    expect(await readFile(join(file.parentPath, file.name), 'utf8'), file.name).not.toContain('open-sesame')
-})
-
-test('an agent calls an agent: the answer comes back, and the files lie in a directory of its own workspace', async () => {
-  await using child = await temporaryAgent({
-    tools: [{ name: 'write', exec: 'tee ${file}', stdin: 'content' }],
-    turns: [
-      { tool_calls: [{ name: 'write', arguments: { file: 'result.txt', content: 'found\n' } }] },
-      { content: 'Result written.' },
-    ],
-  })
-  await using parent = await parentOf(child)
-  await using workspace = await temporaryWorkspace({})
-  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
-  expect(result).toMatchObject({ exitCode: 0 })
-  expect(result.stdout).toBe('Result written.\n')
-  expect(await workspace.read('analyst_job/result.txt')).toBe('found\n')
-  const job = await journalOf(`${workspace.path}/analyst_job`)
-  expect(job[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'Analyse "this" & that' })
-})
 
 test("in one workspace the run to continue is the parent's, however often it called", async () => {
-  await using child = await temporaryAgent({ turns: [{ content: 'Child.' }] })
-  await using parent = await temporaryAgent({
-    tools: [RUN_SUB_AGENT, { name: 'work', shell: 'echo > started; exec sleep 300' }],
+  const child = await temporaryAgent({ turns: [{ content: 'Child.' }], onCleanup: onTestFinished })
+  const { start, at, workspace } = await scene({
+    tools: [
+      { name: 'help', exec: `delta run --agent ${child.path} -m Help -w .` },
+      { name: 'work', shell: 'echo > started; exec sleep 300' },
+    ],
     turns: [
-      {
-        tool_calls: [
-          { name: 'run_sub_agent', arguments: { agent_path: child.path, task: 'Help', work_dir: '.' } },
-          { name: 'work', arguments: {} },
-        ],
-      },
+      { tool_calls: ['help', 'work'].map((name) => ({ name, arguments: {} })) },
       { content: 'Parent.' },
     ],
   })
-  await using workspace = await temporaryWorkspace({})
-  const engine = startDelta([
-    'run',
-    '--agent',
-    parent.path,
-    '-m',
-    'Go',
-    '-w',
-    workspace.path,
-    '--run-id',
-    'boss',
-  ])
-  await waitForFile(`${workspace.path}/started`)
-  engine.kill('SIGKILL')
-  await engine.result
-  const list = (...flags: string[]) => delta(['list-runs', '-w', workspace.path, ...flags])
-  expect((await list('--resumable', '--first')).stdout).toBe('boss\n')
-  expect((await list()).stdout).toContain('[of boss] Help')
-  expect((await list('--first')).stdout).toBe('boss\n')
-  expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent.\n')
-  expect((await list('--status', 'COMPLETED', '--first')).stdout).toBe('boss\n')
+  await killOnce(start('--run-id', 'boss'), join(workspace.path, 'started'))
+  expect((await at('list-runs', '--resumable', '--first')).stdout).toBe('boss\n')
+  expect((await at('list-runs')).stdout).toContain('[of boss] Help')
+  expect((await at('continue')).stdout).toBe('Parent.\n')
+  expect((await at('list-runs', '--first')).stdout).toBe('boss\n')
 })
 
 /** A helper that is busy for ever the first time, and says what its tool did; and a caller of it, in one workspace. */
-async function sharing(
-  onInterrupt: 'rerun' | 'report',
-  tasks: readonly string[],
-): Promise<{ start(...more: string[]): StartedProcess; workspace: TemporaryWorkspace }> {
-  const work = 'echo began >> witness.txt; test -e once || { touch once; exec sleep 300; }'
+async function sharing(onInterrupt: 'rerun' | 'report', tasks: readonly string[]) {
+  const work = 'echo began >> witness.txt; test -e once || { echo > once; exec sleep 300; }'
   const helper = await temporaryAgent({
     tools: [{ name: 'work', shell: work }],
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Helped.' }],
+    turns: [calls('work'), { content: 'Helped.' }],
+    onCleanup: onTestFinished,
   })
-  const exec = `delta run --agent ${helper.path} -m \${task} -w \${work_dir} -q`
-  const caller = await temporaryAgent({
+  const exec = `delta run --agent ${helper.path} -m \${task} -w . -q`
+  const at = await scene({
     tools: [{ name: 'help', exec, on_interrupt: onInterrupt }],
-    turns: [
-      ...tasks.map((task) => ({ tool_calls: [{ name: 'help', arguments: { task, work_dir: '.' } }] })),
-      { content: 'All done.' },
-    ],
+    turns: [...tasks.map((task) => calls('help', { task })), { content: 'All done.' }],
   })
-  const workspace = await temporaryWorkspace({})
-  onTestFinished(async () => {
-    await Promise.all([helper, caller, workspace].map((held) => held[Symbol.asyncDispose]()))
-  })
-  const args = ['run', '--agent', caller.path, '-m', 'Go', '-w', workspace.path]
-  return { workspace, start: (...more) => startDelta([...args, ...more]) }
+  const statuses = async () =>
+    JSON.parse((await at.at('list-runs', '--json')).stdout).map(({ status }: { status: string }) => status)
+  return { ...at, statuses, once: join(at.workspace.path, 'once') }
 }
 
-async function statusesIn({ path }: TemporaryWorkspace): Promise<string[]> {
-  const { stdout } = await delta(['list-runs', '--json', '-w', path])
-  return JSON.parse(stdout).map((run: { status: string }) => run.status)
-}
-
-test("a sub-agent in its caller's workspace that is called once more goes on where it was killed", async () => {
-  const { workspace, start } = await sharing('rerun', ['Help'])
-  const engine = start()
-  await waitForFile(`${workspace.path}/once`)
-  engine.kill('SIGKILL')
-  await engine.result
-  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
-    exitCode: 0,
-    stdout: 'All done.\n',
-  })
+test("a sub-agent in its caller's workspace that is called once more resumes where it was killed", async () => {
+  const { start, at, events, statuses, once, workspace } = await sharing('rerun', ['Help'])
+  await killOnce(start(), once)
+  expect(await at('continue')).toMatchObject({ exitCode: 0, stdout: 'All done.\n' })
   expect(await workspace.read('witness.txt')).toBe('began\n')
-  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED'])
-  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
-  expect(result).toMatchObject({ observation_content: expect.stringContaining('Helped.') })
+  expect(await statuses()).toEqual(['COMPLETED', 'COMPLETED'])
+  expect(await events('ACTION_RESULT')).toMatchObject([
+    { observation_content: expect.stringContaining('Helped.') },
+  ])
 })
 
-test('another task for such a sub-agent begins a run of its own', async () => {
-  const { workspace, start } = await sharing('report', ['Help', 'Help differently', 'Help'])
-  const engine = start()
-  await waitForFile(`${workspace.path}/once`)
-  engine.kill('SIGKILL')
+test('another task for such a sub-agent begins a run of its own, and so does a call of another run', async () => {
+  const tasks = ['Help', 'Help differently', 'Help']
+  const { start, at, run, statuses, once } = await sharing('report', tasks)
+  const engine = start('--run-id', 'one')
+  await waitForFile(once)
+  engine.kill('SIGINT')
   await engine.result
-  expect((await delta(['continue', '-w', workspace.path])).exitCode).toBe(0)
-  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED'])
-  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect((await run('--new')).exitCode).toBe(0)
+  const interrupted = ['INTERRUPTED', 'INTERRUPTED']
+  expect(await statuses()).toEqual([...Array(4).fill('COMPLETED'), ...interrupted])
+  expect((await at('continue', '--run-id', 'one')).exitCode).toBe(0)
+  expect(await statuses()).toEqual(Array(7).fill('COMPLETED'))
+  const shown = (await at('show', 'one', '--json')).stdout.trimEnd().split('\n')
+  const results = shown.map((line) => JSON.parse(line)).filter(({ type }) => type === 'ACTION_RESULT')
   expect(results).toMatchObject([
     { status: 'INTERRUPTED' },
     { status: 'SUCCESS' },
@@ -174,50 +120,37 @@ test('another task for such a sub-agent begins a run of its own', async () => {
   ])
 })
 
-test('what another run called is not taken up, whatever the task', async () => {
-  const { workspace, start } = await sharing('report', ['Help'])
-  const engine = start()
-  await waitForFile(`${workspace.path}/once`)
-  engine.kill('SIGINT')
-  await engine.result
-  expect((await start('--new').result).exitCode).toBe(0)
-  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED', 'INTERRUPTED', 'INTERRUPTED'])
-})
-
 test.each(['job', '.'])(
-  'two sub-agents that were called at once with the same task, in %s, both go on where they were killed',
+  'two sub-agents that were called at once with the same task, in %s, both resume where they were killed',
   async (place) => {
     const busyTwice = 'set -C; { (echo > one) || echo > two; } 2>> errors.txt && exec sleep 300; true'
-    await using helper = await temporaryAgent({
+    const helper = await temporaryAgent({
       tools: [{ name: 'work', shell: `echo began >> witness.txt; ${busyTwice}` }],
-      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Helped.' }],
+      turns: [calls('work'), { content: 'Helped.' }],
+      onCleanup: onTestFinished,
     })
     const exec = `delta run --agent ${helper.path} -m Help -w ${place} -q`
     const help = { name: 'help', arguments: {} }
-    await using caller = await temporaryAgent({
-      agent: { tool_concurrency: 2 },
-      tools: [{ name: 'help', exec, on_interrupt: 'rerun' }],
-      turns: [{ tool_calls: [help, help] }, { content: 'All done.' }],
-    })
-    await using workspace = await temporaryWorkspace({ 'job/data.txt': '' })
-    const engine = startDelta(['run', '--agent', caller.path, '-m', 'Go', '-w', workspace.path])
-    await waitForFile(`${workspace.path}/${place}/two`)
-    engine.kill('SIGKILL')
-    await engine.result
-    expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('All done.\n')
+    const { start, at, events, workspace } = await scene(
+      {
+        agent: { tool_concurrency: 2 },
+        tools: [{ name: 'help', exec, on_interrupt: 'rerun' }],
+        turns: [{ tool_calls: [help, help] }, { content: 'All done.' }],
+      },
+      { files: { 'job/data.txt': '' } },
+    )
+    await killOnce(start(), join(workspace.path, place, 'two'))
+    expect((await at('continue')).stdout).toBe('All done.\n')
     expect(await workspace.read(`${place}/witness.txt`)).toBe('began\nbegan\n')
-    const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
     const helped = { exit_code: 0, observation_content: expect.stringContaining('Helped.') }
-    expect(results).toMatchObject([helped, helped])
+    expect(await events('ACTION_RESULT')).toMatchObject([helped, helped])
   },
 )
 
 test('of two such calls the one that comes when the other has already completed the run begins its own', async () => {
-  await using helper = await temporaryAgent({ turns: [{ content: 'Helped.' }] })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['run', '--agent', helper.path, '-m', 'Help', '-w', workspace.path]
+  const { words, workspace, at } = await scene({ turns: [{ content: 'Helped.' }] })
   const env = { DELTA_PARENT_RUN: join(dirname(workspace.path), 'elsewhere', '.delta', 'caller') }
-  await delta([...args, '--run-id', 'first'], { env })
+  await delta(words('run', '--run-id', 'first'), { env })
   const journal = '.delta/first/journal.jsonl'
   const whole = await workspace.read(journal)
   await workspace.write(journal, `${whole.split('\n').slice(0, 2).join('\n')}\n`)
@@ -228,213 +161,139 @@ test('of two such calls the one that comes when the other has already completed 
     if (text.startsWith('Resuming run first')) writeFileSync(join(workspace.path, journal), whole) // the other call is done
   }
   const [stdout, stderr] = [{ write: hear }, { write: hear }]
-  const terminal = { argv: args, env: cleanEnvironment(env), cwd: workspace.path, stdout, stderr }
+  const terminal = { argv: words('run'), env: cleanEnvironment(env), cwd: workspace.path, stdout, stderr }
   const signals = new EventEmitter()
   expect(await runProgram({ ...terminal, signals } as unknown as Terminal)).toBe(0)
   expect(said.slice(0, 2)).toEqual([
     'Resuming run first (INTERRUPTED). --new starts another one.\n',
-    'Another call took run first up first.\n',
+    'Another call has resumed run first.\n',
   ])
   expect(said.at(-1)).toBe('Helped.\n')
   expect(await workspace.read(journal)).toBe(whole)
-  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED'])
+  expect(JSON.parse((await at('list-runs', '--json')).stdout)).toHaveLength(2)
 })
 
-test("a sub-agent gets its parent's key and address, other tools do not", async () => {
-  await using server = await startScriptedServer([{ content: 'I am the child.' }])
-  await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
-  await using parent = await parentOf(child)
-  await using workspace = await temporaryWorkspace({})
-  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
-    env: { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl },
-  })
-  expect(result.stdout).toBe('I am the child.\n')
-  expect(server.requests()).toHaveLength(1)
-  for (const file of await workspace.files())
-    expect(await workspace.read(file), file).not.toContain('test-key-not-real')
-})
-
-test('a file that is merely called delta gets no key, by its path or by a PATH of the tool', async () => {
-  await using workspace = await temporaryWorkspace({})
-  await workspace.write('fake/delta', '#!/bin/sh\necho "key: [$DELTA_API_KEY]"\n')
-  const fake = join(workspace.path, 'fake')
-  await using parent = await temporaryAgent({
-    tools: [
-      { name: 'by_path', command: [`${fake}/delta`, 'run'] },
-      { name: 'by_name', command: ['delta', 'run'], env: { PATH: `${fake}:/usr/bin:/bin` } },
-    ],
-    turns: [
-      {
-        tool_calls: [
-          { name: 'by_path', arguments: {} },
-          { name: 'by_name', arguments: {} },
-        ],
-      },
-      { content: 'Done.' },
-    ],
-  })
-  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
-    env: { DELTA_API_KEY: 'test-key-not-real' },
-  })
-  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
-  expect(results).toMatchObject([{ observation_content: 'key: []\n' }, { observation_content: 'key: []\n' }])
-})
-
-test('delta by the path under which tools find it, or by a link to it, is delta', async () => {
-  await using server = await startScriptedServer([{ content: 'One.' }])
-  await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
-  await using links = await temporaryWorkspace({})
+test("delta by its name, its path or a link to it gets its parent's key and address", async () => {
+  const server = await startScriptedServer([{ content: 'One.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const child = await temporaryAgent({ agent: { llm: { model: 'scripted' } }, onCleanup: onTestFinished })
+  const links = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   await symlink(DELTA, join(links.path, 'delta'))
-  const tool = (name: string, program: string) => ({
+  const programs = {
+    name: 'delta',
+    folder: join(dirname(DELTA), 'path/delta'),
+    link: join(links.path, 'delta'),
+  }
+  const tools = Object.entries(programs).map(([name, program]) => ({
     name,
     command: [program, 'run', '--agent', child.path, '-m', 'Go', '-w', name],
-  })
-  await using parent = await temporaryAgent({
-    tools: [tool('folder', join(dirname(DELTA), 'path/delta')), tool('link', join(links.path, 'delta'))],
-    turns: [
-      {
-        tool_calls: [
-          { name: 'folder', arguments: {} },
-          { name: 'link', arguments: {} },
-        ],
-      },
-      { content: 'Done.' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
-    env: { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl },
-  })
-  expect(result.stderr.split('     One.\n')).toHaveLength(3)
-  expect(server.requests()).toHaveLength(2)
+  }))
+  const tool_calls = tools.map(({ name }) => ({ name, arguments: {} }))
+  const { run, events, workspace } = await scene(
+    { tools, turns: [{ tool_calls }, { content: 'Done.' }] },
+    { env: { ...KEY, DELTA_BASE_URL: server.baseUrl } },
+  )
+  await run()
+  const answered = { observation_content: expect.stringMatching(/^One\.\n/) }
+  expect(await events('ACTION_RESULT')).toMatchObject([answered, answered, answered])
+  expect(server.requests()).toHaveLength(3)
+  for (const file of await workspace.files())
+    expect(await workspace.read(file), file).not.toContain(KEY.DELTA_API_KEY)
 })
 
-test('what lies beside a link to delta gets no key', async () => {
-  await using workspace = await temporaryWorkspace({
-    'fake/bin.cjs': 'console.log(process.env.DELTA_API_KEY)',
-  })
-  await workspace.write('fake/path/keep', '')
-  const link = join(workspace.path, 'fake/path/delta')
+test('a file that is merely called delta gets no key, nor does what lies beside a link to it', async () => {
+  const home = await temporaryWorkspace(
+    {
+      'fake/delta': '#!/bin/sh\necho "key: [$DELTA_API_KEY]"\n',
+      'beside/bin.cjs': 'console.log(process.env.DELTA_API_KEY)',
+      'beside/path/keep': '',
+    },
+    { onCleanup: onTestFinished },
+  )
+  const link = join(home.path, 'beside/path/delta')
   await symlink(join(dirname(DELTA), 'path/delta'), link)
-  await using parent = await temporaryAgent({
-    tools: [{ name: 'sub', command: [link, 'run', '--help'] }],
-    turns: [{ tool_calls: [{ name: 'sub', arguments: {} }] }, { content: 'Done.' }],
-  })
-  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
-    env: { DELTA_API_KEY: 'test-key-not-real' },
-  })
-  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
-  expect(result).toMatchObject({ observation_content: expect.stringContaining('Usage: delta run') })
+  const fake = join(home.path, 'fake')
+  const tools = [
+    { name: 'by_path', command: [`${fake}/delta`, 'run'] },
+    { name: 'by_name', command: ['delta', 'run'], env: { PATH: `${fake}:/usr/bin:/bin` } },
+    { name: 'by_link', command: [link, 'run', '--help'] },
+  ]
+  const tool_calls = tools.map(({ name }) => ({ name, arguments: {} }))
+  const { run, events } = await scene({ tools, turns: [{ tool_calls }, { content: 'Done.' }] }, { env: KEY })
+  await run()
+  expect(await events('ACTION_RESULT')).toMatchObject([
+    { observation_content: 'key: []\n' },
+    { observation_content: 'key: []\n' },
+    { observation_content: expect.stringContaining('Usage: delta run') },
+  ])
 })
 
 test("a sub-agent's question reaches the model with the way to answer it", async () => {
-  await using child = await temporaryAgent({
-    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which colour?' } }] }],
-  })
-  await using parent = await parentOf(child)
-  await using workspace = await temporaryWorkspace({})
-  const { stdout, exitCode } = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  const { run, workspace } = await scene(
+    await parentOf({ turns: [calls('ask_human', { prompt: 'Which?' })] }),
+  )
+  const { stdout, exitCode } = await run()
   expect(exitCode).toBe(0)
   expect(stdout).toContain('[exit code 101: this agent waits for a person to answer]')
-  expect(stdout).toContain('Which colour?')
-  expect(stdout).toContain(`delta continue -w ${workspace.path}/analyst_job`)
-})
-
-test("the parent's interruption reaches the sub-agent and its tool; both can be continued, and the model is told how", async () => {
-  await using child = await temporaryAgent({
-    tools: [{ name: 'work', shell: 'touch started; exec sleep 300' }],
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Child done.' }],
-  })
-  await using parent = await parentOf(child, 'Parent done.')
-  await using workspace = await temporaryWorkspace({ 'analyst_job/data.txt': '' })
-  const engine = startDelta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
-  await waitForFile(`${workspace.path}/analyst_job/started`)
-  engine.kill('SIGINT')
-  expect((await engine.result).exitCode).toBe(130)
-
-  const job = `${workspace.path}/analyst_job`
-  expect((await journalOf(job)).at(-1)).toMatchObject({ type: 'ENGINE_END', status: 'INTERRUPTED' })
-  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({
-    type: 'ENGINE_END',
-    status: 'INTERRUPTED',
-  })
-  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
-  const { observation_content: told } = result as unknown as { observation_content: string }
-  expect(told).toContain(`Interrupted (SIGTERM).\nGo on with: delta continue -w ${job} --run-id `)
-  expect(told).not.toContain('once more')
-  expect((await delta(['continue', '-w', job])).stdout).toBe('Child done.\n')
-  expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent done.\n')
+  expect(stdout).toContain('Which?')
+  expect(stdout).toContain(`delta continue -w ${workspace.path}/job`)
 })
 
 test('a JSON result of a sub-agent can be read by the model', async () => {
-  await using child = await temporaryAgent({ turns: [{ content: 'Yes.' }] })
-  await using parent = await temporaryAgent({
-    tools: [{ name: 'ask_child', exec: 'delta run --agent ${agent} -w job --format json -m ${message}' }],
-    turns: [
-      { tool_calls: [{ name: 'ask_child', arguments: { agent: child.path, message: 'Well?' } }] },
-      { content: '{{last_observation}}' },
-    ],
+  const child = { turns: [{ content: 'Yes.' }] }
+  const { run } = await scene(await parentOf(child, '{{last_observation}}', '--format json'))
+  expect(JSON.parse((await run()).stdout)).toMatchObject({
+    status: 'COMPLETED',
+    answer: 'Yes.',
+    iterations: 1,
   })
-  await using workspace = await temporaryWorkspace({})
-  const { stdout } = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', answer: 'Yes.', iterations: 1 })
+})
+
+test("the parent's interruption reaches the sub-agent and its tool; both can be continued, and the model is told how", async () => {
+  const child = {
+    tools: [{ name: 'work', shell: 'echo > started; exec sleep 300' }],
+    turns: [calls('work'), { content: 'Child done.' }],
+  }
+  const { start, at, events, workspace } = await scene(await parentOf(child, 'Parent done.'), {
+    files: { 'job/data.txt': '' },
+  })
+  const job = join(workspace.path, 'job')
+  const engine = start()
+  await waitForFile(join(job, 'started'))
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+  const interrupted = { type: 'ENGINE_END', status: 'INTERRUPTED' }
+  expect([(await journalOf(job)).at(-1), (await events()).at(-1)]).toMatchObject([interrupted, interrupted])
+  const [result] = await events('ACTION_RESULT')
+  expect(result?.observation_content).toContain(
+    `Interrupted (SIGTERM).\nGo on with: delta continue -w ${job} --run-id `,
+  )
+  expect(result?.observation_content).not.toContain('once more')
+  expect((await delta(['continue', '-w', job])).stdout).toBe('Child done.\n')
+  expect((await at('continue')).stdout).toBe('Parent done.\n')
 })
 
 test('delta-sessions is on the PATH of tools, and a session outlives a call', async () => {
-  const turns = [
-    { tool_calls: [{ name: 'start', arguments: {} }] },
-    { tool_calls: [{ name: 'run', arguments: { command: 'cd /; X=1' } }] },
-    { tool_calls: [{ name: 'run', arguments: { command: 'echo "$PWD $X"' } }] },
-    { tool_calls: [{ name: 'end', arguments: {} }] },
-    { content: 'Done.' },
-  ]
   const id = '$(delta-sessions list | sed -n \'s/.*"session_id": *"\\([^"]*\\)".*/\\1/p\')'
-  await using agent = await temporaryAgent({
+  const { run, events } = await scene({
     tools: [
       { name: 'start', exec: 'delta-sessions start' },
       { name: 'run', shell: `delta-sessions exec "${id}"`, stdin: 'command' },
       { name: 'end', shell: `delta sessions end "${id}"` },
     ],
-    turns,
+    turns: [
+      calls('start'),
+      calls('run', { command: 'cd /; X=1' }),
+      calls('run', { command: 'echo "$PWD $X"' }),
+      calls('end'),
+      { content: 'Done.' },
+    ],
   })
-  await using workspace = await temporaryWorkspace({})
-  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  const results = (await journalOf(workspace.path)).filter((event) => event.type === 'ACTION_RESULT')
-  expect(results).toMatchObject([
+  await run()
+  expect(await events('ACTION_RESULT')).toMatchObject([
     { status: 'SUCCESS' },
     { status: 'SUCCESS' },
     { observation_content: expect.stringContaining('"/ 1\\n"') },
     { observation_content: expect.stringContaining('terminated') },
   ])
 })
-
-/** The lines of docs/how-to/tools.md that show how an agent calls an agent: a list of one tool. */
-async function recipeInGuide(): Promise<string> {
-  const page = await readFile(new URL('../../../docs/how-to/tools.md', import.meta.url), 'utf8')
-  const [, recipe = ''] = /like any other:\n\n```yaml\n((?: {2}.*\n)+)/.exec(page) ?? []
-  return recipe
-}
-
-test.each(['@mentions are nice', '@note.txt', '-', '--new', 'Say "hi" to $USER\nin two lines'])(
-  'called as the guide shows, a sub-agent gets the task as it is: %j',
-  async (task) => {
-    const llm = 'llm: { provider: script, script: script.yaml }'
-    const context = 'sources: [{ type: journal, id: conversation }]\n'
-    const called = [{ tool_calls: [{ name: 'ask_helper', arguments: { task, work_dir: 'job' } }] }]
-    await using parent = await temporaryWorkspace({
-      'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInGuide()}`,
-      'context.yaml': context,
-      'script.yaml': JSON.stringify([...called, { content: '{{last_observation}}' }]),
-      'helper/agent.yaml': `name: helper\n${llm}\n`,
-      'helper/context.yaml': context,
-      'helper/script.yaml': '[{ content: Reviewed. }]',
-    })
-    await using workspace = await temporaryWorkspace({ 'note.txt': 'Ignore the rest.\n' })
-    const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
-    expect(result).toMatchObject({ exitCode: 0, stdout: 'Reviewed.\n' })
-    expect((await journalOf(`${workspace.path}/job`))[1]).toMatchObject({
-      type: 'USER_MESSAGE',
-      content: task,
-    })
-  },
-)

@@ -1,13 +1,20 @@
 import { isKnownEvent } from '@delta/journal/runs'
 import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { delta, journalOf } from './delta.js'
+import { calls, delta, journalOf, scene } from './delta.js'
 
 const TOOLS = [
   { name: 'read', description: 'Reads.', exec: 'cat ${file}' },
   { name: 'count', description: 'Counts.', shell: 'grep ${pattern} ${file} | wc -l' },
   { name: 'save', description: 'Saves.', exec: 'tee ${file}', stdin: 'content' },
+  {
+    name: 'json',
+    description: 'Prints.',
+    exec: 'cat',
+    stdin: 'json',
+    parameters: [{ name: 'edits', type: 'array' }],
+  },
   {
     name: 'legacy',
     description: 'Prints.',
@@ -20,6 +27,7 @@ const CALLS = [
   { name: 'save', arguments: { file: 'a b.txt', content: '"; $(x)\n${CWD}\n' } },
   { name: 'read', arguments: { file: 'a b.txt' } },
   { name: 'count', arguments: { pattern: '$', file: 'a b.txt' } },
+  { name: 'json', arguments: { edits: [{ new: '- c', old: '-b "\n' }] } },
   { name: 'legacy', arguments: { text: '${AGENT_HOME}' } },
   { name: 'read', arguments: { file: '--help' } },
 ]
@@ -35,198 +43,103 @@ async function behaviour(agent: TemporaryWorkspace): Promise<unknown[]> {
   })
 }
 
-test('what tool expand prints loads again, expands to itself and behaves identically', async () => {
+test('what tool expand prints loads again, expands to itself and behaves identically; imports are resolved away', async () => {
   const turns = [{ tool_calls: CALLS }, { content: 'Done.' }]
-  await using written = await temporaryAgent({ tools: TOOLS, turns })
+  const [first, ...others] = TOOLS
+  const written = await temporaryAgent({
+    agent: { description: 'Kept.', imports: ['tools/more.yaml'] },
+    tools: others,
+    turns,
+    files: { 'tools/more.yaml': JSON.stringify({ tools: [first] }) },
+    onCleanup: onTestFinished,
+  })
   const expanded = await delta(['tool', 'expand', written.path])
   expect(expanded.exitCode).toBe(0)
-
-  await using full = await temporaryAgent({ turns, files: { 'agent.yaml': expanded.stdout } })
-  expect((await delta(['tool', 'expand', full.path])).stdout).toBe(expanded.stdout)
-  const calls = await behaviour(written)
-  expect(calls).toHaveLength(2 * CALLS.length)
-  expect(await behaviour(full)).toEqual(calls)
-})
-
-test('tool expand keeps the rest of the document and resolves imports away', async () => {
-  await using agent = await temporaryAgent({
-    agent: { description: 'Kept.', imports: ['tools/more.yaml'] },
-    tools: [TOOLS[0] as object],
-    files: {
-      'tools/more.yaml': 'tools:\n  - name: list\n    description: Lists.\n    exec: ls ${directory}\n',
-    },
-  })
-  const { stdout } = await delta(['tool', 'expand', agent.path])
-  const document = parse(stdout)
+  const document = parse(expanded.stdout)
   expect(document).toMatchObject({ name: 'test-agent', description: 'Kept.' })
   expect(document.imports).toBeUndefined()
-  expect(document.tools.map((tool: { name: string }) => tool.name)).toEqual(['list', 'read'])
+  expect(document.tools.map((tool: { name: string }) => tool.name)).toEqual(TOOLS.map(({ name }) => name))
   expect(document.tools[0]).toMatchObject({
-    description: 'Lists.',
-    command: ['ls'],
-    parameters: [{ name: 'directory', type: 'string', inject_as: 'argument', position: 0 }],
+    command: ['cat'],
+    parameters: [{ name: 'file', type: 'string', inject_as: 'argument', position: 0 }],
     __meta: expect.anything(),
   })
+
+  const full = await temporaryAgent({
+    turns,
+    files: { 'agent.yaml': expanded.stdout },
+    onCleanup: onTestFinished,
+  })
+  expect((await delta(['tool', 'expand', full.path])).stdout).toBe(expanded.stdout)
+  const done = await behaviour(written)
+  expect(done).toHaveLength(2 * CALLS.length)
+  expect(await behaviour(full)).toEqual(done)
 })
 
-test('tool expand takes a tools file or a bare list, prints JSON with --json and one tool with --tool', async () => {
+test('tool expand takes a tools file or a bare list, prints JSON with --json and one tool with --tool; tool:expand still works', async () => {
   const list = '- name: one\n  exec: echo ${a}\n- name: two\n  exec: echo ${b}\n'
-  await using files = await temporaryWorkspace({ 'list.yaml': list, 'tools.yaml': `tools:\n${list}` })
-  const bare = await delta(['tool', 'expand', 'list.yaml', '--json'], { cwd: files.path })
+  const files = { 'list.yaml': list, 'tools.yaml': `tools:\n${list}` }
+  const { path } = await temporaryWorkspace(files, { onCleanup: onTestFinished })
+  const expand = (...words: string[]) => delta(['tool', 'expand', ...words], { cwd: path })
+  const bare = await expand('list.yaml', '--json')
   expect(JSON.parse(bare.stdout)).toMatchObject([{ name: 'one' }, { name: 'two' }])
-
-  const one = await delta(['tool', 'expand', 'tools.yaml', '--tool', 'two'], { cwd: files.path })
+  expect(await delta(['tool:expand', 'list.yaml', '--json'], { cwd: path })).toEqual(bare)
+  const one = await expand('tools.yaml', '--tool', 'two')
   expect(parse(one.stdout)).toMatchObject({ tools: [{ name: 'two', command: ['echo'] }] })
-
-  const none = await delta(['tool', 'expand', 'tools.yaml', '--tool', 'three'], { cwd: files.path })
-  expect(none).toMatchObject({
+  expect(await expand('tools.yaml', '--tool', 'three')).toMatchObject({
     exitCode: 2,
     stderr: 'Error: --tool three: no such tool. There are: one, two\n',
   })
 })
 
-test('delta tool:expand still works', async () => {
-  await using files = await temporaryWorkspace({ 'list.yaml': '- name: one\n  exec: echo ${a}\n' })
-  const [old, now] = await Promise.all(
-    [['tool:expand'], ['tool', 'expand']].map((words) => delta([...words, 'list.yaml'], { cwd: files.path })),
-  )
-  expect(old).toEqual(now)
-})
-
-test('tool lint finds nothing in a clean file and exits with 0', async () => {
-  await using files = await temporaryWorkspace({
-    'list.yaml':
-      '- name: one\n  description: Says it.\n  exec: echo ${a}\n  parameters: [{ name: a, description: What to say }]\n',
-  })
-  expect(await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })).toMatchObject({
-    exitCode: 0,
-    stdout: '',
-    stderr: '1 tool, 0 findings\n',
-  })
-})
-
-test('tool lint names unknown keys with file and line, what a reviewer would ask, and exits with 1', async () => {
-  await using files = await temporaryWorkspace({
-    'list.yaml': '- name: one\n  exec: no-such-program-anywhere ${a}\n  timeout_mss: 5\n',
-  })
-  const found = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
-  expect(found.exitCode).toBe(1)
-  expect(found.stdout).toMatch(/list\.yaml:3:\d+: .*timeout_mss/)
-  expect(found.stdout).toContain('timeout_ms')
-  expect(found.stdout).toContain('one: description: ')
-  expect(found.stdout).toContain('(command-not-found)')
-
-  const json = await delta(['tool', 'lint', 'list.yaml', '--json'], { cwd: files.path })
-  expect(JSON.parse(json.stdout)).toContainEqual(
-    expect.objectContaining({ tool: 'one', rule: 'command-not-found' }),
-  )
-})
-
-test('tool lint of a file that does not load exits with 2 and says why', async () => {
-  await using files = await temporaryWorkspace({ 'list.yaml': '- name: one\n  exec: a | b\n' })
-  const result = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
-  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
-})
-
-test('tool lint points into the template, and goes on when a tool does not load', async () => {
-  await using files = await temporaryWorkspace({
-    'list.yaml':
-      '- name: broken\n  exec: a | b\n- name: raw\n  description: Lists.\n  shell: ls ${flags:raw}\n  parameters: [{ name: flags, tpye: string, description: Flags }]\n',
-  })
-  const result = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
+test('tool lint points into the template, of imported tools too, and goes on when a tool does not load', async () => {
+  const files = {
+    'agent.yaml': `imports: [more/tools.yaml]
+tools:
+  - name: broken
+    exec: a | b
+  - name: raw
+    description: Lists.
+    shell: ls \${flags:raw}
+    parameters: [{ name: flags, tpye: string, description: Flags }]
+  - { name: gone, exec: no-such-program }
+`,
+    'more/tools.yaml': '# shared\ntools:\n- name: shared\n  exec: ls\n',
+    'clean.yaml':
+      '- { name: one, description: Says it., exec: "echo ${a}", parameters: [{ name: a, description: What }] }\n',
+  }
+  const { path } = await temporaryWorkspace(files, { onCleanup: onTestFinished })
+  const lint = (...words: string[]) => delta(['tool', 'lint', ...words], { cwd: path })
+  const result = await lint('agent.yaml')
   expect(result.exitCode).toBe(2)
-  expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
+  expect(result.stderr).toMatch(/agent\.yaml:4:\d+: .*Shell metacharacter '\|'/)
   expect(result.stdout).toMatch(
-    /list\.yaml:6:\d+: .*parameters\[0\]: unknown key "tpye"[\s\S]*Did you mean "type"\?/,
+    /agent\.yaml:8:\d+: .*parameters\[0\]: unknown key "tpye"[\s\S]*Did you mean "type"\?/,
   )
+  expect(result.stdout).toContain('more/tools.yaml:3: shared: description: ')
   expect(result.stdout).toContain(
     [
-      'list.yaml:3: raw: shell: The shell splits and globs what the model sends for flags. (raw)',
+      'agent.yaml:5: raw: shell: The shell splits and globs what the model sends for flags. (raw)',
       '  shell: "ls ${flags:raw}"',
       '             ^',
       'Remove :raw if the value is one argument.',
       '',
     ].join('\n'),
   )
-  const json = JSON.parse((await delta(['tool', 'lint', 'list.yaml', '--json'], { cwd: files.path })).stdout)
-  expect(json).toContainEqual(expect.objectContaining({ tool: 'raw', rule: 'raw', path: 'shell', column: 4 }))
-  expect(json).toContainEqual(expect.objectContaining({ rule: 'does-not-load' }))
+  const json = JSON.parse((await lint('agent.yaml', '--json')).stdout)
+  for (const finding of [
+    { tool: 'raw', rule: 'raw', path: 'shell', column: 4 },
+    { tool: 'gone', rule: 'command-not-found' },
+    { rule: 'does-not-load' },
+    { tool: 'shared', defined_at: 'more/tools.yaml:3' },
+  ])
+    expect(json).toContainEqual(expect.objectContaining(finding))
+  expect(await lint('clean.yaml')).toMatchObject({ exitCode: 0, stdout: '', stderr: '1 tool, 0 findings\n' })
 })
 
-test('tool lint says in which file and line a tool is defined, of an imported one too', async () => {
-  await using files = await temporaryWorkspace({
-    'agent.yaml': 'imports: [more/tools.yaml]\ntools:\n  - { name: own, exec: ls }\n',
-    'more/tools.yaml': '# shared\n- name: shared\n  exec: ls\n',
-  })
-  const { stdout } = await delta(['tool', 'lint', 'agent.yaml'], { cwd: files.path })
-  expect(stdout).toContain('agent.yaml:3: own: description: ')
-  expect(stdout).toContain('more/tools.yaml:2: shared: description: ')
-  const json = JSON.parse((await delta(['tool', 'lint', 'agent.yaml', '--json'], { cwd: files.path })).stdout)
-  expect(json).toContainEqual(expect.objectContaining({ tool: 'shared', defined_at: 'more/tools.yaml:2' }))
-})
-
-test('an unknown key of a parameter is a warning for tool expand, and an error with --strict for an agent', async () => {
-  await using agent = await temporaryAgent({
-    tools: [{ name: 'one', exec: 'echo ${a}', parameters: [{ name: 'a', tpye: 'string' }] }],
-    turns: [{ content: 'Done.' }],
-  })
-  const loaded = await delta(['tool', 'expand', agent.path])
-  expect(loaded).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Did you mean "type"?') })
-  const strict = await delta(['run', '--agent', agent.path, '-m', 'Go', '--strict'], { cwd: agent.path })
-  expect(strict).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining('parameters[0]: unknown key "tpye"'),
-  })
-})
-
-test('a pattern that repeats a repeat is a warning of every command that loads it, and a call that takes it long is refused', async () => {
-  const parameters = [{ name: 'a', description: 'A word.', pattern: '(a+)+' }]
-  const tools = [{ name: 'one', description: 'Prints.', exec: 'echo ${a}', parameters }]
-  const turns = [
-    { tool_calls: [{ name: 'one', arguments: { a: `${'a'.repeat(60)}!` } }] },
-    { content: 'Done.' },
-  ]
-  await using agent = await temporaryAgent({ tools, turns })
-  await using workspace = await temporaryWorkspace({})
-  const run = ['run', '--agent', '.', '-m', 'Go', '--no-sync', '-w', workspace.path]
-  const ran = await delta(run, { cwd: agent.path })
-  expect(ran).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(ran.stderr).toContain('tools[0].parameters[0].pattern: repeats a repeat')
-  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
-  expect(JSON.stringify(results)).toContain('- \\"a\\" took longer than 1000 ms to match its pattern.')
-  const lint = await delta(['tool', 'lint', '.'], { cwd: agent.path })
-  expect(lint.stdout.match(/repeat/g)).toHaveLength(3) // one warning with its hint, and no finding of the same
-})
-
-test('tool list shows each tool with mode, policy, effects and the first line of its description', async () => {
-  await using agent = await temporaryAgent({ tools: TOOLS })
-  const { stdout } = await delta(['tool', 'list', agent.path])
-  expect(stdout).toBe(
-    [
-      'TOOL                  MODE     POLICY  EFFECTS  DESCRIPTION',
-      'read(file)            exec     allow   -        Reads.',
-      'count(pattern, file)  shell    allow   -        Counts.',
-      'save(file, content)   exec     allow   -        Saves.',
-      'legacy(text)          command  allow   -        Prints.',
-      '',
-    ].join('\n'),
-  )
-  const json = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
-  expect(json[0]).toMatchObject({
-    name: 'read',
-    mode: 'exec',
-    effects: null,
-    decision: 'allow',
-    reasons: [],
-    command: ['cat'],
-    parameters: [{ name: 'file' }],
-  })
-})
-
-test('tool list says what the policy would do with each tool, and why', async () => {
+test('tool list says what the policy would do with each tool, and why; an unknown rule is refused by each command', async () => {
   const effects = { network: true, destructive: true }
-  await using agent = await temporaryAgent({
+  const agent = await temporaryAgent({
     agent: { policy: { allow_destructive: false } },
     tools: [
       { name: 'push', exec: 'git push', effects },
@@ -234,9 +147,10 @@ test('tool list says what the policy would do with each tool, and why', async ()
       { name: 'ask', exec: 'vi', effects: { destructive: false, interactive: { tty: true } } },
       { name: 'quiet', exec: 'true' },
     ],
+    onCleanup: onTestFinished,
   })
-  const { stdout } = await delta(['tool', 'list', agent.path])
-  expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
+  const list = async () => (await delta(['tool', 'list', agent.path])).stdout
+  expect((await list()).split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
     'TOOL | MODE | POLICY | EFFECTS | DESCRIPTION',
     'push() | exec | ask: destructive | network, destructive',
     'look() | exec | allow | none of note',
@@ -244,32 +158,156 @@ test('tool list says what the policy would do with each tool, and why', async ()
     'quiet() | exec | ask: destructive (not declared) | -',
     '',
   ])
-  const agentFile = JSON.parse(await agent.read('agent.yaml'))
-  agentFile.policy.tools = { push: 'allow' }
-  await agent.write('agent.yaml', JSON.stringify(agentFile))
-  const consented = (await delta(['tool', 'list', agent.path])).stdout
-  expect(consented).toMatch(/^push\(\) +exec +allow: policy\.tools +network, destructive$/m)
-  await using wrong = await temporaryAgent({ agent: { policy: { allow_network: 'maybe' } } })
-  const refused = await delta(['tool', 'list', wrong.path])
-  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain('policy.allow_network: must be true or false')
-})
-
-test('a misspelt rule of a policy is an error wherever tools are looked at, and a misspelt key a warning', async () => {
-  await using agent = await temporaryAgent({
-    agent: { policy: { allow_destructiv: false } },
-    tools: [{ name: 'look', exec: 'ls' }],
-  })
-  for (const words of [['list'], ['expand'], ['lint']]) {
-    const refused = await delta(['tool', ...words, agent.path])
+  const main = JSON.parse(await agent.read('agent.yaml'))
+  await agent.write(
+    'agent.yaml',
+    JSON.stringify({ ...main, policy: { ...main.policy, tools: { push: 'allow' } } }),
+  )
+  expect(await list()).toMatch(/^push\(\) +exec +allow: policy\.tools +network, destructive$/m)
+  await agent.write('agent.yaml', JSON.stringify({ ...main, policy: { allow_destructiv: false } }))
+  for (const word of ['list', 'expand', 'lint']) {
+    const refused = await delta(['tool', word, agent.path])
     expect(refused.exitCode).toBe(2)
-    if (words[0] !== 'lint') expect(refused.stdout).toBe('') // lint still says what it found in the tools
     expect(refused.stderr).toContain('policy: there is no rule "allow_destructiv"; it would protect nothing.')
     expect(refused.stderr).toContain('Did you mean "allow_destructive"?')
   }
-  await using warned = await temporaryAgent({ tools: [{ name: 'look', exec: 'ls', efects: {} }] })
-  const listed = await delta(['tool', 'list', warned.path])
-  expect(listed.exitCode).toBe(0)
-  expect(listed.stderr).toContain('tools[0]: unknown key "efects".')
-  expect(listed.stderr).toContain('Did you mean "effects"?')
+})
+
+test('the author hears once a run, on stderr, what to change for values that begin with a dash', async () => {
+  const { run, events } = await scene({
+    tools: [{ name: 'add', exec: 'echo ${text}' }],
+    turns: [calls('add', { text: '-a' }), calls('add', { text: '--b' }), { content: 'Done.' }],
+  })
+  const advice =
+    'add: a value of "text" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.'
+  expect((await run('-q')).stderr).toBe(`note: ${advice}\n`)
+  expect((await events()).at(-1)).toMatchObject({ type: 'ENGINE_END', warnings: [advice] })
+})
+
+// The nineteen tests of the tool syntax's own specification (v1.7, section 10), by their numbers, through two whole
+// runs. 3.3 and 5.1 expect what really happens: docs/decisions/0010-what-raw-opens.md.
+
+const ARGUMENT = '; rm -rf marker; echo done'
+const HELLO = [{ name: 'msg', description: 'Message to print', default: 'hello' }]
+
+/** Number, tool, arguments and what the model reads. */
+const SYNTAX: [string, object, object, unknown][] = [
+  ['1.3 exec: prints a hostile value', { exec: 'echo ${v}' }, { v: '; rm -rf marker' }, '; rm -rf marker\n'],
+  ['2.1 a semicolon separates nothing', { shell: 'echo ${v}' }, { v: ARGUMENT }, `${ARGUMENT}\n`],
+  [
+    '2.2 quotes are searched for',
+    { shell: 'grep ${p} ${f}' },
+    { p: '"test"', f: 'quoted' },
+    'a "test" here\n',
+  ],
+  ['2.2 and not found', { shell: 'grep ${p} ${f}' }, { p: '"test"', f: 'plain' }, '[exit code 1]\n'],
+  ['2.3 a substitution stays text', { shell: 'echo ${v}' }, { v: '$(whoami)' }, '$(whoami)\n'],
+  ['2.4 a pipe stays text', { shell: 'echo ${v}' }, { v: 'test | grep x' }, 'test | grep x\n'],
+  ['3.1 a raw value is several words', { shell: 'echo ${v:raw}' }, { v: '-n one' }, 'one'],
+  [
+    '3.1 and may be an option',
+    { shell: 'echo ${v:raw}' },
+    { v: '-e \\nhello' },
+    expect.stringContaining('\nhello'),
+  ],
+  [
+    '3.3 a raw value is never a command',
+    { shell: 'printf "<%s>" ${v:raw}' },
+    { v: '; rm -rf marker mark*' },
+    '<;><rm><-rf><marker><marker>',
+  ],
+  [
+    '4.1 quoted text is one argument',
+    { exec: 'grep "fixed pattern" ${f}' },
+    { f: 'fixed' },
+    'x fixed pattern with y\n',
+  ],
+  [
+    '4.2 each placeholder is an argument',
+    { exec: 'echo ${a} ${b}' },
+    { a: 'first', b: 'second' },
+    'first second\n',
+  ],
+  ['5.1 stdin: is fed byte for byte', { exec: 'wc -l', stdin: 'v' }, { v: 'line1\nline2\nline3' }, /^ *2\n$/],
+  [
+    '5.2 stdin: feeds a shell: tool',
+    { shell: 'grep ${p}', stdin: 'v' },
+    { p: 'test', v: 'test1\nfoo\n' },
+    'test1\n',
+  ],
+  [
+    '6.1 values stay values on every line',
+    { shell: 'echo "Start"\necho ${v}\necho "End"\n' },
+    { v: 'test ; echo injected' },
+    'Start\ntest ; echo injected\nEnd\n',
+  ],
+  [
+    '6.2 pipes go on across lines',
+    { shell: "echo ${v} |\ntr '[:lower:]' '[:upper:]' |\nwc -c\n" },
+    { v: 'hello' },
+    /^ *6\n$/,
+  ],
+  ['7.1 a parameter has a default', { exec: 'echo ${msg}', parameters: HELLO }, {}, 'hello\n'],
+]
+
+test('the syntax of tools: what the model reads is what its specification says', async () => {
+  const tools = SYNTAX.map(([, tool], index) => ({ name: `tool_${index}`, ...tool }))
+  const tool_calls = SYNTAX.map(([, , args], index) => ({ name: `tool_${index}`, arguments: { ...args } }))
+  const { run, events, workspace } = await scene(
+    { tools, turns: [{ tool_calls }, { content: 'Done.' }] },
+    {
+      files: {
+        marker: 'still here\n',
+        quoted: 'a "test" here\n',
+        plain: 'a test here\n',
+        fixed: 'x fixed pattern with y\nfixed other\n',
+      },
+    },
+  )
+  expect((await run('--no-sync')).exitCode).toBe(0)
+  const read = (await events('ACTION_RESULT')).map(({ observation_content: text }, index) => [
+    SYNTAX[index]?.[0],
+    text,
+  ])
+  expect(read).toEqual(
+    SYNTAX.map(([name, , , text]) => [name, text instanceof RegExp ? expect.stringMatching(text) : text]),
+  )
+  expect(workspace.has('marker')).toBe(true)
+})
+
+const REFUSED: [string, object, string][] = [
+  [
+    '1.1 a pipe in exec:',
+    { exec: 'cat ${file} | wc -l' },
+    "Shell metacharacter '|' not allowed in exec: mode.",
+  ],
+  [
+    '1.2 a redirection in exec:',
+    { exec: 'echo ${msg} > f' },
+    "Shell metacharacter '>' not allowed in exec: mode.",
+  ],
+  ['3.2 :raw in exec:', { exec: 'echo ${flags:raw}' }, ':raw modifier is only allowed in shell: mode'],
+  [
+    '7.2 another injection',
+    { shell: 'grep ${pattern} ${file}', parameters: [{ name: 'pattern', inject_as: 'stdin' }] },
+    "Cannot override inject_as for parameter 'pattern' (inferred: argument, explicit: stdin)",
+  ],
+  [
+    '7.3 a parameter that does not stand in the template',
+    { exec: 'echo ${msg}', parameters: [{ name: 'other' }] },
+    "Parameter 'other' not found in template",
+  ],
+]
+
+test('the syntax of tools: what it refuses is refused with its place before anything runs, all at once', async () => {
+  const { run, workspace } = await scene({
+    tools: REFUSED.map(([, tool], index) => ({ name: `tool_${index}`, ...tool })),
+  })
+  const { exitCode, stdout, stderr } = await run()
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  for (const [index, [name, , message]] of REFUSED.entries()) {
+    const problem = stderr.split(/(?=agent\.yaml:\d+:\d+: )/).find((text) => text.includes(`tools[${index}]`))
+    expect(problem, name).toContain(message)
+  }
+  expect(await workspace.files()).toEqual([])
 })

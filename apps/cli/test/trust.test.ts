@@ -1,42 +1,14 @@
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, rename, rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { delta } from './delta.js'
+import { calls, delta } from './delta.js'
 import { deltaOnTerminal, hasTerminal } from './terminal.js'
 
-interface Scene {
-  /** Holds `ws` with the run `one`, the agent in `ws/agent` and the state directory `state`. */
-  home: TemporaryWorkspace
-  here(args: string[], env?: Record<string, string>): ReturnType<typeof delta>
-}
-
-/** A run that waits for an answer; after it, its agent leaves `ran.txt` in the workspace. */
-async function scene(): Promise<Scene> {
-  const agent = await temporaryAgent({
-    tools: [{ name: 'leave', shell: 'echo "$KEY_SEEN" > ran.txt' }],
-    turns: [
-      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] },
-      { tool_calls: [{ name: 'leave', arguments: {} }] },
-      { content: 'Done.' },
-      { content: 'More.' },
-    ],
-  })
-  const home = await temporaryWorkspace({ 'ws/file.txt': '' })
-  onTestFinished(async () => {
-    await Promise.all([agent[Symbol.asyncDispose](), home[Symbol.asyncDispose]()])
-  })
-  await cp(agent.path, join(home.path, 'ws/agent'), { recursive: true })
-  const here: Scene['here'] = (args, env) =>
-    delta(args, { cwd: home.path, env: { DELTA_STATE_DIR: join(home.path, 'state'), ...env } })
-  const started = await here([...RUN, '--run-id', 'one'])
-  expect(started.exitCode).toBe(101)
-  return { home, here }
-}
-
 const RUN = ['run', '--agent', 'ws/agent', '-w', 'ws', '-m', 'Go', '-q']
-const goOn = (workspace: string, ...more: string[]) => [
+const JOURNAL = 'there/.delta/one/journal.jsonl'
+const resume = (workspace: string, ...more: string[]) => [
   'continue',
   '-w',
   workspace,
@@ -46,12 +18,38 @@ const goOn = (workspace: string, ...more: string[]) => [
   ...more,
 ]
 
-/** The workspace `ws` as `there`, as if somebody else had sent it; its run names the agent that lies in it. */
-async function sent({ home }: Scene, how: string): Promise<void> {
-  const { exitCode, stderr } = await runProcess(['sh', '-ec', how], { cwd: home.path })
-  expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
-  const path = join(home.path, 'there/.delta/one/journal.jsonl')
-  await writeFile(path, (await readFile(path, 'utf8')).replaceAll(`${home.path}/ws`, `${home.path}/there`))
+/**
+ * `home` holds the workspace `ws` with its agent and the run `one`, which waits for an answer; after it, the agent leaves
+ * `ran.txt` in the workspace.
+ */
+async function scene() {
+  const agent = await temporaryAgent({
+    tools: [{ name: 'leave', shell: 'echo > ran.txt' }],
+    turns: [
+      calls('ask_human', { prompt: 'Well?' }),
+      calls('leave'),
+      { content: 'Done.' },
+      { content: 'More.' },
+    ],
+    onCleanup: onTestFinished,
+  })
+  const home = await temporaryWorkspace({ 'ws/file.txt': '' }, { onCleanup: onTestFinished })
+  await cp(agent.path, join(home.path, 'ws/agent'), { recursive: true })
+  const env = { DELTA_STATE_DIR: join(home.path, 'state') }
+  const here = (args: string[], more: Record<string, string> = {}) =>
+    delta(args, { cwd: home.path, env: { ...env, ...more } })
+  const inHome = (path: string) => join(home.path, path)
+  const sh = async (script: string) => {
+    const { exitCode, stderr } = await runProcess(['sh', '-ec', script], { cwd: home.path })
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+  }
+  /** Puts the workspace `ws` to `there`, as if somebody else had sent it; its run names the agent that lies in it. */
+  const send = async (how = 'cp -a ws there') => {
+    await sh(how)
+    await home.write(JOURNAL, (await home.read(JOURNAL)).replaceAll(inHome('ws'), inHome('there')))
+  }
+  expect((await here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
+  return { home, here, inHome, sh, send, terminal: { cwd: home.path, env } }
 }
 
 const WAYS = {
@@ -63,292 +61,212 @@ const WAYS = {
 }
 
 describe('a run that came with a workspace', () => {
-  test.each(Object.entries(WAYS))(
-    'is not gone on with after %s, and nothing of it is run',
-    async (_, how) => {
-      const at = await scene()
-      await sent(at, how)
-      const refused = await at.here(goOn('there'))
-      expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(refused.stderr).toContain(
-        `Error: Run one is not among your runs (${at.home.path}/state/runs.jsonl): it was copied, cloned or unpacked,`,
-      )
-      expect(refused.stderr).toContain(`delta continue -w ${at.home.path}/there --run-id one --trust-run\n`)
-      expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
-    },
-  )
+  test.each(Object.entries(WAYS))('is not continued after %s, and nothing of it is run', async (_, how) => {
+    const { here, inHome, send } = await scene()
+    await send(how)
+    const refused = await here(resume('there'))
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain(
+      `Error: Run one is not among your runs (${inHome('state/runs.jsonl')}): it was copied, cloned or unpacked,`,
+    )
+    expect(refused.stderr).toContain(`delta continue -w ${inHome('there')} --run-id one --trust-run\n`)
+    expect(existsSync(inHome('there/ran.txt'))).toBe(false)
+  })
 
-  test('is not resumed by run with its message, and not named by run with another', async () => {
-    const at = await scene()
-    await sent(at, 'cp -a ws there')
+  test('is not resumed by run, can be looked at without advice to go on, and does not name the agent of context build', async () => {
+    const { home, here, inHome, send } = await scene()
+    const generator = `{ command: [sh, -c, 'echo ran > ran.txt; echo text'] }`
+    const recipe = `sources:\n  - { type: computed_file, generator: ${generator}, output_path: out.txt }\n  - { type: journal }\n`
+    await send()
     const there = ['run', '--agent', 'there/agent', '-w', 'there', '-q']
-    const same = await at.here([...there, '-m', 'Go'])
+    const same = await here([...there, '-m', 'Go'])
     expect(same.exitCode).toBe(2)
     expect(same.stderr).toContain('Run one is not among your runs')
-    const other = await at.here([...there, '-m', 'Something else'])
-    expect(other.exitCode).toBe(101)
-    expect(other.stderr).not.toContain('one')
-    expect((await at.here([...there, '-m', 'Go', '--new'])).exitCode).toBe(101)
-  })
-
-  test('can be looked at, and nothing that is printed advises to go on with it', async () => {
-    const at = await scene()
-    await sent(at, 'cp -a ws there')
-    expect((await at.here(['list-runs', '-w', 'there', '--first'])).stdout).toBe('one\n')
-    const shown = await at.here(['show', '-w', 'there'])
+    expect((await here(['list-runs', '-w', 'there', '--first'])).stdout).toBe('one\n')
+    const shown = await here(['show', '-w', 'there'])
     expect(shown.stdout).toContain('Well?')
     expect(shown.stderr).not.toContain('continue')
-    expect((await at.here(['journal', 'verify', '-w', 'there'])).exitCode).toBe(0)
-    expect((await at.here(['show', '-w', 'there', '--request', '1'])).stdout).toContain('You are a test.')
-  })
-
-  test('is believed with --trust-run, which shows it and says what is remembered, and from then on without', async () => {
-    const at = await scene()
-    await sent(at, 'cp -a ws there')
-    const trusted = await at.here(goOn('there', '--trust-run'))
-    expect(trusted).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-    expect(trusted.stderr).toContain(`Run one in ${at.home.path}/there/.delta/one is not among your runs`)
-    expect(trusted.stderr).toContain(
-      `  agent           test-agent\n  its commands    ${at.home.path}/there/agent\n`,
-    )
-    expect(trusted.stderr).toContain('it is remembered there as yours')
-    expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(true)
-    expect(await at.here(goOn('there'))).toMatchObject({ exitCode: 0, stdout: 'More.\n' })
-    expect((await at.here(goOn('ws'))).exitCode).toBe(0) // the original is still one's own
-  })
-
-  test('does not bring what was set for it or allowed, now or later', async () => {
-    const at = await scene()
-    await sent(at, 'cp -a ws there')
-    const path = 'there/.delta/one/journal.jsonl'
-    const hostile =
-      '"overrides":["llm.base_url=http://127.0.0.1:9/"],"allowed":{"import_roots":["/"]},"resumed":false'
-    await at.home.write(path, (await at.home.read(path)).replace('"resumed":false', hostile))
-    const trusted = await at.here(goOn('there', '--trust-run', '--import-root', 'ws'))
-    expect(trusted.exitCode).toBe(0)
-    expect(trusted.stderr).toContain('(--set, --import-root, --trust-workspace-env) does not apply.\n')
-    expect(trusted.stderr).not.toContain('Set for this run')
-    const starts = (await at.home.read(path)).split('\n').filter((line) => line.includes('"ENGINE_START"'))
-    expect(JSON.parse(starts[1] ?? '').allowed).toEqual({ import_roots: [join(at.home.path, 'ws')] })
-    expect((await at.here(goOn('there'))).stderr).toBe('')
-  })
-
-  test('does not name the agent of context build', async () => {
-    const at = await scene()
-    const generator = `{ command: [sh, -c, 'echo ran > ran.txt; echo text'] }`
-    await at.home.write(
-      'ws/agent/context.yaml',
-      `sources:\n  - { type: computed_file, generator: ${generator}, output_path: out.txt }\n  - { type: journal }\n`,
-    )
-    await sent(at, 'cp -a ws there')
-    const built = await at.here(['context', 'build', '-w', 'there'])
+    expect((await here(['journal', 'verify', '-w', 'there'])).exitCode).toBe(0)
+    expect((await here(['show', '-w', 'there', '--request', '1'])).stdout).toContain('You are a test.')
+    await home.write('there/agent/context.yaml', recipe)
+    const built = await here(['context', 'build', '-w', 'there'])
     expect(built.exitCode).toBe(2)
     expect(built.stderr).toContain('Name the agent with --agent <directory>.')
-    expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
-    expect((await at.here(['context', 'build', '-w', 'there', '--agent', 'there/agent'])).exitCode).toBe(0)
+    expect(existsSync(inHome('there/ran.txt'))).toBe(false)
+    expect((await here(['context', 'build', '-w', 'there', '--agent', 'there/agent'])).exitCode).toBe(0)
+    const other = await here([...there, '-m', 'Something else'])
+    expect(other.exitCode).toBe(101)
+    expect(other.stderr).not.toContain('one')
+  })
+
+  test('is believed with --trust-run, from then on without, but not what was set for it or allowed', async () => {
+    const { home, here, inHome, send } = await scene()
+    await send()
+    const hostile =
+      '"overrides":["llm.base_url=http://127.0.0.1:9/"],"allowed":{"import_roots":["/"]},"resumed":false'
+    await home.write(JOURNAL, (await home.read(JOURNAL)).replace('"resumed":false', hostile))
+    const trusted = await here(resume('there', '--trust-run', '--import-root', 'ws'))
+    expect(trusted).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    expect(trusted.stderr).toContain(`Run one in ${inHome('there/.delta/one')} is not among your runs`)
+    expect(trusted.stderr).toContain(
+      `  agent           test-agent\n  its commands    ${inHome('there/agent')}\n`,
+    )
+    expect(trusted.stderr).toContain('(--set, --import-root, --trust-workspace-env) does not apply.\n')
+    expect(trusted.stderr).toContain('Delta remembers it there as yours')
+    expect(trusted.stderr).not.toContain('Set for this run')
+    const starts = (await home.read(JOURNAL)).split('\n').filter((line) => line.includes('"ENGINE_START"'))
+    expect(JSON.parse(starts[1] ?? '').allowed).toEqual({ import_roots: [inHome('ws')] })
+    expect(existsSync(inHome('there/ran.txt'))).toBe(true)
+    expect(await here(resume('there'))).toMatchObject({ exitCode: 0, stdout: 'More.\n', stderr: '' })
+    expect((await here(resume('ws'))).exitCode).toBe(0) // the original is still one's own
+  })
+
+  test('and was trusted with another agent goes on with that one, whatever its journal names', async () => {
+    const { home, here, inHome, send } = await scene()
+    await send()
+    await cp(inHome('ws/agent'), inHome('mine'), { recursive: true })
+    const [ask, , ...answers] = JSON.parse(await home.read('mine/script.yaml'))
+    await home.write('mine/script.yaml', JSON.stringify([ask, ...answers, calls('leave'), ...answers]))
+    await home.write('mine/agent.yaml', (await home.read('mine/agent.yaml')).replace('ran.txt', 'mine.txt'))
+    expect((await here(resume('there', '--trust-run', '--agent', 'mine'))).exitCode).toBe(0)
+    for (const _ of [1, 2]) expect((await here(resume('there'))).exitCode).toBe(0)
+    const made = ['there/mine.txt', 'there/ran.txt'].map((name) => existsSync(inHome(name)))
+    expect(made).toEqual([true, false])
   })
 })
 
 test.each([
-  ['.delta', 'ln -s data there/.delta', 'mv there/.delta there/data'],
-  ['the run', 'ln -s ../data there/.delta/one', 'mv there/.delta/one there/data'],
-])('a link in the place of %s is not followed, wherever it leads', async (_, link, move) => {
-  const at = await scene()
-  const make = `mv ws there && ${move} && ${link}`
-  expect((await runProcess(['sh', '-ec', make], { cwd: at.home.path })).exitCode).toBe(0)
+  ['.delta', 'mv there/.delta there/data; ln -s data there/.delta'],
+  ['the run', 'mv there/.delta/one there/data; ln -s ../data there/.delta/one'],
+])('a link in the place of %s is not followed, wherever it leads', async (place, make) => {
+  const { here, inHome, sh } = await scene()
+  await sh(`mv ws there; ${make}`)
   const agent = ['--agent', 'there/agent']
-  const refused = await at.here(goOn('there', ...agent))
-  expect(refused.exitCode).toBe(2)
-  expect((await at.here(goOn('there', '--trust-run', ...agent))).stderr).toContain(
+  expect((await here(resume('there', ...agent))).exitCode).toBe(2)
+  expect((await here(resume('there', '--trust-run', ...agent))).stderr).toContain(
     'It is a link, which may have',
   )
-  if (link.endsWith('there/.delta'))
-    expect((await at.here(['run', '-w', 'there', '-m', 'New', '-q', ...agent])).exitCode).toBe(2)
-  expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
-})
-
-test('a run that was trusted with another agent goes on with that one, whatever its journal names', async () => {
-  const at = await scene()
-  await sent(at, 'cp -a ws there')
-  await cp(join(at.home.path, 'ws/agent'), join(at.home.path, 'mine'), { recursive: true })
-  await at.home.write(
-    'mine/agent.yaml',
-    (await at.home.read('mine/agent.yaml')).replace('ran.txt', 'mine.txt'),
-  )
-  expect((await at.here(goOn('there', '--trust-run', '--agent', 'mine'))).exitCode).toBe(0)
-  await rm(join(at.home.path, 'there/mine.txt'))
-  const again = { tool_calls: [{ name: 'leave', arguments: {} }] }
-  const script = JSON.parse(await at.home.read('mine/script.yaml'))
-  await at.home.write(
-    'mine/script.yaml',
-    JSON.stringify([...script.slice(0, -1), again, ...script.slice(-1)]),
-  )
-  expect((await at.here(goOn('there'))).exitCode).toBe(0)
-  expect([
-    existsSync(join(at.home.path, 'there/mine.txt')),
-    existsSync(join(at.home.path, 'there/ran.txt')),
-  ]).toEqual([true, false])
+  if (place === '.delta')
+    expect((await here(['run', '-w', 'there', '-m', 'New', '-q', ...agent])).exitCode).toBe(2)
+  expect(existsSync(inHome('there/ran.txt'))).toBe(false)
 })
 
 test('a run of an old layout does not go on in a directory that lies ready for it', async () => {
-  const at = await scene()
+  const { home, here, inHome } = await scene()
   const line = (seq: number, type: string, payload: object) =>
     `${JSON.stringify({ seq, timestamp: '2025-10-01T12:00:00.000Z', type, payload })}\n`
-  const journal = `${line(1, 'RUN_START', { run_id: 'old', task: 'Go', agent_ref: `${at.home.path}/ws/agent` })}${line(2, 'USER_MESSAGE', { content: 'Go' })}`
-  await at.home.write('ws/.delta/old/journal.jsonl', journal)
-  await cp(join(at.home.path, 'ws/.delta/one'), join(at.home.path, 'ws/.delta/old-continued'), {
-    recursive: true,
-  })
-  const refused = await at.here(goOn('ws', '--run-id', 'old', '--trust-run'))
+  const start = line(1, 'RUN_START', { run_id: 'old', task: 'Go', agent_ref: inHome('ws/agent') })
+  await home.write('ws/.delta/old/journal.jsonl', start + line(2, 'USER_MESSAGE', { content: 'Go' }))
+  await cp(inHome('ws/.delta/one'), inHome('ws/.delta/old-continued'), { recursive: true })
+  const old = resume('ws', '--run-id', 'old', '--trust-run')
+  const refused = await here(old)
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toContain(
     'old-continued, which is there already and is not among your runs.\nMove that directory away.',
   )
-  await rm(join(at.home.path, 'ws/.delta/old-continued'), { recursive: true })
-  expect((await at.here(goOn('ws', '--run-id', 'old', '--trust-run'))).exitCode).toBe(101)
-  expect((await at.here(goOn('ws', '--run-id', 'old-continued'))).exitCode).toBe(0)
+  await rm(inHome('ws/.delta/old-continued'), { recursive: true })
+  expect((await here(old)).exitCode).toBe(101)
+  expect((await here(resume('ws', '--run-id', 'old-continued'))).exitCode).toBe(0)
 })
 
-test.each(['engine.log', 'io', 'journal.jsonl'])(
-  'a run does not begin in a directory where %s is a link that was there before',
-  async (name) => {
-    const at = await scene()
-    await mkdir(join(at.home.path, 'ws/.delta/nightly'))
-    await symlink(join(at.home.path, 'bashrc'), join(at.home.path, 'ws/.delta/nightly', name))
-    const refused = await at.here([...RUN, '--new', '--run-id', 'nightly'])
+test('a run does not begin in a directory where a link was there before', async () => {
+  const { here, inHome } = await scene()
+  for (const name of ['engine.log', 'io', 'journal.jsonl']) {
+    await mkdir(inHome(`ws/.delta/for-${name}`))
+    await symlink(inHome('bashrc'), inHome(`ws/.delta/for-${name}/${name}`))
+    const refused = await here([...RUN, '--new', '--run-id', `for-${name}`])
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(refused.stderr).toContain(
-      `/nightly/${name}: It is a link or a pipe, and was there before the run.`,
-    )
-    expect(existsSync(join(at.home.path, 'bashrc'))).toBe(false)
-  },
-)
+    expect(refused.stderr).toContain(`/${name}: It is a link or a pipe, and was there before the run.`)
+  }
+  expect(existsSync(inHome('bashrc'))).toBe(false)
+})
 
 describe('a run of this user', () => {
-  test('goes on after its workspace was moved, and after it was moved back', async () => {
-    const at = await scene()
-    await rename(join(at.home.path, 'ws'), join(at.home.path, 'moved'))
-    const onward = await at.here(goOn('moved', '--agent', 'moved/agent'))
+  test('goes on after its workspace was moved, and moved back, beside one that came from elsewhere', async () => {
+    const { home, here, inHome } = await scene()
+    await cp(inHome('ws/.delta/one'), inHome('ws/.delta/two'), { recursive: true })
+    expect((await here(resume('ws', '--run-id', 'two'))).exitCode).toBe(2)
+    await rename(inHome('ws'), inHome('moved'))
+    const onward = await here(resume('moved', '--run-id', 'one', '--agent', 'moved/agent'))
     expect(onward).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-    const listed = (await at.home.read('state/runs.jsonl')).trimEnd().split('\n')
-    expect(JSON.parse(listed.at(-1) ?? '').path).toBe(join(at.home.path, 'moved/.delta/one'))
-    await rename(join(at.home.path, 'moved'), join(at.home.path, 'ws'))
-    expect((await at.here(goOn('ws'))).exitCode).toBe(0)
+    const listed = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
+    expect(JSON.parse(listed.at(-1) ?? '').path).toBe(inHome('moved/.delta/one'))
+    await rename(inHome('moved'), inHome('ws'))
+    expect((await here(resume('ws', '--run-id', 'one'))).exitCode).toBe(0)
   })
 
-  test('goes on beside one that came from elsewhere', async () => {
-    const at = await scene()
-    await cp(join(at.home.path, 'ws/.delta/one'), join(at.home.path, 'ws/.delta/two'), { recursive: true })
-    expect((await at.here(goOn('ws', '--run-id', 'two'))).exitCode).toBe(2)
-    expect((await at.here(goOn('ws', '--run-id', 'one'))).exitCode).toBe(0)
-  })
-
-  test('needs --trust-run where another state directory is set, as under another HOME', async () => {
-    const at = await scene()
-    const other = { DELTA_STATE_DIR: '', HOME: join(at.home.path, 'other') }
+  test('needs --trust-run with another state directory, and is trusted where its runs directory is typed', async () => {
+    const { here, inHome } = await scene()
+    const other = { DELTA_STATE_DIR: '', HOME: inHome('other') }
     await mkdir(other.HOME)
-    const refused = await at.here(goOn('ws'), other)
+    const refused = await here(resume('ws'), other)
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain(`(${other.HOME}/.local/state/delta/runs.jsonl)`)
-    expect((await at.here(goOn('ws', '--trust-run'), other)).exitCode).toBe(0)
-  })
+    expect((await here(resume('ws', '--trust-run'), other)).exitCode).toBe(0)
 
-  test('is trusted where its runs directory is typed', async () => {
-    const at = await scene()
-    await at.here([...RUN, '--run-id', 'two', '--runs-dir', 'runs'])
-    await cp(join(at.home.path, 'runs'), join(at.home.path, 'copied'), { recursive: true })
-    const { path } = at.home
-    expect((await at.here(goOn('ws'), { DELTA_RUNS_DIR: join(path, 'copied') })).exitCode).toBe(2)
-    expect((await at.here(goOn('ws', '--runs-dir', 'copied'))).exitCode).toBe(0)
+    await here([...RUN, '--run-id', 'two', '--runs-dir', 'runs'])
+    await cp(inHome('runs'), inHome('copied'), { recursive: true })
+    expect((await here(resume('ws'), { DELTA_RUNS_DIR: inHome('copied') })).exitCode).toBe(2)
+    expect((await here(resume('ws', '--runs-dir', 'copied'))).exitCode).toBe(0)
   })
 
   test('keeps its .delta to itself, whoever made it', async () => {
-    const at = await scene()
-    for (const args of [RUN.concat('--new'), goOn('ws', '--run-id', 'one')]) {
-      await chmod(join(at.home.path, 'ws/.delta'), 0o755)
-      await at.here(args)
-      expect((await stat(join(at.home.path, 'ws/.delta'))).mode & 0o777).toBe(0o700)
+    const { here, inHome } = await scene()
+    for (const args of [[...RUN, '--new'], resume('ws', '--run-id', 'one')]) {
+      await chmod(inHome('ws/.delta'), 0o755)
+      await here(args)
+      expect((await stat(inHome('ws/.delta'))).mode & 0o777).toBe(0o700)
     }
-    expect((await stat(join(at.home.path, 'ws/.delta/one/owner'))).mode & 0o777).toBe(0o600)
-  })
-
-  test('is not started where the state directory cannot be written; the message names DELTA_STATE_DIR', async () => {
-    const at = await scene()
-    await at.home.write('file', '')
-    const env = { DELTA_STATE_DIR: join(at.home.path, 'file/state') }
-    const refused = await at.here([...RUN, '--run-id', 'two', '--new'], env)
-    expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toMatch(/^Error: .*\/file\/state\/runs\.jsonl: Cannot be written: /)
-    expect(refused.stderr).toContain('Set DELTA_STATE_DIR to a directory that you can write.\n')
-    expect(existsSync(join(at.home.path, 'ws/.delta/two'))).toBe(false)
+    expect((await stat(inHome('ws/.delta/one/owner'))).mode & 0o777).toBe(0o600)
   })
 
   test('may begin again in the directory that an engine left which was killed as it listed the run', async () => {
-    const at = await scene()
-    for (const name of ['journal.jsonl', 'metadata.json']) await rm(join(at.home.path, 'ws/.delta/one', name))
-    expect((await at.here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
-    expect((await at.here(goOn('ws', '--run-id', 'one'))).exitCode).toBe(0)
+    const { here, inHome } = await scene()
+    for (const name of ['journal.jsonl', 'metadata.json']) await rm(inHome(`ws/.delta/one/${name}`))
+    expect((await here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
+    expect((await here(resume('ws', '--run-id', 'one'))).exitCode).toBe(0)
   })
 })
 
-describe.runIf(hasTerminal)('a run without a token, as a version before 0.2 began it', () => {
-  test.each([
-    ['yes', 0],
-    ['no', 2],
-    ['', 2],
-  ])('is asked about once at a terminal: %s', async (answer, exitCode) => {
-    const at = await scene()
-    await rm(join(at.home.path, 'ws/.delta/one/owner'))
-    const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
-    const asking = deltaOnTerminal(goOn('ws'), { cwd: at.home.path, env })
-    await asking.waitForOutput((text) => text.includes('Did you start this run? [yes/no]'))
-    asking.write(`${answer}\n`)
-    expect((await asking.result).exitCode).toBe(exitCode)
-    expect((await at.here(goOn('ws'))).exitCode).toBe(exitCode)
-  })
-
-  test('is refused where nobody can be asked: an answer from a pipe is none', async () => {
-    const at = await scene()
-    await rm(join(at.home.path, 'ws/.delta/one/owner'))
-    const env = { DELTA_STATE_DIR: join(at.home.path, 'state') }
-    const piped = await delta(goOn('ws', '-i'), { cwd: at.home.path, env, input: 'yes\n' })
+test.runIf(hasTerminal)(
+  'a run without a token, as a version before 0.2 began it, is asked about at a terminal',
+  async () => {
+    const { here, inHome, terminal } = await scene()
+    await rm(inHome('ws/.delta/one/owner'))
+    const piped = await delta(resume('ws', '-i'), { ...terminal, input: 'yes\n' }) // an answer from a pipe is none
     expect(piped.exitCode).toBe(2)
-  })
-})
+    for (const [answer, exitCode] of [
+      ['no', 2],
+      ['', 2],
+      ['yes', 0],
+    ] as const) {
+      const asking = deltaOnTerminal(resume('ws'), terminal)
+      await asking.waitForOutput((text) => text.includes('Did you start this run? [yes/no]'))
+      asking.write(`${answer}\n`)
+      expect((await asking.result).exitCode).toBe(exitCode)
+      expect((await here(resume('ws'))).exitCode).toBe(exitCode) // it is asked about once
+    }
+  },
+)
 
 test('a tool goes on only with runs that its own run started', async () => {
-  const at = await scene()
-  const elsewhere = { DELTA_PARENT_RUN: join(at.home.path, 'ws/.delta/parent') }
-  const refused = await at.here(goOn('ws'), elsewhere)
+  const { here, inHome } = await scene()
+  const elsewhere = { DELTA_PARENT_RUN: inHome('ws/.delta/parent') }
+  const refused = await here(resume('ws'), elsewhere)
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toContain('Run one was not started by run parent, whose tool this command is.')
-  expect((await at.here(goOn('ws', '--trust-run'), elsewhere)).exitCode).toBe(2)
-  const resumed = await at.here([...RUN, '--format', 'json'], elsewhere)
-  expect(JSON.parse(resumed.stdout).run_id).not.toBe('one')
-  expect((await at.here(goOn('ws', '--run-id', JSON.parse(resumed.stdout).run_id), elsewhere)).exitCode).toBe(
-    0,
-  )
+  expect((await here(resume('ws', '--trust-run'), elsewhere)).exitCode).toBe(2)
+  const { run_id: own } = JSON.parse((await here([...RUN, '--format', 'json'], elsewhere)).stdout)
+  expect(own).not.toBe('one')
+  expect((await here(resume('ws', '--run-id', own), elsewhere)).exitCode).toBe(0)
 })
 
 test('many runs begun at once are all listed, also while the list is written anew', async () => {
-  const home = await temporaryWorkspace({})
-  onTestFinished(() => home[Symbol.asyncDispose]())
-  const gone = Array.from(
-    { length: 95 },
-    (_, index) => `{"token":"${index}","path":"/gone/${index}","inode":1}\n`,
-  )
-  await home.write('state/runs.jsonl', gone.join(''))
-  const agent = await temporaryAgent({})
-  onTestFinished(() => agent[Symbol.asyncDispose]())
-  const ids = Array.from({ length: 12 }, (_, index) => `run-${index}`)
-  const env = { DELTA_STATE_DIR: join(home.path, 'state') }
-  await Promise.all(
-    ids.map((id) =>
-      delta(['run', '--agent', agent.path, '-m', 'Go', '-q', '-w', `${home.path}/${id}`, '--run-id', id], {
-        env,
-      }),
-    ),
-  )
+  const { home, here } = await scene()
+  const entry = (index: number) => `{"token":"${index}","path":"/gone/${index}","inode":1}\n`
+  await home.write('state/runs.jsonl', Array.from({ length: 95 }, (_, index) => entry(index)).join(''))
+  const ids = Array.from({ length: 8 }, (_, index) => `run-${index}`)
+  await Promise.all(ids.map((id) => here([...RUN, '-w', id, '--run-id', id])))
   const listed = await home.read('state/runs.jsonl')
   expect(listed).not.toContain('/gone/')
   expect(ids.filter((id) => !listed.includes(`/${id}"`))).toEqual([])

@@ -2,10 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ScriptedServer, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
+import { calls, delta, journalOf, KEY, startDelta } from './delta.js'
 import { deltaOnTerminal, hasTerminal, shellOnTerminal } from './terminal.js'
-
-const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 
 /** An agent of a model, and a cloned repository `ws` whose `.env` names the model's server. */
 async function clone(turns: Parameters<typeof startScriptedServer>[0] = [{ content: 'Done.' }], more = '') {
@@ -50,20 +48,16 @@ test("an endpoint in the workspace's .env is refused, on this machine and with a
   }
 })
 
-test('--trust-workspace-env uses it, and a line on stderr names the endpoint and the file', async () => {
+test('--trust-workspace-env uses it, and a line on stderr names the endpoint and the file; a key alone needs no flag', async () => {
   const { server, agent, file, at } = await clone()
   expect(await delta(run(agent, '--trust-workspace-env'), at)).toMatchObject({
     exitCode: 0,
     stdout: 'Done.\n',
     stderr: `${file}:1:1: The model's endpoint ${server.baseUrl} is from this file.\n`,
   })
-})
-
-test('a key alone is used, and the line names it', async () => {
-  const { server, agent, file, at } = await clone()
   await writeFile(file, 'OPENAI_API_KEY=test-key-of-theirs\n')
   const env = { ...at.env, DELTA_BASE_URL: server.baseUrl }
-  expect(await delta(run(agent), { ...at, env })).toMatchObject({
+  expect(await delta(run(agent, '--new'), { ...at, env })).toMatchObject({
     exitCode: 0,
     stderr: `${file}:1:1: The model's key is from this file.\n`,
   })
@@ -128,9 +122,8 @@ test("a sub-agent does not ask: its workspace's .env may name its caller's endpo
     [false, [], 'To allow it: --trust-workspace-env'],
     [false, ['--trust-workspace-env'], 'Helped.'],
   ] as const) {
-    const called = { name: 'help', arguments: {} }
     const { server, home, at, file } = await clone([
-      { tool_calls: [called] },
+      calls('help'),
       { content: 'Helped.' },
       { content: 'Helped.' },
     ])
@@ -161,7 +154,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     const { server, agent, file, home, at } = await clone()
     const said = (await answering('yes\r', run(agent), at)).stdout
     expect(said.replace(/\s+/g, ' ')).toContain(
-      `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and everything that the model is told go there. Whoever can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
+      `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and the whole conversation go there. Anyone who can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
     )
     expect(said).toContain('Done.')
     expect(JSON.parse(await home.read('state/environments.jsonl'))).toEqual({
@@ -209,15 +202,6 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
         said: true,
       })
     }
-  })
-
-  test('a state directory that cannot be written is said before the question', async () => {
-    const { agent, at } = await clone()
-    const env = { ...at.env, DELTA_STATE_DIR: join(agent.path, 'agent.yaml/state') }
-    const { exitCode, stdout } = await deltaOnTerminal(run(agent), { ...at, env }).result
-    expect(exitCode).toBe(2)
-    expect(stdout).toContain('delta remembers there which runs are yours. Set DELTA_STATE_DIR to')
-    expect(stdout).not.toContain('[yes/no]')
   })
 })
 

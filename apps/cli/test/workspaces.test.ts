@@ -1,42 +1,35 @@
 import { cp, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { expect, test } from 'vitest'
-import { delta, journalOf } from './delta.js'
+import { runProcess, temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, cleanEnvironment, DELTA, delta, journalOf, scene } from './delta.js'
 
-test('runs that start at once without -w each get a workspace of their own', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+test('without -w each run gets a workspace of its own beside the agent, also when several start at once; one line says so', async () => {
+  const { agent } = await scene()
   const args = ['run', '--agent', agent.path, '-m', 'Go', '--no-sync']
   const results = await Promise.all(Array.from({ length: 4 }, () => delta(args)))
-  expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
-  expect((await readdir(join(agent.path, 'workspaces'))).sort()).toEqual([
-    'LAST_USED',
-    ...['W001', 'W002', 'W003', 'W004'],
-  ])
-  for (const name of ['W001', 'W002', 'W003', 'W004'])
+  const names = ['W001', 'W002', 'W003', 'W004']
+  expect(results.map(({ stderr }) => /^New workspace .*$/m.exec(stderr)?.[0]).sort()).toEqual(
+    names.map(
+      (name) =>
+        `New workspace ${agent.path}/workspaces/${name}: the agent works there. With -w . it works here.`,
+    ),
+  )
+  expect((await readdir(join(agent.path, 'workspaces'))).sort()).toEqual(['LAST_USED', ...names])
+  for (const name of names)
     expect((await journalOf(join(agent.path, 'workspaces', name))).at(-1)).toMatchObject({
       status: 'COMPLETED',
     })
-})
-
-test('without -w, one line on stderr says where the agent works and that -w . means here; not with -q', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const args = ['run', '--agent', agent.path, '-m', 'Go']
-  const said = (await delta(args)).stderr.split('\n').filter((line) => line.startsWith('New workspace'))
-  expect(said).toEqual([
-    `New workspace ${agent.path}/workspaces/W001: the agent works there. With -w . it works here.`,
-  ])
-  expect((await delta([...args, '-w', 'here'], { cwd: agent.path })).stderr).not.toContain('orkspace')
   expect((await delta([...args, '-q'])).stderr).toBe('')
+  expect(await agent.read('workspaces/LAST_USED')).toBe('W005\n')
 })
 
 test('the names of the directories that -w makes are on the disk before the first command starts, unless --no-sync is given', async () => {
-  await using agent = await temporaryAgent({
-    tools: [{ name: 'work', exec: 'true' }],
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
-  })
-  await using directory = await temporaryWorkspace({
-    'spy.cjs': `const fs = require('node:fs'), child = require('node:child_process')
+  const { agent, workspace: directory } = await scene(
+    { tools: [{ name: 'work', exec: 'true' }], turns: [calls('work'), { content: 'Done.' }] },
+    {
+      files: {
+        'spy.cjs': `const fs = require('node:fs'), child = require('node:child_process')
       const { openSync, fsyncSync } = fs, { spawn } = child, names = new Map(), synced = []
       fs.openSync = (name, ...rest) => {
         const file = openSync(name, ...rest)
@@ -45,7 +38,9 @@ test('the names of the directories that -w makes are on the disk before the firs
       }
       fs.fsyncSync = (file) => (synced.push(names.get(file)), fsyncSync(file))
       child.spawn = (...rest) => (fs.writeFileSync(process.cwd() + '/synced', synced.join('\\n')), spawn(...rest))`,
-  })
+      },
+    },
+  )
   const syncedBy = async (...args: string[]) => {
     const env = { NODE_OPTIONS: `--require ${join(directory.path, 'spy.cjs')}` }
     const run = ['run', '-q', '--agent', agent.path, '-m', 'Go', ...args]
@@ -58,16 +53,8 @@ test('the names of the directories that -w makes are on the disk before the firs
   expect(await syncedBy('-w', 'c/d', '--no-sync')).not.toContain(join(directory.path, 'c'))
 })
 
-test('a file called workspaces holds none', async () => {
-  await using directory = await temporaryWorkspace({ workspaces: '' })
-  const { exitCode, stderr } = await delta(['show'], { cwd: directory.path })
-  expect(stderr).toBe(`Error: No runs in ${directory.path}. Choose another workspace with -w.\n`)
-  expect(exitCode).toBe(2)
-})
-
 test('an installed agent gets its workspaces under the current directory', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using directory = await temporaryWorkspace({ 'node_modules/keep': '' })
+  const { agent, workspace: directory } = await scene()
   await cp(agent.path, join(directory.path, 'node_modules/some-agent'), { recursive: true })
   const args = ['run', '--agent', 'node_modules/some-agent', '-m', 'Go']
   expect((await delta(args, { cwd: directory.path })).exitCode).toBe(0)
@@ -76,7 +63,7 @@ test('an installed agent gets its workspaces under the current directory', async
 })
 
 test('where no workspace can be made without -w, that is said, and nothing is begun', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const { agent } = await scene()
   await agent.write('workspaces', '')
   expect(await delta(['run', '--agent', agent.path, '-m', 'Go'])).toMatchObject({
     exitCode: 2,
@@ -87,19 +74,9 @@ Name a workspace that can be written: -w <directory>
   })
 })
 
-test('run -w makes a directory that is missing, with those above it', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using directory = await temporaryWorkspace({})
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', 'a/b/c']
-  expect((await delta(args, { cwd: directory.path })).exitCode).toBe(0)
-  expect(directory.has('a/b/c/.delta/LATEST')).toBe(true)
-})
-
 test('a "~" that no shell replaced names no workspace, and nothing is made', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using directory = await temporaryWorkspace({})
-  const named = (workDir: string) =>
-    delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workDir], { cwd: directory.path })
+  const { words, workspace: directory } = await scene()
+  const named = (workDir: string) => delta(words('run', '-w', workDir), { cwd: directory.path })
   const refused = await named('~/foo')
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).toMatch(/^Error: -w ~\/foo: the shell did not expand the "~"/)
@@ -107,44 +84,59 @@ test('a "~" that no shell replaced names no workspace, and nothing is made', asy
   expect((await named('./~/foo')).exitCode).toBe(0)
 })
 
-test.each([['.delta'], ['.delta/done'], ['.delta/done/new']])(
-  '%s is no workspace: it belongs to the records of one, which is named',
-  async (inside) => {
-    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-    await using workspace = await temporaryWorkspace({})
-    await mkdir(join(workspace.path, '.delta/done'), { recursive: true })
-    for (const command of [['run', '--agent', agent.path, '-m', 'Go'], ['show'], ['continue', '-m', 'On']]) {
-      const refused = await delta([...command, '-w', inside], { cwd: workspace.path })
-      expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(refused.stderr).toContain(`-w ${inside}: it is not a workspace: `)
-      expect(refused.stderr).toContain(`Name the workspace itself: -w ${workspace.path}\n`)
-    }
-    expect(await readdir(join(workspace.path, '.delta/done'))).toEqual([])
-  },
-)
+test('what lies in .delta is no workspace: the one that it belongs to is named', async () => {
+  const { words, workspace } = await scene()
+  await mkdir(join(workspace.path, '.delta/done'), { recursive: true })
+  for (const [command, inside] of [
+    ['run', '.delta/done/new'],
+    ['show', '.delta/done'],
+    ['continue', '.delta'],
+  ] as const) {
+    const refused = await delta(words(command, '-w', inside), { cwd: workspace.path })
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain(`-w ${inside}: it is not a workspace: `)
+    expect(refused.stderr).toContain(`Name the workspace itself: -w ${workspace.path}\n`)
+  }
+  expect(await readdir(join(workspace.path, '.delta/done'))).toEqual([])
+})
 
-test('a file is no workspace', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using directory = await temporaryWorkspace({ file: '' })
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', 'file']
-  const result = await delta(args, { cwd: directory.path })
-  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(result.stderr).toContain('-w file: a file of that name is in the way (EEXIST).')
+test('a run that is refused leaves no directory that was made for it, and those there are', async () => {
+  const { agent } = await scene()
+  const refused = (...flags: string[]) =>
+    delta(['run', '-m', 'Go', '--run-id', 'no/id', ...flags], { cwd: agent.path })
+  for (const where of [[], ['-w', 'a/b/c']]) expect((await refused(...where)).exitCode).toBe(2)
+  expect([agent.has('workspaces'), agent.has('a')]).toEqual([false, false])
+  await mkdir(join(agent.path, 'workspaces/W001'), { recursive: true })
+  expect((await refused()).exitCode).toBe(2)
+  expect(await readdir(join(agent.path, 'workspaces'))).toEqual(['W001'])
+})
+
+test('a workspace whose name holds control characters is shown without them in commands that still work when pasted', async () => {
+  const { agent, workspace: home } = await scene({
+    turns: [calls('ask_human', { prompt: 'Which?' }), { content: 'So be it.' }],
+  })
+  const workspace = `${home.path}/red \u001b[31m'x'\r\u202e\u2066`
+  const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace])
+  const shown = await delta(['show', '-w', workspace])
+  for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e\u2066]/)
+  const [, example] = /^Answer with: delta (.*) -m "my answer"$/m.exec(asked.stderr) ?? []
+  // without --norc, bash takes a socket, which this stdin is, for a login from afar and runs the tester's own .bashrc
+  const pasted = await runProcess(['bash', '--norc', '-c', `"$NODE" "$DELTA" ${example} -i`], {
+    env: cleanEnvironment({ NODE: process.execPath, DELTA }),
+    input: 'green\n',
+  })
+  expect(pasted, pasted.stderr).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
 })
 
 test.each([
-  ['none is named', [], 'workspaces'],
-  ['one is named', ['-w', 'a/b/c'], 'a'],
-])('a run that is refused leaves no directory that was made for it, where %s', async (_, where, made) => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const refused = ['run', '-m', 'Go', '--run-id', 'no/id', ...where]
-  expect((await delta(refused, { cwd: agent.path })).exitCode).toBe(2)
-  expect(agent.has(made)).toBe(false)
-})
-
-test('a run that is refused leaves the workspaces there are', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await mkdir(join(agent.path, 'workspaces/W001'), { recursive: true })
-  expect((await delta(['run', '-m', 'Go', '--run-id', 'no/id'], { cwd: agent.path })).exitCode).toBe(2)
-  expect(await readdir(join(agent.path, 'workspaces'))).toEqual(['W001'])
+  [['\u001b[31mx'], "Error: unknown command '\\x1b[31mx'\n"],
+  [['run', '--\u001b]0;x\u0007'], "Error: unknown option '--\\x1b]0;x\\x07'\n"],
+  [['run', '--agent', 'a\u202eb', '-m', 'x'], 'Error: a\\u202eb: '],
+  [['sessions', '\u001b[2J\u202e'], 'There is no command "\\u{1b}[2J\\u{202e}"'],
+])('what was typed is echoed with its control characters made visible: %j', async (words, echoed) => {
+  const directory = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const { exitCode, stderr } = await delta(words, { cwd: directory.path })
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(echoed)
+  expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/)
 })

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { print } from '../present/text.js'
 import { createProgram } from '../program.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { print } from '../text.js'
 
 type Shell = 'bash' | 'zsh' | 'fish'
 

@@ -2,13 +2,11 @@ import { resolve } from 'node:path'
 import { type Agent, ConfigError, type Environment } from '@delta/config-loader'
 import { listSettings, type Setting } from '@delta/config-loader/internal'
 import { parse } from 'yaml'
-import { findEnvironment } from '../agent/find-environment.js'
-import { type AgentFlags, loadAgentFor, loadOptions, loadTools } from '../agent/load-agent.js'
-import { print, printJson, say, table } from '../present/text.js'
-import { asYaml } from '../present/yaml.js'
-import { EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
-import { workDirectoryOf } from '../workspace/find-place.js'
-import { findingsOf } from './tool-lint.js'
+import { type AgentFlags, findEnvironment, loadAgentFor, loadOptions, loadTools } from '../agent.js'
+import { typedWorkDirectory } from '../place.js'
+import { EXIT, stopSignal, type Terminal } from '../terminal.js'
+import { print, printJson, say, table } from '../text.js'
+import { asYaml, findingsOf } from './tool.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string
@@ -24,7 +22,7 @@ interface ConfigFlags extends AgentFlags {
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
-  const workDirectory = workDirectoryOf(flags, terminal)
+  const workDirectory = typedWorkDirectory(flags, terminal)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
   using stop = stopSignal(terminal)

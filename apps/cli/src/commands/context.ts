@@ -1,21 +1,21 @@
 import type { Agent } from '@delta/config-loader'
 import type { BuiltContext, ContextManifest } from '@delta/context'
-import { type CacheBreak, findCacheBreak } from '@delta/context/internal'
+import type { CacheBreak } from '@delta/context/internal'
+import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
 import { latestRunId } from '@delta/journal/internal'
 import { isKnownEvent, readRequest, runEventSchema } from '@delta/journal/runs'
-import { findEnvironment } from '../agent/find-environment.js'
-import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
+import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
+import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
-import { print, printable, printJson, say, table } from '../present/text.js'
-import { readMessage } from '../runs/message.js'
-import { findShownRun, readBlocks, type ShownRun } from '../runs/shown-run.js'
-import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { agentHomeOf, isOwnRun } from '../own-runs.js'
+import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
+import { findShownRun, readBlocks, type ShownRun } from '../shown-run.js'
+import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
+import { print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
-import { existingWorkDirectoryOf, placeToWork, type RunsFlags } from '../workspace/find-place.js'
-import { agentHomeOf, isOwnRun } from '../workspace/own-runs.js'
 
 /** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
 export async function explain(flags: ContextFlags, terminal: Terminal): Promise<number> {
@@ -98,14 +98,14 @@ interface NextContext extends NextRequest {
  */
 async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => say(terminal, text)
-  const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
+  const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
   const run = id === undefined ? undefined : await findShownRun(place, id)
   const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
   const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
     throw new UsageError(
-      `Run ${run.runId} is not among your runs, so the agent that it names is not believed: its generators would run.\nName the agent with --agent <directory>.`,
+      `Run ${run.runId} is not among your runs, so the agent that it names is not trusted: its generators would run.\nName the agent with --agent <directory>.`,
     )
   const directory = flags.agent ?? (await presentHome(believed, terminal.env)) ?? '.'
   const overrides = believed?.overrides ?? []
@@ -163,7 +163,7 @@ function noticesOn(run: NextContext['run'], message: string | undefined): string
 const MOST_REQUESTS = 10
 
 interface ExplainedBreak extends CacheBreak {
-  /** The cycle whose request could not be answered from the cache. */
+  /** The iteration whose request could not be answered from the cache. */
   iteration: number
 }
 

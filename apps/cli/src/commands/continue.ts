@@ -1,14 +1,19 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
-import { agentOfRun, allowedBy, withAllowed } from '../agent/load-agent.js'
-import { presenterFor } from '../present/presenter.js'
-import { type EngineFlags, engineOptions, exitCodeFor, withStopSignal } from '../runs/engine-options.js'
-import { readMessage } from '../runs/message.js'
-import { resolveRunId } from '../runs/shown-run.js'
-import { isWithinRun, type Terminal } from '../terminal/terminal.js'
+import { agentOfRun, allowedBy, withAllowed } from '../agent.js'
+import {
+  type EngineFlags,
+  engineOptions,
+  exitCodeFor,
+  readMessage,
+  withStopSignal,
+} from '../engine-options.js'
+import { trustedRun } from '../own-runs.js'
+import { existingWorkDirectory, placeToWork, rememberPlace } from '../place.js'
+import { presenterFor } from '../presenter.js'
+import { resolveRunId } from '../shown-run.js'
+import { isWithinRun, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
-import { existingWorkDirectoryOf, placeToWork, rememberPlace } from '../workspace/find-place.js'
-import { believedRun } from '../workspace/own-runs.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string
@@ -27,14 +32,14 @@ interface ContinueFlags extends EngineFlags {
  * it; `--agent` says where it is now, if it was moved.
  */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
-  const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
+  const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const { workDirectory, runsDirectory } = place
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
   refuseBeside(flags)
-  const meant = flags.runId && (await resolveRunId(flags.runId, place))
-  const found = await findRun(workDirectory, meant, place)
-  const { run, list, isNew } = await believedRun(found, { place, flags, terminal })
+  const runId = flags.runId && (await resolveRunId(flags.runId, place))
+  const found = await findRun(workDirectory, runId, place)
+  const { run, list, isNew } = await trustedRun(found, { place, flags, terminal })
   refuseShownSecret(run, flags, terminal)
   const message = await readMessage(flags.message, terminal)
   rememberPlace(place, terminal)()
@@ -73,7 +78,7 @@ function refuseShownSecret(
   const isSecret = request?.sensitive || request?.input_type === 'password'
   if (isSecret && message === '-' && stdin.isTTY)
     throw new UsageError(
-      '-m - shows what is typed, and a secret is asked for. Answer unseen, with -i in its place.',
+      '-m - shows what is typed, and the question asks for a secret. Use -i, which does not echo.',
     )
 }
 

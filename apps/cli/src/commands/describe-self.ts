@@ -1,9 +1,9 @@
 import type { AtipArgument, AtipCommand, AtipEffects, AtipOption, AtipTool } from '@delta/atip'
 import type { Argument, Command, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { printJson } from '../present/text.js'
 import { createProgram, shownCommands } from '../program.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { printJson } from '../text.js'
 
 /** `delta --agent`: this command line in ATIP, from the same commands as the parser and the help. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
@@ -84,7 +84,7 @@ const READS: AtipEffects = {
 
 const WRITES: AtipEffects = { ...READS, filesystem: { read: true, write: true, delete: false } }
 
-/** Programs that files of the user name may do anything; what is left out here, nobody can say. */
+/** Programs that files of the user name may do anything; what is left out here is unknown. */
 const STARTS_PROGRAMS: AtipEffects = {
   filesystem: { read: true, write: true },
   subprocess: true,

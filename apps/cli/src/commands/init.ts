@@ -2,8 +2,8 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { makeDirectories } from '@delta/durable'
 import { quoteForPerson } from '@delta/executor/internal'
-import { print } from '../present/text.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { print } from '../text.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */

@@ -1,10 +1,10 @@
 import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
 import { describeError, waysOut } from '../errors.js'
-import { print, printable, printJson, say } from '../present/text.js'
-import { findShownRun } from '../runs/shown-run.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
+import { placeToLook, type RunsFlags } from '../place.js'
+import { findShownRun } from '../shown-run.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { print, printable, printJson, say } from '../text.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal, and whether the run can go on. Changes nothing. */
 export async function verify(

@@ -4,10 +4,9 @@ import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import { listRuns, type RunSummary } from '@delta/journal/runs'
 import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
-import { type Place, placeInWords } from '../place.js'
-import { age, inColumns, print, printableLine, printJson, say, table } from '../present/text.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { placeToLook, type RunsFlags, rememberedRuns } from '../workspace/find-place.js'
+import { type Place, placeInWords, placeToLook, type RunsFlags, rememberedRuns } from '../place.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { age, inColumns, print, printableLine, printJson, say, table } from '../text.js'
 
 interface ListFlags extends RunsFlags {
   workDir: string[]

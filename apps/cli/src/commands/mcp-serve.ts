@@ -11,11 +11,11 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import manifest from '../../package.json' with { type: 'json' }
-import { loadTools, type ToolFlags } from '../agent/load-agent.js'
+import { loadTools, type ToolFlags } from '../agent.js'
 import { withOwnCommands } from '../own-commands.js'
-import { counted, say } from '../present/text.js'
-import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
-import { placeToLook } from '../workspace/find-place.js'
+import { placeToLook } from '../place.js'
+import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
+import { counted, say } from '../text.js'
 
 /** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
 const GRACE_MS = 1500

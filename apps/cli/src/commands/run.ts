@@ -10,23 +10,23 @@ import {
 } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
-import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent/load-agent.js'
-import { describeError } from '../errors.js'
-import { type Presenter, presenterFor } from '../present/presenter.js'
+import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent.js'
+import { chooseWorkspace, keepWorkspace, removeCreatedDirectories } from '../choose-workspace.js'
 import {
   type EngineFlags,
   type EngineSetting,
   engineOptions,
   exitCodeFor,
   maxIterationsIn,
+  readMessage,
   withStopSignal,
-} from '../runs/engine-options.js'
-import { readMessage } from '../runs/message.js'
-import { isWithinRun, type Terminal } from '../terminal/terminal.js'
+} from '../engine-options.js'
+import { describeError } from '../errors.js'
+import { agentHomeOf, isOwnRun, listingOwnRuns, trustedRun } from '../own-runs.js'
+import { placeToWork, rememberPlace } from '../place.js'
+import { type Presenter, presenterFor } from '../presenter.js'
+import { isWithinRun, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
-import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/choose-workspace.js'
-import { placeToWork, rememberPlace } from '../workspace/find-place.js'
-import { agentHomeOf, believedRun, isOwnRun, listingOwnRuns } from '../workspace/own-runs.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string
@@ -38,11 +38,11 @@ export interface RunFlags extends EngineFlags {
   task?: string
 }
 
-/** `delta run`: a new run, or an interrupted one of the same agent with the same message taken up again. */
+/** `delta run`: a new run, or it resumes an interrupted one of the same agent with the same message. */
 export async function execute(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.task !== undefined) throw new UsageError('--task is now -m/--message: delta run -m "…"')
   if (flags.message === undefined)
-    throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
+    throw new UsageError('No task given. Use -m "…", -m @file or -m - (stdin).')
 
   maxIterationsIn(flags) // refuses a wrong value before a workspace is created
   const presenter = presenterFor(flags, terminal)
@@ -64,12 +64,12 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     }
     const result = await withStopSignal(terminal, presenter, (signal) => {
       const engine = { place, flags, terminal, presenter, signal }
-      return takeUpOrBegin({ agent, message, engine, warn: presenter.warn, begin })
+      return resumeOrStart({ agent, message, engine, warn: presenter.warn, begin })
     })
     presenter.finish(result)
     return exitCodeFor(result)
   } catch (error) {
-    unmakeWorkspace(workspace)
+    removeCreatedDirectories(workspace)
     throw error
   }
 }
@@ -84,12 +84,12 @@ interface Start {
 }
 
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
-async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
+async function resumeOrStart(start: Start, except: readonly string[] = []): Promise<RunResult> {
   const { agent, message, engine, warn, begin } = start
   const { place, flags, terminal } = engine
   const list = listingOwnRuns(terminal.env)
   const earlier = await earlierRun(start, except)
-  const taken = earlier && (await believedRun(earlier, { place, flags, terminal }))
+  const taken = earlier && (await trustedRun(earlier, { place, flags, terminal }))
   const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
   if (taken === undefined)
     return runAgent({
@@ -121,8 +121,8 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
     })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
-    warn(`Another call took run ${runId} up first.`)
-    return takeUpOrBegin(start, [...except, runId])
+    warn(`Another call has resumed run ${runId}.`)
+    return resumeOrStart(start, [...except, runId])
   }
 }
 

@@ -1,5 +1,5 @@
 import { main } from '@delta/sessions/internal'
-import type { Terminal } from '../terminal/terminal.js'
+import type { Terminal } from '../terminal.js'
 
 /** `delta sessions …`: the same as `delta-sessions …`, which parses its own arguments. */
 export function execute(_flags: object, terminal: Terminal, words: string[]): Promise<number> {

@@ -10,11 +10,12 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { agentOfRun, withAllowed } from '../agent/load-agent.js'
+import { agentOfRun, withAllowed } from '../agent.js'
 import { describeError } from '../errors.js'
-import { nextCommandOf } from '../present/next-command.js'
-import { renderer, styleFor } from '../present/render.js'
-import { counted, print, printAnswer, say } from '../present/text.js'
+import { nextCommandOf } from '../next-command.js'
+import { isOwnRun } from '../own-runs.js'
+import { placeToLook, type RunsFlags } from '../place.js'
+import { renderer, styleFor } from '../render.js'
 import {
   type CallFilter,
   callFilter,
@@ -23,11 +24,10 @@ import {
   followJournal,
   mayBegin,
   type ShownRun,
-} from '../runs/shown-run.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+} from '../shown-run.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { counted, print, printAnswer, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
-import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
-import { isOwnRun } from '../workspace/own-runs.js'
 
 interface ShowFlags extends CallFilter, RunsFlags {
   workDir: string
@@ -141,7 +141,7 @@ function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
 /** No process writes the run now, but one may take it up. */
 function sayWatched(run: RunSummary, terminal: Terminal): void {
   say(terminal, 'Still watching; Ctrl+C ends that.')
-  for (const line of run.status === 'EMPTY' ? ['It has not begun yet.'] : advice(run, terminal))
+  for (const line of run.status === 'EMPTY' ? ['It has not started yet.'] : advice(run, terminal))
     say(terminal, line)
 }
 

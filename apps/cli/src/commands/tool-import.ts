@@ -1,11 +1,11 @@
-import { existsSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
 import { commandEnvironment } from '@delta/executor'
 import { withOwnCommands } from '../own-commands.js'
-import { print, printable } from '../present/text.js'
-import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
+import { print, printable } from '../text.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
 interface ImportFlags {
@@ -27,7 +27,7 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
   const file = flags.output ?? `${described.name}.atip.json`
   const path = resolve(terminal.cwd, file)
   write(path, text)
-  terminal.stderr.write(printable(nextSteps(path, described, terminal.cwd)))
+  terminal.stderr.write(printable(nextSteps(path, described)))
   print(terminal, `${file}\n`)
   return EXIT.completed
 }
@@ -63,15 +63,15 @@ function directoryOf(output: string | undefined, cwd: string): string | undefine
 }
 
 function howToSpeak(program: string): string {
-  return `Name one program without arguments: as the shell finds it, or the path of a file that may be executed (chmod +x), with a slash in it.
-A program that speaks ATIP prints one JSON object for: ${program} --agent
-One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
+  return `Name one program without arguments: its name on the PATH, or the path of an executable file (chmod +x) with a slash in it.
+A program with ATIP prints one JSON object for: ${program} --agent
+For any other program, write a tool in agent.yaml: - { name: …, exec: … }`
 }
 
 function write(path: string, text: string): void {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isFile() && !there.isDirectory())
-    // replacing a device or a pipe would take it away from everybody
+    // a device or a pipe is shared with other programs
     throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
   try {
     replaceFile(path, text, { mode: 0o644 })
@@ -81,20 +81,11 @@ function write(path: string, text: string): void {
   }
 }
 
-/** What to add to `agent.yaml`, which is beside or above the written file; its import is relative to it. */
-function nextSteps(path: string, tool: AtipTool, cwd: string): string {
-  const agent = agentAbove(dirname(path))
-  const file = relative(agent ?? cwd, path)
-  const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
+/** What to add to `agent.yaml`. */
+function nextSteps(path: string, tool: AtipTool): string {
   return `${tool.name} ${tool.version}: ${tool.description}
-Nobody has verified the effects it declares. To give it to an agent, ${move}in its agent.yaml:
+The effects it declares are not verified. To add it to an agent, keep the file beside its agent.yaml, and add there:
   imports:
-    - { atip: ${file.startsWith('..') ? path : `./${file}`} }
+    - { atip: ./${basename(path)} }
 `
-}
-
-function agentAbove(directory: string): string | undefined {
-  if (['agent.yaml', 'agent.yml'].some((name) => existsSync(join(directory, name)))) return directory
-  const above = dirname(directory)
-  return above === directory ? undefined : agentAbove(above)
 }

@@ -1,12 +1,15 @@
-import type { Policy, Tool } from '@delta/executor'
-import { decide, type PolicyDecision } from '@delta/executor/internal'
 import type { LoadedTools } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
-import { toJsonSchema } from '@delta/tool-expander'
-import { loadTools, type ToolFlags } from '../agent/load-agent.js'
-import { effectsOf, inColumns, print, printable, printJson, say, table } from '../present/text.js'
-import { asYaml } from '../present/yaml.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+import type { Policy, Tool } from '@delta/executor'
+import type { PolicyDecision } from '@delta/executor/internal'
+import { decide } from '@delta/executor/internal'
+import { formatProblem as formatInTemplate, type Problem, toJsonSchema } from '@delta/tool-expander'
+import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
+import { Document, visit } from 'yaml'
+import { loadTools, type ToolFlags } from '../agent.js'
+import { commandFinder } from '../own-commands.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { counted, effectsOf, inColumns, print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
@@ -91,4 +94,89 @@ function row({ tool, decision, reasons }: Listed): string[] {
 /** How its author wrote it; `atip` if a program described itself. */
 function modeOf({ expanded, settings }: Tool): 'exec' | 'shell' | 'command' | 'atip' {
   return settings.trust === undefined ? (expanded.__meta?.syntax ?? 'command') : 'atip'
+}
+
+interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
+  /** Undefined for one about the file. */
+  tool?: string
+  /** Where the tool is defined: `file:line`. The other `line`, and `column`, point into its template. */
+  defined_at?: string
+  rule: string
+  /** As text for a terminal; with the line of the template where one is concerned. */
+  message: string
+}
+
+/**
+ * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.
+ *
+ * @throws {ConfigError} at the end, with everything that keeps others from loading.
+ */
+export async function lint(
+  flags: ToolFlags & { json?: boolean },
+  terminal: Terminal,
+  path: string,
+): Promise<number> {
+  const loaded = await loadTools(path, flags, terminal, { partial: true })
+  const { tools, failure } = loaded
+  const broken = (failure?.problems ?? []).map((problem) =>
+    aboutFile('does-not-load', formatProblem(problem)),
+  )
+  const findings = findingsOf(loaded, path, terminal)
+  if (flags.json) printJson(terminal, [...broken, ...findings])
+  else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
+  if (failure) throw failure
+  say(terminal, `${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}`)
+  return findings.length === 0 ? EXIT.completed : EXIT.failed
+}
+
+/** What a reviewer would ask about the tools at a path, and the warnings of their files. */
+export function findingsOf(
+  { tools, placeOf, warnings, agentHome }: Awaited<ReturnType<typeof loadTools>>,
+  path: string,
+  { env }: Terminal,
+): Finding[] {
+  const options = { commandExists: commandFinder(agentHome, env), env }
+  const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
+    const isImported = settings.trust !== undefined // a program that describes itself writes nothing as ${name}
+    return lintTool(expanded, options)
+      .filter(({ rule }) => !isImported || rule !== 'environment-name')
+      .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
+  })
+  return [
+    ...warnings.map((warning) =>
+      aboutFile(warning.deprecated ? 'deprecated' : 'file', formatProblem(warning)),
+    ),
+    ...aboutTools,
+  ]
+}
+
+function aboutFile(rule: string, message: string): Finding {
+  return { rule, message }
+}
+
+function aboutTool(tool: string, finding: LintFinding, definedAt: string): Finding {
+  const { rule, path, line, column, message } = finding
+  const where = `${definedAt}: ${tool}: ${path}`
+  const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, where)
+  const place = line && column ? { line, column } : {}
+  return { tool, defined_at: definedAt, rule, path, message: text, ...place }
+}
+
+/** A string of several lines that blocks do not keep as it is: it begins with white space, or a line ends with it. */
+const NOT_FOR_BLOCKS = /^\s|[^\S\n](?:\n|$)/
+
+/** YAML for a result, also for readers of YAML 1.1, where `yes` is a boolean. */
+export function asYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (
+        typeof scalar.value === 'string' &&
+        scalar.value.includes('\n') &&
+        NOT_FOR_BLOCKS.test(scalar.value)
+      )
+        scalar.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY })
 }

@@ -91,7 +91,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST': {
-      if (isQuestion(event)) return [] // whoever asks the question shows it
+      if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
       return [`   ${first}`, ...rest].map((line) => style('cyan', line))
     }

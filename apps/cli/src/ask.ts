@@ -1,13 +1,11 @@
 import { isDecision, isYesOrNo, type Question } from '@delta/engine'
-import { readHidden, readLine } from '../terminal/read-line.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { readHidden, readLine, type Terminal } from './terminal.js'
 import { claimOf, printable } from './text.js'
 
 /**
  * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not
- * echoed. A confirmation is asked again until the answer is yes or no, an approval until it is yes, no or always. Undefined if
- * nobody answered: at end of input, or when `signal`
- * is aborted.
+ * echoed. A confirmation is asked again until the answer is yes or no, an approval until it is yes, no or always. Undefined
+ * without an answer: at end of input, or when `signal` is aborted.
  */
 export async function askAtTerminal(
   question: Question,

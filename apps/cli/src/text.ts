@@ -1,6 +1,6 @@
 import type { Effects } from '@delta/executor'
 import stringWidth from 'string-width'
-import type { Terminal } from '../terminal/terminal.js'
+import type { Terminal } from './terminal.js'
 
 /** Control characters but newline and tab, and what changes the direction of the text around it. */
 const ACTING = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
@@ -69,7 +69,7 @@ export function effectsOf(effects: Effects | undefined): string {
   return words.length === 0 ? 'none of note' : words.join(', ')
 }
 
-/** The same as a line of a question to a person: a claim that nobody has checked. */
+/** The same as a line of a question to a person: a claim, not checked. */
 export function claimOf(effects: Effects | undefined): string {
   const words = effectsOf(effects)
   return `Effects it declares: ${words === '-' ? 'none' : words}`

@@ -5,12 +5,11 @@ import { replaceFile } from '@delta/durable'
 import { findAgentHome, parentRun } from '@delta/engine'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
-import { commandAt, commandToContinue, type Place, placeOfRun } from '../place.js'
-import { say } from '../present/text.js'
-import { openState, readState, type StateFile, statePath } from '../state-directory.js'
-import { readLine } from '../terminal/read-line.js'
-import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage.js'
+import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
+import { openState, readState, type StateFile, statePath } from './state-directory.js'
+import { readLine, type Terminal } from './terminal.js'
+import { say } from './text.js'
+import { UsageError } from './usage.js'
 
 interface OwnRun {
   /** What the file `owner` of its directory holds. */
@@ -29,14 +28,8 @@ interface OwnRun {
 const RUNS: StateFile<OwnRun> = {
   name: 'runs.jsonl',
   holds: 'which runs are yours',
-  parse(line) {
-    const { token, path, inode } = Object(line) as Partial<Record<string, unknown>>
-    return typeof token === 'string' && typeof path === 'string' && typeof inode === 'number'
-      ? { ...Object(line), token, path, inode }
-      : undefined
-  },
-  subject: ({ token }) => token,
-  isCurrent: ({ path }) => existsSync(path),
+  fields: { token: 'string', path: 'string', inode: 'number' },
+  subject: 'token',
 }
 
 /** True if its token is listed and its directory is where it was, or was moved; a copy is another run. */
@@ -99,8 +92,8 @@ function tokenIn(runDirectory: string): string | undefined {
   return readFileSync(path, 'utf8').trim()
 }
 
-/** A run that may be taken up. */
-interface BelievedRun {
+/** A run that may continue. */
+interface TrustedRun {
   /** Without what was set for it or allowed, if it is another's. */
   run: RunSummary
   /** To be called with its directory once it goes on: from then on it is listed as this user's, with the agent that it goes on with. */
@@ -120,7 +113,7 @@ interface Asked {
  *
  * @throws {UsageError} Any other run; or the state directory cannot be written.
  */
-export async function believedRun(run: RunSummary, asked: Asked): Promise<BelievedRun> {
+export async function trustedRun(run: RunSummary, asked: Asked): Promise<TrustedRun> {
   const { place, flags, terminal } = asked
   const caller = parentRun(terminal.env, place.workDirectory)
   const isOwn = isOwnRun(run.directory, terminal.env)
@@ -173,7 +166,7 @@ async function whatIsTrusted(
   agent           ${metadata.agent_name ?? 'not known'}
   its commands    ${home}
 What was set or allowed for it before (--set, --import-root, --trust-workspace-env) does not apply.
-When it goes on, it is remembered there as yours, and is not asked about again.`
+When it continues, Delta remembers it there as yours and does not ask again.`
 }
 
 function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {

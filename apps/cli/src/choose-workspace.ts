@@ -1,15 +1,14 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { makeDirectories, namesIn, syncName } from '@delta/durable'
-import { readLine } from '../terminal/read-line.js'
-import type { Terminal } from '../terminal/terminal.js'
-import { explainSystemError, UsageError } from '../usage.js'
-import { namedDirectory } from './find-place.js'
+import { namedDirectory } from './place.js'
+import { readLine, type Terminal } from './terminal.js'
+import { explainSystemError, UsageError } from './usage.js'
 
 export interface Workspace {
   directory: string
   /** The directories just created for it: parents and itself, the outermost first. */
-  made: string[]
+  created: string[]
   /** Set if the person did not name it. */
   unnamed?: { notice: string; lastUsedPath: string }
 }
@@ -25,7 +24,7 @@ interface WorkspaceChoice {
  * The workspace of a new run. `-w` names it, and it is created if missing. Otherwise a new `W001`, `W002` … is created, or on
  * a terminal without `-y` the person may choose an existing one.
  *
- * @returns An existing directory, and what was just `made` for it.
+ * @returns An existing directory, and the directories just `created` for it.
  */
 export async function chooseWorkspace(
   { agentHome, workDir, yes }: WorkspaceChoice,
@@ -46,15 +45,15 @@ async function chooseUnnamed(home: string, yes: boolean, terminal: Terminal): Pr
   const existing = workspacesIn(home)
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
   const chosen = asks ? await askForWorkspace(existing, lastUsedIn(home), terminal) : undefined
-  const { directory, made } =
-    chosen === undefined ? makeNext(home) : { directory: join(home, chosen), made: [] }
+  const { directory, created } =
+    chosen === undefined ? makeNext(home) : { directory: join(home, chosen), created: [] }
   const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}: the agent works there. With -w . it works here.`
-  return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
+  return { directory, created, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 
 /** To be called once a run has begun: makes it the last one used and, with `sync`, safe against a power cut. */
-export function keepWorkspace({ directory, made, unnamed }: Workspace, { sync }: { sync: boolean }): void {
-  if (sync) for (const each of made) syncName(each)
+export function keepWorkspace({ directory, created, unnamed }: Workspace, { sync }: { sync: boolean }): void {
+  if (sync) for (const each of created) syncName(each)
   if (unnamed === undefined) return
   try {
     writeFileSync(unnamed.lastUsedPath, `${basename(directory)}\n`)
@@ -64,9 +63,9 @@ export function keepWorkspace({ directory, made, unnamed }: Workspace, { sync }:
 }
 
 /** Removes the directories created for a run that did not begin, unless something is in them. */
-export function unmakeWorkspace({ made }: Workspace): void {
+export function removeCreatedDirectories({ created }: Workspace): void {
   try {
-    for (const directory of made.toReversed()) rmdirSync(directory)
+    for (const directory of created.toReversed()) rmdirSync(directory)
   } catch {
     // not empty, or already gone; the error that stopped the run matters more
   }
@@ -75,7 +74,7 @@ export function unmakeWorkspace({ made }: Workspace): void {
 function makeNamed(workDir: string, terminal: Terminal): Workspace {
   const directory = namedDirectory(workDir, terminal)
   try {
-    return { directory, made: makeDirectories(directory) }
+    return { directory, created: makeDirectories(directory) }
   } catch (cause) {
     const why = explainSystemError(cause) ?? (cause as Error).message
     throw new UsageError(`-w ${workDir}: ${why}`, { cause })
@@ -99,13 +98,13 @@ function isWritable(directory: string): boolean {
 }
 
 /** `mkdir` without `recursive` fails if the name is taken, so two runs that start at once each get their own. */
-function makeNext(home: string): { directory: string; made: string[] } {
-  const made = makeDirectories(home)
+function makeNext(home: string): { directory: string; created: string[] } {
+  const created = makeDirectories(home)
   for (let number = numberOf(workspacesIn(home).at(-1) ?? 'W000') + 1; ; number++) {
     const directory = join(home, `W${String(number).padStart(3, '0')}`)
     try {
       mkdirSync(directory)
-      return { directory, made: [...made, directory] }
+      return { directory, created: [...created, directory] }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }

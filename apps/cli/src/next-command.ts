@@ -1,7 +1,7 @@
 import { type Question, type RunResult, retryOf } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
-import { commandAt, commandToContinue, placeOfRun } from '../place.js'
-import { EXIT } from '../terminal/terminal.js'
+import { commandAt, commandToContinue, placeOfRun } from './place.js'
+import { EXIT } from './terminal.js'
 import { claimOf, counted, printable } from './text.js'
 
 /** A run that does not go on by itself, as far as the next command depends on it. */
@@ -19,53 +19,51 @@ type AskedFor = Pick<Question, 'requestId' | 'inputType' | 'sensitive'> & { comm
 
 /** What a person may type next, by the status of the run: lines, none if it is completed. */
 function nextCommand(run: Stopped): string[] {
-  const goOn = commandToContinue(placeOfRun(run.runDirectory), run.runId)
+  const resume = commandToContinue(placeOfRun(run.runDirectory), run.runId)
   switch (run.status) {
     case 'WAITING_FOR_INPUT':
-      return run.question === undefined ? [] : waysToAnswer(run.question, goOn)
+      return run.question === undefined ? [] : waysToAnswer(run.question, resume)
     case 'INTERRUPTED':
-      return [`Go on with: ${goOn}`]
+      return [`Go on with: ${resume}`]
     case 'FAILED':
-      return [wayToRetry(run, goOn)]
+      return [wayToRetry(run, resume)]
     case 'RUNNING':
-      return [
-        `It is running${run.question ? ', and its last question has no answer yet' : ''}. Watch it with: ${showCommand(run, '--follow')}`,
-      ]
+      return [`It is running. Watch it with: ${showCommand(run, '--follow')}`]
     default:
       return []
   }
 }
 
 /** A command is allowed or refused by its id. A secret is better typed unseen: a command line stays in the shell's history. */
-function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, goOn: string) {
+function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, resume: string) {
   if (command !== undefined)
     return [
-      `Allow it with: ${goOn} --approve ${requestId}`,
-      'To refuse it, write --deny in place of --approve.',
+      `Allow it with: ${resume} --approve ${requestId}`,
+      'To refuse it, use --deny instead of --approve.',
     ]
   const isConfirmation = inputType === 'confirmation'
-  const file = 'Or put it into interaction/response.txt in the directory of the run, and leave out both.'
+  const file = 'or write it to interaction/response.txt in the run directory and continue without both.'
   if (sensitive)
     return [
-      `Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`,
-      `-m - in place of -i reads it from stdin. ${file}`,
+      `Answer unseen with: ${resume} -i${isConfirmation ? '   (yes or no)' : ''}`,
+      `Or use -m - to read it from stdin, ${file}`,
     ]
   return [
-    `Answer with: ${goOn} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
-    `-i in place of -m asks here. ${file}`,
+    `Answer with: ${resume} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
+    `Or use -i to answer here, ${file}`,
   ]
 }
 
 /** With `--retry` or, where that is refused, with a message. */
-function wayToRetry({ reasonCode, maxIterations }: Stopped, goOn: string): string {
+function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): string {
   const retry = retryOf(reasonCode, maxIterations)
-  if (!retry) return `Go on with: ${goOn} -m "Go on"`
+  if (!retry) return `Go on with: ${resume} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
   const way = retry.onceFixed
     ? `Once that is fixed, ${verb}`
     : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
   const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
-  return `${way} with: ${goOn} --retry${limit}`
+  return `${way} with: ${resume} --retry${limit}`
 }
 
 /** The same of a run that somebody looks at; none if its journal is damaged. */

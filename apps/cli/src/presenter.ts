@@ -1,13 +1,12 @@
 import { constants, openSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { EngineEvent, Question, RunResult } from '@delta/engine'
-import type { JournalEvent } from '@delta/journal/runs'
-import { commandToContinue, placeOfRun } from '../place.js'
-import type { Terminal } from '../terminal/terminal.js'
-import { type LiveLine, liveLine } from './live.js'
+import type { JournalEvent, Thought } from '@delta/journal/runs'
 import { endOf } from './next-command.js'
-import { PLAIN, renderer, styleFor } from './render.js'
-import { print, printAnswer, printable } from './text.js'
+import { commandToContinue, placeOfRun } from './place.js'
+import { PLAIN, renderer, type Style, styleFor, tokensOf } from './render.js'
+import type { Terminal } from './terminal.js'
+import { duration, inColumns, print, printAnswer, printable } from './text.js'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr, and in the run's `engine.log`. */
 export interface Presenter {
@@ -179,4 +178,75 @@ function resultObject(result: RunResult): object {
 /** As the journal names it. */
 function questionObject({ requestId, inputType, prompt, ...rest }: Question): object {
   return { request_id: requestId, prompt, input_type: inputType, ...rest }
+}
+
+const ERASE_LINE = '\r\u001b[K'
+
+/** The last line of a terminal, which moves while the run does: what is waited for, or the words of the model as they stream. */
+interface LiveLine {
+  /** Shows what is waited for and for how long, from the next second on; undefined: nothing. */
+  wait(label: string | undefined): void
+  /** Appends to what the model reasons before the words of this iteration. */
+  reason(words: string, iteration: number): void
+  /** Appends words to the thought of this iteration. */
+  say(words: string, iteration: number): void
+  /** Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it. */
+  end(thought: Thought): boolean
+  /** Makes room for a line of something else. */
+  leave(): void
+}
+
+function liveLine(stream: NodeJS.WriteStream, style: Style): LiveLine {
+  let timer: NodeJS.Timeout | undefined
+  let isWaiting = false
+  let said = ''
+  let hasReasoned = false
+
+  function leave(): void {
+    if (isWaiting) stream.write(ERASE_LINE)
+    if (said !== '' || hasReasoned) stream.write('\n')
+    isWaiting = false
+    hasReasoned = false
+    said = ''
+  }
+
+  function beginThought(iteration: number): void {
+    clearInterval(timer)
+    leave()
+    stream.write(`${style('dim', `${iteration}.`)} `)
+  }
+
+  return {
+    leave,
+    wait(label) {
+      clearInterval(timer)
+      if (label === undefined) return
+      const began = performance.now()
+      timer = setInterval(() => {
+        isWaiting = true
+        const time = ` … ${duration(1000 * Math.floor((performance.now() - began) / 1000))}`
+        // the last column stays free: a line that fills it moves on to the next
+        const room = Math.max(1, (stream.columns || 80) - time.length - 1)
+        stream.write(`${ERASE_LINE}${style('dim', inColumns(printable(label), room) + time)}`)
+      }, 1000)
+      timer.unref()
+    },
+    reason(words, iteration) {
+      if (!hasReasoned) beginThought(iteration)
+      stream.write(style('dim', `${hasReasoned ? '' : '∴ '}${printable(words).replaceAll('\n', '\n     ')}`))
+      hasReasoned = true
+    },
+    say(words, iteration) {
+      if (said === '' && hasReasoned) stream.write('\n   ')
+      else if (said === '') beginThought(iteration)
+      said += words
+      stream.write(style('bold', printable(words).replaceAll('\n', '\n   ')))
+    },
+    end(thought) {
+      const isSaid = (said !== '' || hasReasoned) && said === thought.content
+      if (isSaid) stream.write(style('dim', tokensOf(thought)))
+      leave()
+      return isSaid
+    },
+  }
 }

@@ -13,9 +13,9 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { commandAt, type Place, placeInWords } from '../place.js'
-import { counted, printable } from '../present/text.js'
-import { UsageError } from '../usage.js'
+import { commandAt, type Place, placeInWords } from './place.js'
+import { counted, printable } from './text.js'
+import { UsageError } from './usage.js'
 
 /** A run to be looked at. */
 export interface ShownRun extends RunSummary {
@@ -48,8 +48,8 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
 }
 
 /**
- * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: whoever then
- * looks for the run reports that there is none.
+ * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: the next
+ * lookup reports that the run does not exist.
  *
  * @throws {UsageError} Several ids begin so; the message says how to see them.
  */
@@ -170,7 +170,7 @@ export async function* followJournal(
 }
 
 /**
- * An engine that was killed wrote no `ENGINE_END`, and whoever continues the run appends to the same journal. Not so for an
+ * An engine that was killed wrote no `ENGINE_END`, and `delta continue` appends to the same journal. Not so for an
  * old layout, which had no leases: that run continues in another directory.
  */
 function mayGoOn(run: RunSummary): boolean {

@@ -1,0 +1,275 @@
+import type { EventEmitter } from 'node:events'
+import { closeSync, fstatSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { killRunningCommands } from '@delta/executor'
+import { explainSystemError } from './usage.js'
+
+/** Everything a command sees of the outside world, so that a test can replace it. */
+export interface Terminal {
+  /** Arguments after the program's name. */
+  argv: string[]
+  env: NodeJS.ProcessEnv
+  /** Absolute path. */
+  cwd: string
+  stdin: NodeJS.ReadStream
+  /** Results only. */
+  stdout: NodeJS.WriteStream
+  /** Everything else: progress, notices, errors. */
+  stderr: NodeJS.WriteStream
+  /** Emits SIGINT, SIGTERM and SIGHUP; `uncaughtExceptionMonitor` and `exit`, as a process does. */
+  signals: EventEmitter
+  /** Ends the process at once; only for a second Ctrl+C. */
+  exit(exitCode: number): void
+}
+
+export const EXIT = { completed: 0, failed: 1, usage: 2, busy: 6, waiting: 101 } as const
+
+/** Exit codes of a run that a signal stopped, by the signal's name. */
+export const SIGNAL_EXIT: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+
+/**
+ * True when a tool, hook or generator of a run started this process: its command line and its stdin may then come from a
+ * model, and a model must not approve commands.
+ */
+export function isWithinRun({ env }: Terminal): boolean {
+  return env.DELTA_PARENT_RUN !== undefined
+}
+
+/** The command was ended by a signal before it had a result. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError'
+  readonly code = 'ERR_CLI_STOPPED'
+  readonly signal: string
+
+  /** @param consequence - A sentence about the effect. */
+  constructor({ reason }: AbortSignal, cause: unknown, consequence = '') {
+    super(`Stopped (${reason}). ${consequence}`.trimEnd(), { cause })
+    this.signal = String(reason)
+  }
+}
+
+/**
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason. A second one kills the running commands, calls
+ * `onExit` and ends the process at once; so does an uncaught error.
+ */
+export function stopSignal(
+  terminal: Terminal,
+  { onFirst, onExit }: { onFirst?: (name: string) => void; onExit?: () => void } = {},
+): { signal: AbortSignal; [Symbol.dispose](): void } {
+  const controller = new AbortController()
+  const handlers = Object.keys(SIGNAL_EXIT).map((name) => {
+    const handler = (): void => {
+      if (controller.signal.aborted) {
+        killRunningCommands()
+        onExit?.()
+        terminal.exit(SIGNAL_EXIT[name] ?? EXIT.failed)
+        return
+      }
+      controller.abort(name) // first, so that an open question ends its line
+      onFirst?.(name)
+    }
+    terminal.signals.on(name, handler)
+    return { name, handler }
+  })
+  const onMistake = (): void => {
+    killRunningCommands()
+    if (onExit) terminal.signals.once('exit', onExit) // below the report of the error
+  }
+  terminal.signals.on('uncaughtExceptionMonitor', onMistake)
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      terminal.signals.off('uncaughtExceptionMonitor', onMistake)
+      for (const { name, handler } of handlers) terminal.signals.off(name, handler)
+    },
+  }
+}
+
+interface Streams {
+  stdin(): NodeJS.ReadStream
+  stdout(): NodeJS.WriteStream
+  stderr(): NodeJS.WriteStream
+}
+
+/**
+ * The streams, watched from their first use. A reader that has gone (`| head`, a closed terminal) is not an error: the command
+ * finishes, and its exit code still counts. Any other failure, such as a full disk, is reported and makes the exit code 1.
+ *
+ * @param onlyPrints - The command does nothing but print: it ends with its reader, with exit code 0.
+ * @param remedy - What to do about a result that could not be written, if not to try again.
+ */
+export function watchedStreams(
+  host: NodeJS.Process,
+  { onlyPrints, remedy }: { onlyPrints: boolean; remedy?: string | undefined },
+): Streams {
+  return {
+    stdin: once(() =>
+      inputOf(host).on('error', () => {
+        // the terminal is gone; readers find the end of input
+      }),
+    ),
+    stdout: once(() =>
+      host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+        if (!hasNoReader(error, host.stdout)) fail(host, error, remedy)
+        else if (onlyPrints) host.exit(0)
+      }),
+    ),
+    stderr: once(() =>
+      host.stderr.on('error', () => {
+        // without a reader of messages, the exit code remains
+      }),
+    ),
+  }
+}
+
+/** Node.js throws if the terminal is closed at the moment it is opened. Then, as when it is closed later, there is no input. */
+function inputOf(host: NodeJS.Process): NodeJS.ReadStream {
+  try {
+    return host.stdin
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_TTY_INIT_FAILED') throw error
+    return host.getBuiltinModule('node:stream').Readable.from([]) as NodeJS.ReadStream
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
+  return code === 'EPIPE' || (isTTY && code === 'EIO') // for a file, EIO means a broken disk
+}
+
+/** Every failed write emits an error of its own; only the first is reported. */
+const failed = new WeakSet<NodeJS.Process>()
+
+function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): void {
+  if (failed.has(host)) return
+  failed.add(host)
+  const reason = explainSystemError(error, remedy) ?? error.message
+  host.stderr.write(`Error: The result could not be written: ${reason}\n`)
+  host.once('exit', () => {
+    if (!host.exitCode) host.exitCode = 1
+  })
+}
+
+/**
+ * Lets a process end with its own exit code although its terminal is gone (a closed window, a lost connection). Node.js
+ * restores the terminal's modes on exit and aborts if that fails; it leaves closed descriptors alone.
+ */
+export function closeDeadTerminals(): void {
+  for (const fd of [0, 1, 2]) if (isDeadTerminal(fd)) closeSync(fd)
+}
+
+/** A device that was a terminal, but no longer responds as one. */
+function isDeadTerminal(fd: number): boolean {
+  try {
+    const status = fstatSync(fd)
+    return status.isCharacterDevice() && status.rdev !== nowhere() && !isTerminal(fd)
+  } catch {
+    return false // closed already
+  }
+}
+
+/** `/dev/null` is a device, too, and where other programs often send our output. */
+function nowhere(): number {
+  return statSync('/dev/null').rdev
+}
+
+/** `node:tty` is loaded only when needed, because it loads networking code. */
+function isTerminal(fd: number): boolean {
+  return process.getBuiltinModule('node:tty').isatty(fd)
+}
+
+type Input = Terminal['stdin']
+
+/** Lines that arrived together with an earlier one, by stream: a pipe delivers several at once. */
+const buffered = new WeakMap<Input, AsyncIterator<string>>()
+
+/** The next line of stdin, a terminal or not, without its newline; undefined at end of input. */
+export async function readLine({ stdin }: Terminal): Promise<string | undefined> {
+  if (stdin.isTTY) return readTyped(stdin)
+  if (!buffered.has(stdin) && (stdin.readableEnded || stdin.destroyed)) return undefined // `-m -` has read it all
+  const lines = buffered.get(stdin) ?? open(stdin)[Symbol.asyncIterator]()
+  buffered.set(stdin, lines)
+  stdin.ref?.()
+  const next = await lines.next()
+  stdin.unref?.()
+  return next.done ? undefined : next.value
+}
+
+/** What a terminal sends for arrows and the like. They move nothing here, and are no part of an answer. */
+const ARROWS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
+
+/** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */
+function readTyped(stdin: Input): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const reader = open(stdin)
+    reader.once('line', (line) => {
+      resolve(line.replace(ARROWS, ''))
+      reader.close()
+    })
+    reader.once('error', () => reader.close()) // a terminal that breaks while it is read
+    reader.once('close', () => resolve(undefined))
+  })
+}
+
+/** No `output`: on a terminal the system edits the line and turns Ctrl+C into a signal. */
+function open(stdin: Input): ReturnType<typeof createInterface> {
+  return createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })
+}
+
+/** What a terminal in raw mode sends for keys that are not text. */
+const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\u0003': 'interrupt',
+  '\u0004': 'end',
+  '\u007f': 'erase',
+}
+
+/**
+ * Reads a line without echo. Echoing stops before the prompt is shown, so that a person who types at once, or a program that
+ * waits for the prompt, is not echoed either. Anything pasted after the end of the line is dropped: it may be part of the
+ * secret, and the next question may echo its answer. Undefined when `signal` is aborted, at end of input, or when the
+ * terminal has gone.
+ */
+export function readHidden(
+  prompt: string,
+  { stdin, stderr, signals }: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let typed = ''
+    const decoder = new TextDecoder() // holds half a character until the rest comes
+    const finish = (answer: string | undefined): void => {
+      stdin.setRawMode(false)
+      stdin.off('data', read).off('end', giveUp).off('close', giveUp).pause()
+      signal.removeEventListener('abort', giveUp)
+      resolve(answer)
+    }
+    const giveUp = (): void => finish(undefined)
+    const read = (chunk: Buffer): void => {
+      for (const character of decoder.decode(chunk, { stream: true })) {
+        const key = KEYS[character]
+        if (key === undefined) typed += character
+        else if (key === 'erase') typed = [...typed].slice(0, -1).join('')
+        else if (key === 'interrupt') signals.emit('SIGINT', 'SIGINT')
+        else {
+          finish(key === 'enter' || typed !== '' ? typed : undefined)
+          return
+        }
+      }
+    }
+    stdin.setRawMode(true)
+    stderr.write(prompt)
+    signal.addEventListener('abort', giveUp, { once: true })
+    stdin.ref?.()
+    stdin.resume()
+    stdin.on('data', read).once('end', giveUp).once('close', giveUp)
+  })
+}
