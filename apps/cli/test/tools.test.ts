@@ -157,7 +157,7 @@ test('tool lint points into the template, and goes on when a tool does not load'
 test('tool lint says in which file and line a tool is defined, of an imported one too', async () => {
   await using files = await temporaryWorkspace({
     'agent.yaml': 'imports: [more/tools.yaml]\ntools:\n  - { name: own, exec: ls }\n',
-    'more/tools.yaml': '# shared\n- name: shared\n  exec: ls\n',
+    'more/tools.yaml': 'tools:\n  - name: shared\n    exec: ls\n',
   })
   const { stdout } = await delta(['tool', 'lint', 'agent.yaml'], { cwd: files.path })
   expect(stdout).toContain('agent.yaml:3: own: description: ')
