@@ -23,7 +23,7 @@ test('help run is run --help; sessions has its own, which names it as it was typ
     expect(await delta(['help', name])).toEqual(await delta([name, '--help']))
   expect((await delta(['sessions', '--help'])).stdout).toContain('delta sessions exec <id>')
   expect((await delta(['sessions', 'exec'])).stderr).toBe(
-    'delta sessions: exec needs a session id. "list" shows those there are.\n',
+    'delta sessions: exec needs a session id. "list" shows the sessions.\n',
   )
 })
 

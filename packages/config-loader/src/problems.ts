@@ -60,7 +60,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** True for a `ConfigError`, also for one from another installed copy of this package. */
+/**
+ * True for a `ConfigError`, also for one from another installed copy of this package.
+ *
+ * @example
+ * if (isConfigError(error)) console.error(error.message)
+ */
 export function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === 'ConfigError' && 'code' in error && 'problems' in error
 }

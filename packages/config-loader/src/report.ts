@@ -37,12 +37,12 @@ export function wrong({ file, path, findings }: Spot, message: string, hint?: st
 }
 
 /** Reports what a parser found about the value. */
-export function report(problems: readonly Found[], spot: Spot, tell = spot.findings.error): void {
+export function report(problems: readonly Found[], spot: Spot, add = spot.findings.error): void {
   for (const { path: inner, message, hint, unknownKey, misplacedKey, ...at } of problems) {
     const path = [...spot.path, ...(typeof inner === 'string' ? parsePath(inner) : inner)]
     const place = spot.file.locate(path, { ...at, key: unknownKey ?? misplacedKey ?? false })
     if (unknownKey) spot.findings.unknownKey(place, sentence(path.slice(0, -1), message), hint)
-    else tell(place, sentence(path, message), hint)
+    else add(place, sentence(path, message), hint)
   }
 }
 

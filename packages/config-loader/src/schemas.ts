@@ -33,7 +33,7 @@ const toolEditorSchema = z
  * @example
  * const { agent } = jsonSchemas()
  */
-export function jsonSchemas() {
+export function jsonSchemas(): Record<SchemaName, JsonSchema> {
   return {
     agent: toJsonSchema(
       'agent',
@@ -54,6 +54,8 @@ const namedHooks = z.strictObject(
 )
 const hooks = z.union([namedHooks, z.strictObject({ lifecycle_hooks: namedHooks })])
 
+type SchemaName = 'agent' | 'tools' | 'context' | 'hooks'
+
 interface JsonSchema {
   [key: string]: unknown
   properties?: Record<string, JsonSchema>
@@ -63,7 +65,7 @@ interface JsonSchema {
   description?: string
 }
 
-function toJsonSchema(name: 'agent' | 'tools' | 'context' | 'hooks', schema: z.ZodMiniType): JsonSchema {
+function toJsonSchema(name: SchemaName, schema: z.ZodMiniType): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
