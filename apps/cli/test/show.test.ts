@@ -105,8 +105,7 @@ test('show --request prints the body that was sent, byte for byte; the record of
   expect(typed.stdout).toBe(server.requests()[11]?.body)
   expect(await at('show', '--request', '99')).toMatchObject({
     exitCode: 2,
-    stderr:
-      'Error: --request 99: No request of iteration 99 is recorded. Recorded iterations: 1 to 12.\n',
+    stderr: 'Error: --request 99: No request of iteration 99 is recorded. Recorded iterations: 1 to 12.\n',
   })
 })
 

@@ -5,7 +5,6 @@ import {
   type ValuePath,
 } from '@delta/executor/internal'
 import { LLM_DEFAULTS } from '@delta/model/internal'
-import { HOOKS_FILE } from './hooks.js'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
 import { maskSecrets } from './problems.js'
 import { expandedFormOf, fileAndLine } from './tools.js'

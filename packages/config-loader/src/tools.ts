@@ -1,4 +1,4 @@
-import type { Problem, Tool, ToolSettings } from '@delta/executor'
+import type { Tool, ToolSettings } from '@delta/executor'
 import {
   findDisplayProblems,
   formatPath,

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { fitShape, policySchema, settingsSchema } from '@delta/executor/internal'
-import { safeParseLlm } from '@delta/model/internal'
+import { fitShape, settingsSchema } from '@delta/executor/internal'
 import { safeParseTool } from '@delta/tool-expander'
 import { SCHEMA_WORDS, toolSchemas } from '@delta/tool-expander/internal'
 import { expect, test } from 'vitest'

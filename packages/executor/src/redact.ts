@@ -154,6 +154,7 @@ function base64Forms(secret: string): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
 }
 
+/** What stands in the place of a secret. */
 export const REDACTED = '[REDACTED]'
 
 /*
