@@ -3,7 +3,7 @@ import { decide, type PreparedCall, prepareCall } from '@delta/executor/internal
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
-import { beyondLimit, cutCall, missingCritical, refuse } from './calls.js'
+import { beyondLimit, cutCall, missingCritical, rejectCall } from './calls.js'
 import { recordSkipped } from './hook-protocol.js'
 import { guardCall } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
@@ -32,7 +32,7 @@ export function act(
     isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
       const observation = beyondLimit(state, calls, call) ?? (await missingCritical(state))
-      if (observation !== undefined) return refuse(state, call, { iteration, observation })
+      if (observation !== undefined) return rejectCall(state, call, { iteration, observation })
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
@@ -76,18 +76,19 @@ export async function actOn(
   if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
   const cut = cutCall(state, call)
-  if (cut !== undefined) return refuse(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
+  if (cut !== undefined)
+    return rejectCall(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
   const prepared = approved ?? prepare(state, call)
   if (prepared.decision === 'refuse') {
     warnAuthor(state, prepared.advice)
-    return refuse(state, call, { iteration, attempt, ...prepared })
+    return rejectCall(state, call, { iteration, attempt, ...prepared })
   }
 
   const { args } = prepared
   const guarded = await guardCall(state, call, prepared, iteration)
   if (typeof guarded === 'object') return guarded
   if (guarded !== undefined) {
-    refuse(state, call, { iteration, attempt, args, observation: guarded })
+    rejectCall(state, call, { iteration, attempt, args, observation: guarded })
     return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
@@ -95,7 +96,7 @@ export async function actOn(
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'
-    return refuse(state, call, { iteration, attempt, args, observation })
+    return rejectCall(state, call, { iteration, attempt, args, observation })
   }
   return runCall(state, call, prepared, { iteration, attempt })
 }

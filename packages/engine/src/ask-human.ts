@@ -5,7 +5,7 @@ import { replaceFile, syncName } from '@delta/durable'
 import { isTooDeep } from '@delta/executor/internal'
 import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
-import { cutCall, refuse } from './calls.js'
+import { cutCall, rejectCall } from './calls.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, lastEventOf, type RunState, record } from './run-state.js'
@@ -55,7 +55,7 @@ export async function askHuman(
   const question = parseQuestion(call.arguments)
   if (typeof question === 'string') {
     const observation = cutCall(state, call) ?? question
-    return refuse(state, call, { iteration, status: 'ERROR', observation })
+    return rejectCall(state, call, { iteration, status: 'ERROR', observation })
   }
   if (!call.requested)
     record(state, {

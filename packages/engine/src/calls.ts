@@ -12,7 +12,7 @@ const BEGUN_BEFORE =
  * Journals a call that was not run, so that it too has a request and exactly one result, both readable by `jq` whatever the
  * arguments hold. A call that an earlier engine had begun counts as interrupted, whatever refuses it now.
  */
-export function refuse(
+export function rejectCall(
   state: RunState,
   call: Call,
   refusal: {

@@ -69,7 +69,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const summary = options.run ?? (await findRun(workDirectory, options.runId, { runsDirectory }))
   checkContinuable(summary, options)
 
-  const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
+  const agent = options.agent ?? (await loadAgentOf(summary, options.env ?? process.env))
   if (options.retry) requireIterations(summary, maxIterationsFor(agent, options))
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
@@ -81,19 +81,19 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   })
   return releasing(run, async () => {
     checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
-    return goOn(run, { ...options, agent, modelOf })
+    return resume(run, { ...options, agent, modelOf })
   })
 }
 
 const UNTRUSTED =
   'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
 
-async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise<Agent> {
   const { overrides } = summary
-  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
+  return (await loadAgent(await findAgentHome(summary), { environment: env, overrides })).agent
 }
 
-async function goOn(
+async function resume(
   run: Run,
   options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {

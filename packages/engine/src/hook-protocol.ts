@@ -226,11 +226,11 @@ export function recordSkipped(
 }
 
 /** What runs once in every cycle that comes to its end, in this order. */
-const OF_EACH_CYCLE = ['pre_llm_request', 'post_llm_response', 'on_iteration_end'] as const
+const OF_EACH_ITERATION = ['pre_llm_request', 'post_llm_response', 'on_iteration_end'] as const
 
 /** Does so for the hooks that a cycle did not come to, because the run failed in it. */
 export async function recordSkippedOf(state: RunState, iteration: number): Promise<void> {
-  const due = OF_EACH_CYCLE.filter((name) => state.agent.hooks[name])
+  const due = OF_EACH_ITERATION.filter((name) => state.agent.hooks[name])
   if (due.length === 0) return
   const seen = lastIterationOf(await state.run.events()).map((event) =>
     isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.iteration === iteration

@@ -3,7 +3,7 @@ import type { ToolResult } from '@delta/executor'
 import type { ChatRequest, ChatResponse } from '@delta/model'
 import { type HookOutcome, MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
 import { type HookInput, runHook } from './hook-protocol.js'
-import { interrupted, type Outcome, type Step } from './outcome.js'
+import { interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
@@ -37,7 +37,7 @@ export async function overrideRequest(
   state: RunState,
   proposed: ChatRequest,
   iteration: number,
-): Promise<Step<ChatRequest>> {
+): Promise<OrStopped<ChatRequest>> {
   const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
   const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
@@ -56,7 +56,7 @@ export async function overrideResponse(
   state: RunState,
   response: ChatResponse,
   iteration: number,
-): Promise<Step<ChatResponse>> {
+): Promise<OrStopped<ChatResponse>> {
   const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
   const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)

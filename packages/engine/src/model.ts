@@ -24,7 +24,7 @@ export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
  */
 export async function modelFor(
   agent: Agent,
-  { model, credentials = {}, environment = process.env }: EngineOptions,
+  { model, credentials = {}, env = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
   if (model !== undefined) return () => model
   const { llm, home } = agent
@@ -38,8 +38,8 @@ export async function modelFor(
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
       // it may be a client of the provider
-      const keys = { credentials: credentialsOf(environment), passEnv: CREDENTIAL_NAMES }
-      return (ofCommands) => commandModel(argv, { agent, environment: commandEnvironment(ofCommands, keys) })
+      const keys = { credentials: credentialsOf(env), passEnv: CREDENTIAL_NAMES }
+      return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
       const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))
@@ -48,10 +48,7 @@ export async function modelFor(
     case 'openai': {
       const { apiKey, baseUrl = llm.baseUrl } = credentials
       if (apiKey === undefined && baseUrl === undefined)
-        throw new EngineError(
-          'ERR_ENGINE_NO_CREDENTIALS',
-          environment.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY,
-        )
+        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', env.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY)
       const { openAiModel } = await import('@delta/model/openai')
       const openAi = openAiModel({ apiKey, baseUrl, timeoutMs: llm.timeoutMs })
       return () => openAi
@@ -84,14 +81,14 @@ const WHAT_IT_PRINTS =
  */
 function commandModel(
   argv: readonly string[],
-  { agent, environment }: { agent: Agent; environment: NodeJS.ProcessEnv },
+  { agent, env }: { agent: Agent; env: NodeJS.ProcessEnv },
 ): ChatModel {
   const { timeoutMs = 0 } = agent.llm
   return {
     async complete(request, { signal } = {}) {
       const outcome = await runCommand(argv, {
         cwd: agent.home,
-        env: environment,
+        env,
         stdin: JSON.stringify(request),
         keepBytes: MAX_RESPONSE_BYTES,
         keep: 'head',

@@ -41,7 +41,7 @@ export interface EngineOptions {
   /** Where settings came from (names and files, never values); recorded in `ENGINE_START`. */
   sources?: SettingSources | undefined
   /** The environment that the commands' own is made from. Default: `process.env`. */
-  environment?: NodeJS.ProcessEnv | undefined
+  env?: NodeJS.ProcessEnv | undefined
   /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
   maxIterations?: number | undefined
   /** Stops the run when aborted. Its reason goes into the journal, so give a signal's name. */

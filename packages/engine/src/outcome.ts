@@ -72,7 +72,7 @@ interface Waiting {
 }
 
 /** What one step of a cycle yields: its value, or the end of the run. */
-export type Step<Value> = { value: Value } | { stopped: Outcome }
+export type OrStopped<Value> = { value: Value } | { stopped: Outcome }
 
 /** What a person is asked: an answer to `ask_human`, or a yes or no to one exact command. */
 export interface Question {

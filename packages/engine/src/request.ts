@@ -30,9 +30,7 @@ type ExistingRun = Pick<RunSummary, 'runId' | 'directory' | 'lastIteration'>
  * Whose next request is wanted. Generators find the `environment` without credentials, and the `credentials` that they ask for. The
  * `signal` is as for `buildContext`.
  */
-export interface NextRequestOptions
-  extends RunsPlace,
-    Pick<EngineOptions, 'environment' | 'credentials' | 'signal'> {
+export interface NextRequestOptions extends RunsPlace, Pick<EngineOptions, 'env' | 'credentials' | 'signal'> {
   agent: Agent
   /** Absolute path of the workspace. */
   workDirectory: string
@@ -76,7 +74,7 @@ async function build(
   { runId, directory, lastIteration }: ExistingRun,
   added: readonly StoredEvent[],
 ): Promise<NextRequest> {
-  const { agent, workDirectory, runsDirectory, environment = process.env } = options
+  const { agent, workDirectory, runsDirectory, env = process.env } = options
   const paths = { journal: journalPath(directory) }
   const events = [...(await readJournal(paths.journal, { schema: runEventSchema })).events, ...added]
   const fold = foldRun()
@@ -86,8 +84,8 @@ async function build(
   const context = await buildContext(agent.manifest, {
     journalPath: events,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
-    environment: baseEnvironment(run, agent.home, environment),
-    credentials: credentialVariables(environment, options.credentials),
+    environment: baseEnvironment(run, agent.home, env),
+    credentials: credentialVariables(env, options.credentials),
     iteration,
     task: fold.history.userMessages.join('\n'),
     calibration: fold.history.lastCount,

@@ -61,7 +61,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
   checkWorkDirectory(workDirectory)
   const maxIterations = maxIterationsFor(agent, options)
-  const host = options.environment ?? process.env
+  const host = options.env ?? process.env
   checkDepth(host)
   const modelOf = await modelFor(agent, options)
 
@@ -96,7 +96,7 @@ const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
-  const { agent, onEvent: emit, environment: host = process.env, notices = [] } = options
+  const { agent, onEvent: emit, env: host = process.env, notices = [] } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { history } = run
@@ -135,7 +135,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
 /** The event with which each engine process begins its part of a run. It holds no secret. */
 export function engineStart(
   run: { runId: string; directory: string; epoch: number },
-  about: Pick<EngineOptions, 'sources' | 'environment'> & {
+  about: Pick<EngineOptions, 'sources' | 'env'> & {
     agent: Agent
     workDirectory: string
     task: string
@@ -148,8 +148,8 @@ export function engineStart(
     changed?: string[]
   },
 ): NewEventOf<EngineStart> {
-  const { agent, workDirectory, sources, environment = process.env, changed = [] } = about
-  const parent = parentRun(environment, workDirectory)
+  const { agent, workDirectory, sources, env = process.env, changed = [] } = about
+  const parent = parentRun(env, workDirectory)
   const { overrides, config } = agent.snapshot
   const { importRoots = [] } = about.allowed ?? {}
   const digest = sources?.workspaceEnvDigest

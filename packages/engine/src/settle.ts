@@ -21,7 +21,7 @@ import {
 import { actOn, prepare } from './act.js'
 import { approve } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
-import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
+import { beyondLimit, failedBefore, missingCritical, rejectCall } from './calls.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
 import { clearInteraction } from './interaction.js'
@@ -87,7 +87,7 @@ async function settleCall(
   const { humanRequest, userSpokeLast } = summary
   const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
   const observation = await whyNotBegin(state, call, summary)
-  if (observation !== undefined && !waiting) return refuse(state, call, { iteration, observation })
+  if (observation !== undefined && !waiting) return rejectCall(state, call, { iteration, observation })
   if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
   return actOn(state, call, { iteration, attempt: 1, waiting })

@@ -13,7 +13,7 @@ import {
   retryDelayMs,
 } from '@delta/model'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
-import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
+import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { requestFor } from './request.js'
 import { type Call, generatorNote, type RunState, record, variablesOf } from './run-state.js'
 
@@ -22,7 +22,7 @@ import { type Call, generatorNote, type RunState, record, variablesOf } from './
  *
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
-export async function think(state: RunState, iteration: number): Promise<Step<NewEventOf<Thought>>> {
+export async function think(state: RunState, iteration: number): Promise<OrStopped<NewEventOf<Thought>>> {
   state.run.journal.sync() // before a generator may start; the request needs it anyway
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
@@ -106,7 +106,7 @@ async function askModel(
   state: RunState,
   request: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
-): Promise<Step<Exchange>> {
+): Promise<OrStopped<Exchange>> {
   const invocation = state.run.requests.record({
     iteration,
     request,

@@ -51,9 +51,9 @@ test('an agent that a hook starts is not told of the event of that hook; variabl
   })
   const event = { TOOL_NAME: 'theirs', TOOL_RESULT: 'result', ITERATION_COUNT: '7', ERROR_MESSAGE: 'failed' }
   const PATH = process.env.PATH ?? ''
-  await run({ environment: { PATH, ...event, DELTA_HOOK_IO_PATH: '/of/the/hook' } })
+  await run({ env: { PATH, ...event, DELTA_HOOK_IO_PATH: '/of/the/hook' } })
   expect(await workspace.read('told.txt')).toBe('hi [] [] []\nend [] []\n')
-  await run({ environment: { PATH, TOOL_NAME: 'mine' } })
+  await run({ env: { PATH, TOOL_NAME: 'mine' } })
   expect(await workspace.read('told.txt')).toContain('hi [mine] [] []\nend [mine] []\n')
 })
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { findRun, isYesOrNo } from '../src/index.js'
+import { findRun } from '../src/index.js'
+import { isYesOrNo } from '../src/internal.js'
 import { eventsOfType, hooks, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }

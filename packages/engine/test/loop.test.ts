@@ -191,8 +191,8 @@ test('a model that is a command has the environment of the run that it answers, 
     'printf \'{"content":"%s"}\' "$DELTA_PARENT_RUN $DELTA_RUN_ID $DELTA_DEPTH $DELTA_ACTION_ID $OPENAI_API_KEY"'
   const { run } = await scene({ agent: { llm: { provider: 'command', command: ['sh', '-c', script] } } })
   const above = { DELTA_ACTION_ID: 'call_1', DELTA_RUN_DIR: '/above', DELTA_DEPTH: '1' }
-  const environment = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
-  const { answer, runDirectory, runId } = await run({ environment })
+  const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
+  const { answer, runDirectory, runId } = await run({ env })
   expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
 })
 
@@ -353,8 +353,8 @@ test('a tool name that no server takes back does not poison the conversation', a
 
 test('agents that call one another without end are stopped', async () => {
   const { run } = await scene({ turns: [{ content: 'Done.' }] })
-  const environment = { PATH: process.env.PATH ?? '', DELTA_DEPTH: '16' }
-  await expect(run({ environment })).rejects.toMatchObject({ code: 'ERR_ENGINE_TOO_DEEP' })
+  const env = { PATH: process.env.PATH ?? '', DELTA_DEPTH: '16' }
+  await expect(run({ env })).rejects.toMatchObject({ code: 'ERR_ENGINE_TOO_DEEP' })
 })
 
 test('what was deleted under the run directory is made again', async () => {

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadAgent } from '@delta/config-loader'
 import { expect, test } from 'vitest'
-import { agentChanges, findRun } from '../src/index.js'
+import { findRun } from '../src/index.js'
+import { agentChanges } from '../src/internal.js'
 import { eventsOfType, scene } from './run.js'
 
 test('a run keeps what was set in its agent: continueRun loads the agent with it again', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDecision } from '../src/index.js'
+import { isDecision } from '../src/internal.js'
 import { eventsOf, eventsOfType, scene } from './run.js'
 
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { ModelError, type ModelErrorCode } from '@delta/model'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { type RunAgentOptions, type RunResult, retryOf } from '../src/index.js'
+import type { RunAgentOptions, RunResult } from '../src/index.js'
+import { retryOf } from '../src/internal.js'
 import { eventsOf, eventsOfType, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }

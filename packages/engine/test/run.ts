@@ -24,8 +24,8 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     await agentFiles[Symbol.asyncDispose]()
     await workspace[Symbol.asyncDispose]()
   })
-  const environment = { PATH: process.env.PATH ?? '' }
-  const load = async () => (await loadAgent(agentFiles.path, { environment })).agent
+  const env = { PATH: process.env.PATH ?? '' }
+  const load = async () => (await loadAgent(agentFiles.path, { environment: env })).agent
 
   return {
     agentFiles,
@@ -34,7 +34,7 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
     runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
       const engine = startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path], {
-        env: environment,
+        env,
       })
       await isTime()
       engine.kill('SIGKILL')
@@ -43,18 +43,18 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     killAfter: async (events: number): Promise<void> => {
       const engine = startProcess(
         [process.execPath, PROGRAM, agentFiles.path, workspace.path, String(events)],
-        { env: environment },
+        { env },
       )
       await engine.result
     },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
-      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
+      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', env, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>
       continueRun({
         agent: await load(),
         trusted: true,
         workDirectory: workspace.path,
-        environment,
+        env,
         ...more,
       }),
   }
