@@ -14,11 +14,11 @@ import {
 import { EngineError } from './errors.js'
 import type { EngineOptions } from './options.js'
 
-/** Makes the model of one run. A model that is a command gets the environment of the run's other commands. */
+/** Makes the model of one run. A model that is a command gets the environment of the run's commands. */
 export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
 
 /**
- * The model of a run: the one that is given, or else the one that `llm.provider` names. It is not called yet.
+ * The model of a run: the `model` option, otherwise the one that `llm.provider` names. Sends no request.
  *
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
  */
@@ -37,7 +37,7 @@ export async function modelFor(
     case 'command': {
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-      // it may be a client of the provider
+      // the command may be a client of the provider
       const keys = { credentials: credentialsOf(env), passEnv: CREDENTIAL_NAMES }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
@@ -65,19 +65,18 @@ const NO_KEY = `No API key and no base URL for the model. Choose one of these:
   a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
   a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do`
 
-/** A longer answer is cut, and then fails to parse. Bytes. */
+/** A longer response is truncated, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 const WHAT_IT_PRINTS =
   'It must print one assistant message of the chat-completions format to stdout, such as {"content": "…"}, and nothing else; anything for people goes to stderr.'
 
 /**
- * A model that is a command: it reads the request (JSON) on stdin and prints a completion in OpenAI's shape, or a bare
- * assistant message. It runs in the agent's directory.
+ * A model that is a command. It runs in the agent's directory, reads the request (JSON) on stdin, and prints a chat completion
+ * or a bare assistant message.
  *
  * `complete` throws `ModelError`: `ERR_MODEL_CONNECTION` when the command did not start or failed, with the last line of
- * its stderr; `ERR_MODEL_TIMEOUT` when it took longer than `timeoutMs`, by default without end; `ERR_MODEL_RESPONSE` when it
- * printed something else.
+ * its stderr; `ERR_MODEL_TIMEOUT` after `llm.timeout_ms` (default: no limit); `ERR_MODEL_RESPONSE` for any other output.
  */
 function commandModel(
   argv: readonly string[],
