@@ -92,19 +92,13 @@ export function lastEventOf<Type extends 'ACTION_REQUEST' | 'HUMAN_INPUT_RECEIVE
 
 /** The events since the start of the last iteration with a thought; all events when no iteration has one. */
 export function lastIterationOf(events: readonly StoredEvent[]): readonly StoredEvent[] {
-  const thought = events.findLastIndex(({ type }) => type === 'THOUGHT')
-  let first = Math.max(thought, 0)
-  for (let index = first; index >= 0; index--) {
-    const iteration = iterationOf(events[index])
-    if (iteration === undefined) continue
-    if (iteration !== iterationOf(events[thought])) break
-    first = index
-  }
-  return thought === -1 ? events : events.slice(first)
+  const last = events.findLast(({ type }) => type === 'THOUGHT')
+  if (last === undefined) return events
+  return events.slice(events.findIndex((event) => iterationOf(event) === iterationOf(last)))
 }
 
-function iterationOf(event: (StoredEvent & { iteration?: unknown }) | undefined): unknown {
-  return event?.iteration
+function iterationOf(event: StoredEvent & { iteration?: unknown }): unknown {
+  return event.iteration
 }
 
 /** What the engine passes to `onEvent`. */
