@@ -122,13 +122,13 @@ test('a decision on another command is a mistake of the command line, and names 
   for (const flag of ['--approve', '--deny']) {
     const result = await delta([...args, flag, 'another-id'])
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(result.stderr).toContain('No command with the request id another-id waits in run ')
-    expect(result.stderr).toContain(`The one that waits is ${id}.`)
+    expect(result.stderr).toContain(' has no waiting command with the request id another-id. ')
+    expect(result.stderr).toContain(`Waiting: ${id}.`)
   }
   await delta([...args, '--deny', id])
   const over = await delta([...args, '--approve', id])
   expect(over).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(over.stderr).toContain('No command waits for approval there.')
+  expect(over.stderr).toContain('No command waits for approval.')
 })
 
 /** What the screen shows of a command, line by line as in a file, when a person types each of `keys` at a question of its own. */

@@ -212,7 +212,7 @@ describe('--runs-dir', () => {
     const there = join(at.home.path, 'other')
     expect(refused).toMatchObject({
       exitCode: 2,
-      stderr: `Error: Run two is of another workspace, ${there}.\nGo on with: delta continue -w ${there} --runs-dir ${env.DELTA_RUNS_DIR} --run-id two\n`,
+      stderr: `Error: Run two belongs to another workspace, ${there}.\nGo on with: delta continue -w ${there} --runs-dir ${env.DELTA_RUNS_DIR} --run-id two\n`,
     })
   })
 

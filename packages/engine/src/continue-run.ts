@@ -90,7 +90,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
 }
 
 const UNTRUSTED =
-  'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
+  'Pass trusted: true if you started the run or have read its journal: it names the agent directory whose commands run.'
 
 async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise<Agent> {
   const { overrides } = summary
@@ -161,7 +161,7 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (retryOf(code) === undefined)
     throw noRetry(
       summary,
-      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Go on with a message.`,
+      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Continue it with a message.`,
     )
 }
 
@@ -169,7 +169,7 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
 function requireIterations(summary: RunSummary, maxIterations: number): void {
   const used = summary.iterationsSinceMessage
   if (used < maxIterations) return
-  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`
+  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or continue with a message.`
   throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
 }
 
@@ -181,11 +181,10 @@ function noRetry({ runId, status, directory: path }: RunSummary, why: string): E
 function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Given): void {
   const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
   if (decision === undefined || decision.requestId === waiting) return
-  const known =
-    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
+  const known = waiting === undefined ? 'No command waits for approval.' : `Waiting: ${waiting}.`
   throw new EngineError(
     'ERR_ENGINE_NOT_WAITING',
-    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
+    `Run ${runId} has no waiting command with the request id ${decision.requestId}. ${known}`,
   )
 }
 

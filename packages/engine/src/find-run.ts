@@ -51,7 +51,7 @@ export async function findRun(
 function refuseOther({ directory, runId }: RunSummary, workDirectory: string): void {
   const own = workDirectoryOf(directory)
   if (own === undefined || isRunOf(workDirectory, directory) || !existsSync(own)) return
-  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} is of another workspace, ${own}.`, {
+  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} belongs to another workspace, ${own}.`, {
     path: directory,
     wayOut: 'continue',
   })

@@ -78,7 +78,7 @@ export function judgeHook<Value>(
   },
 ): HookOutcome<Value> {
   const { directory, iteration } = ended
-  const failed = howItFailed(ended)
+  const failed = failureOf(ended.result, ended.hook.timeoutMs)
   const control = failed === undefined ? readControl(directory, name) : { problem: failed }
   const read: Read<Value> =
     control.problem === undefined && ended.replacement ? readOutput(directory, ended.replacement) : {}
@@ -93,13 +93,13 @@ export function judgeHook<Value>(
   }
 }
 
-/** Undefined when the hook exited with 0. */
-function howItFailed({ hook, result }: { hook: Hook; result: CommandOutcome }): string | undefined {
+/** How a command failed, as words that follow its name; undefined when it exited with 0. */
+export function failureOf(result: CommandOutcome, timeoutMs: number): string | undefined {
   const { status, exitCode } = result
   const said = lastWords(result.stderr.text)
   switch (status) {
     case 'TIMEOUT':
-      return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
+      return `timed out after ${timeoutMs} ms (timeout_ms)`
     case 'NOT_STARTED':
       return `could not start: ${result.startError.message}`
     case 'EXITED':
@@ -157,16 +157,13 @@ function parseControl(text: string, hook: HookName): Control {
     return { action, observation: textOr(observation, 'Skipped by a hook.') }
   if (action === 'stop' && hook !== 'on_run_end')
     return { action, reason: textOr(reason, 'stopped by a hook') }
-  throw new Error(`has the action ${JSON.stringify(action)}; ${whatIsPossible(hook)}`)
+  const isGuard = hook === 'pre_tool_execution'
+  const possible = [...(isGuard ? [SKIP] : []), ...(hook === 'on_run_end' ? [] : [STOP])].join(' or ')
+  throw new Error(`has the action ${JSON.stringify(action)}; possible here: ${possible || 'none'}`)
 }
 
-function whatIsPossible(hook: HookName): string {
-  if (hook === 'on_run_end') return 'there is none here: the run ends as it is'
-  const stop = '{"action":"stop","reason":"…"}'
-  return hook === 'pre_tool_execution'
-    ? `it can be {"action":"skip","observation":"…"} or ${stop}`
-    : `it can only be ${stop} here: no call is left to skip`
-}
+const SKIP = '{"action":"skip","observation":"…"}'
+const STOP = '{"action":"stop","reason":"…"}'
 
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? value : fallback

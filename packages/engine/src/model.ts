@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type CommandOutcome, commandEnvironment, runCommand } from '@delta/executor'
+import { commandEnvironment, runCommand } from '@delta/executor'
 import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
 import {
@@ -12,6 +12,7 @@ import {
   scriptModel,
 } from '@delta/model'
 import { EngineError } from './errors.js'
+import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
 
 /** Makes the model of one run. A model that is a command gets the environment of the run's commands. */
@@ -63,13 +64,13 @@ Add to that tool: pass_env: [DELTA_API_KEY]. A tool whose command is "delta run"
 
 const NO_KEY = `No API key and no base URL for the model. Choose one of these:
   a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
-  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do`
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a chat-completions API works`
 
 /** A longer response is truncated, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 const WHAT_IT_PRINTS =
-  'It must print one assistant message of the chat-completions format to stdout, such as {"content": "…"}, and nothing else; anything for people goes to stderr.'
+  'It must print exactly one assistant message of the chat-completions format to stdout, such as {"content": "…"}. Messages for people belong on stderr.'
 
 /**
  * A model that is a command. It runs in the agent's directory, reads the request (JSON) on stdin, and prints a chat completion
@@ -94,19 +95,12 @@ function commandModel(
         timeoutMs,
         signal,
       })
-      if (outcome.status === 'EXITED' && outcome.exitCode === 0) return parse(argv, outcome.stdout.text)
-      const isLate = outcome.status === 'TIMEOUT'
-      const why = isLate ? `had no answer within ${timeoutMs} ms (timeout_ms of llm).` : howItEnded(outcome)
-      const code = isLate ? 'ERR_MODEL_TIMEOUT' : 'ERR_MODEL_CONNECTION'
-      throw new ModelError(code, `The model command ${argv[0]} ${why}`)
+      const failure = failureOf(outcome, timeoutMs)
+      if (failure === undefined) return parse(argv, outcome.stdout.text)
+      const code = outcome.status === 'TIMEOUT' ? 'ERR_MODEL_TIMEOUT' : 'ERR_MODEL_CONNECTION'
+      throw new ModelError(code, `The model command ${argv[0]} ${failure}`)
     },
   }
-}
-
-function howItEnded({ startError, exitCode, signal, status, stderr }: CommandOutcome): string {
-  if (startError) return `did not start: ${startError.message}`
-  const said = stderr.text.trim().split('\n').at(-1)
-  return `ended with ${exitCode ?? signal ?? status}${said ? `: ${said}` : ''}`
 }
 
 function parse(argv: readonly string[], text: string): ChatResponse {

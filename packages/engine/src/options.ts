@@ -93,7 +93,7 @@ export function guardCallbacks({ onEvent, ask, signal }: EngineOptions): Callbac
     if (reported.has(name) || signal?.aborted) return // a stop may also reject an open `ask`
     reported.add(name)
     const said = (thrown as Error)?.stack ?? thrown
-    process.emitWarning(`The option ${name} threw, and the run goes on: ${said}`, { code: 'DELTA_CALLBACK' })
+    process.emitWarning(`The option ${name} threw; the run continues: ${said}`, { code: 'DELTA_CALLBACK' })
   }
   return {
     onEvent(event) {
@@ -162,7 +162,7 @@ const MAX_DEPTH = 16
 /** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: `MAX_DEPTH` engines are above this one. */
 export function checkDepth(host: NodeJS.ProcessEnv): void {
   if (depthOf(host) < MAX_DEPTH) return
-  const message = `${MAX_DEPTH} agents have called one another, and this would be one more. Does an agent call itself without end?`
+  const message = `${MAX_DEPTH} agents have called one another, and one more is not allowed. Does an agent call itself endlessly?`
   throw new EngineError('ERR_ENGINE_TOO_DEEP', message)
 }
 

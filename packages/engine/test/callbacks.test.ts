@@ -38,7 +38,7 @@ test('a listener that throws at each event is reported once, hears them all, and
   expect(await workspace.read('log')).toBe('worked\n')
   expect(heard).toEqual((await eventsOf(result)).map(({ type }) => type))
   expect(warnings).toEqual([
-    expect.stringContaining('The option onEvent threw, and the run goes on: Error: no room for my own log'),
+    expect.stringContaining('The option onEvent threw; the run continues: Error: no room for my own log'),
   ])
 })
 

@@ -350,7 +350,7 @@ test.each([
   ],
   [
     '{"action":"halt"}',
-    /^Said The call was not run, because the pre_tool_execution hook wrote an output\/control\.json that has the action "halt"; it can be .*[^.]\.$/,
+    /^Said The call was not run, because the pre_tool_execution hook wrote an output\/control\.json that has the action "halt"; possible here: .*[^.]\.$/,
   ],
 ])('a control.json of %s blocks the call, and the reason is one sentence', async (text, answer) => {
   const write = `echo '${text}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
@@ -390,17 +390,9 @@ test('a call that post_llm_response writes with its arguments as an object is ma
 })
 
 test.each([
-  [
-    'post_tool_execution',
-    'skip',
-    'it can only be {"action":"stop","reason":"…"} here: no call is left to skip',
-  ],
-  [
-    'on_iteration_start',
-    'skip',
-    'it can only be {"action":"stop","reason":"…"} here: no call is left to skip',
-  ],
-  ['on_run_end', 'stop', 'there is none here: the run ends as it is'],
+  ['post_tool_execution', 'skip', 'possible here: {"action":"stop","reason":"…"}'],
+  ['on_iteration_start', 'skip', 'possible here: {"action":"stop","reason":"…"}'],
+  ['on_run_end', 'stop', 'possible here: none'],
 ])(
   '%s that asks for what it cannot do (%s) has failed, and the person is told',
   async (name, action, why) => {

@@ -201,7 +201,7 @@ test('a model that is a command has as long as timeout_ms says, and is ended', a
   const { run } = await scene({ agent: { llm: { provider: 'command', command, timeout_ms: 100 } } })
   expect(await run()).toMatchObject({
     status: 'FAILED',
-    reason: 'The model command sh had no answer within 100 ms (timeout_ms of llm).',
+    reason: 'The model command sh timed out after 100 ms (timeout_ms)',
   })
 })
 
@@ -216,7 +216,7 @@ test.each([
   expect(result).toMatchObject({
     status: 'FAILED',
     reason: expect.stringMatching(
-      /^The model command sh did not print a completion: .*\nIt must print one assistant message .* and nothing else; anything for people goes to stderr\.$/s,
+      /^The model command sh did not print a completion: .*\nIt must print exactly one assistant message .* Messages for people belong on stderr\.$/s,
     ),
   })
 })

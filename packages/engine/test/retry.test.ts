@@ -82,7 +82,7 @@ test('a retry after a limit needs a higher one, and goes on with the next reques
   const failed = await run({ maxIterations: 1 })
   await expect(resume({ retry: true, maxIterations: 1 })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise max_iterations, for example to 2, or go on with a message.`,
+    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise max_iterations, for example to 2, or continue with a message.`,
   })
   expect(await resume({ retry: true, maxIterations: 2 })).toMatchObject({ reasonCode: 'limit_iterations' })
   const result = await resume({ retry: true })
@@ -96,7 +96,7 @@ test('what a hook or a critical tool ended is not retried, and the refusal says 
   const { runId } = await stopped.run()
   await expect(stopped.resume({ retry: true })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Go on with a message.`,
+    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Continue it with a message.`,
   })
   const critical = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await critical.run()
@@ -136,7 +136,7 @@ test('a run that an older version left as FAILED, without a reason_code, is not 
   const { run, resume } = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await withoutCodes(await run())
   await expect(resume({ retry: true })).rejects.toThrow(
-    /cannot be retried: it ended with no reason_code \(.*\)\. Go on with a message\./,
+    /cannot be retried: it ended with no reason_code \(.*\)\. Continue it with a message\./,
   )
 })
 
