@@ -16,6 +16,9 @@ import {
 /** An engine in a process of its own. */
 export const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
 
+/** A key, which is not real, for agents with a `baseUrl`. */
+export const KEY = { credentials: { apiKey: 'test-key-not-real' } }
+
 /** An agent and a workspace of this test, and runs in it. */
 export async function scene(options: TemporaryAgentOptions, files: Record<string, string> = {}) {
   const agentFiles = await temporaryAgent({ ...options })
@@ -79,4 +82,14 @@ export function hooks(entries: Record<string, string>): Record<string, string> {
     ([name, script]) => `${name}:\n  command: ${JSON.stringify(['sh', '-c', script])}\n`,
   )
   return { 'hooks.yaml': lines.join('') }
+}
+
+/** A hook's script that writes a file to its `output/`. */
+export function output(file: string, text: string): string {
+  return `echo '${text}' > "$DELTA_HOOK_IO_PATH/output/${file}"`
+}
+
+/** A hook's script that writes its `control.json`. */
+export function control(decision: { action: string; observation?: string; reason?: string }): string {
+  return output('control.json', JSON.stringify(decision))
 }
