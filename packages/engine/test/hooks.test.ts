@@ -1,6 +1,6 @@
 import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { control, eventsOfType, hooks, KEY, output, scene } from './run.js'
+import { control, eventsOfType, hooks, output, scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
 const SAY_HI = [
@@ -57,7 +57,7 @@ test('on_error runs for each retry, and once for the end', async () => {
     agent: { llm: { model: 'any', max_attempts: 2 } },
     files: hooks({ on_error: 'echo called >> errors.txt' }),
   })
-  const result = await run(KEY)
+  const result = await run()
   expect(await eventsOfType(result, 'ERROR')).toMatchObject([{ recoverable: true }, { recoverable: false }])
   expect(await workspace.read('errors.txt')).toBe('called\ncalled\n')
 })
@@ -104,7 +104,7 @@ test('pre_llm_request may write the request as payload_override.dat or final_pay
     [`${override}; ${write('fast', 'final_payload.json')}`, 'Go fast'],
   ] as const) {
     const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ pre_llm_request: script }) })
-    await run(KEY)
+    await run()
     expect(server.requests().at(-1)?.json?.messages.at(-1)).toEqual({ role: 'user', content: said })
   }
 })
@@ -116,7 +116,7 @@ test('a pre_llm_request that fails adds a message to the next request', async ()
     tools: [ECHO],
     files: hooks({ pre_llm_request: 'test $ITERATION_COUNT = 2' }),
   })
-  await run(KEY)
+  await run()
   const content = 'pre_llm_request hook failed, proceeding with baseline context.'
   expect(server.requests()[1]?.json?.messages).toContainEqual({ role: 'system', content })
 })
@@ -241,7 +241,7 @@ test('a post_llm_response hook that removes the calls leaves a plain answer', as
   const instead = output(PAYLOAD, '{"role":"assistant","content":"Mine"}')
   const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ post_llm_response: instead }) })
   const call = { id: '1', type: 'function', function: { name: 'say', arguments: '{"text":"hi"}' } } as const
-  const message = { role: 'assistant', content: null, tool_calls: [call] } as const
+  const message = { role: 'assistant' as const, content: null, tool_calls: [call] }
   const complete = async () => ({ message, finishReason: 'tool_calls', raw: {} })
   const result = await run({ model: { complete } })
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Mine' })
@@ -286,7 +286,7 @@ test('on_error may stop a run before its request is tried again', async () => {
   await using server = await startScriptedServer([{ status: 503 }, { content: 'Done.' }])
   const stop = control({ action: 'stop', reason: 'not today' })
   const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ on_error: stop }) })
-  expect(await run(KEY)).toMatchObject({ status: 'FAILED', reason: 'on_error hook: not today' })
+  expect(await run()).toMatchObject({ status: 'FAILED', reason: 'on_error hook: not today' })
   expect(server.requests()).toHaveLength(1)
 })
 
@@ -295,7 +295,7 @@ test('a hook that puts a file in the place of its output/ has failed, and the ru
   const names = NAMES.filter((name) => name !== 'pre_tool_execution') // which would block the call
   const files = hooks(Object.fromEntries(names.map((name) => [name, script])))
   const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files })
-  const result = await run(KEY) // with a key there are files to redact
+  const result = await run({ credentials: { apiKey: 'test-key-not-real' } }) // with a key there are files to redact
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Said hi' })
   const audits = (await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).map((audit) => Object(audit))
   expect(new Set(audits.map(({ hook_name }) => hook_name))).toEqual(new Set(names))

@@ -5,11 +5,10 @@ import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunAgentOptions, RunResult } from '../src/index.js'
 import { retryOf } from '../src/internal.js'
-import { eventsOf, eventsOfType, hooks, scene } from './run.js'
+import { control, eventsOf, eventsOfType, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
 const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
-const KEY = { apiKey: 'test-key-not-real' }
 const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
   model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
 })
@@ -22,7 +21,7 @@ test.each([
   [{ content: 'Half of', finish_reason: 'length' }],
   [{ content: 'No', finish_reason: 'content_filter' }],
   [{ message: { refusal: 'I must not.' } }],
-])('a retry after %j makes the same request again, and puts nothing before the model', async (turn) => {
+])('a retry after %j sends the same request again, without a new message', async (turn) => {
   await using server = await startScriptedServer({
     choose: 'requests',
     turns: [CALL, turn, { content: 'Done.' }, { content: 'And more.' }],
@@ -32,9 +31,8 @@ test.each([
     tools: [SAY],
     agent: { llm: { model: 'any', max_attempts: 1 } },
   })
-  const credentials = { ...KEY, baseUrl: server.baseUrl }
-  expect((await run({ credentials })).status).toBe('FAILED')
-  const result = await resume({ credentials, retry: true })
+  expect((await run()).status).toBe('FAILED')
+  const result = await resume({ retry: true })
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   const bodies = () => server.requests().map(({ body }) => body)
   expect(bodies()[2]).toBe(bodies()[1])
@@ -46,23 +44,21 @@ test.each([
     { resumed: true, retry: true },
   ])
   if ('content' in turn) expect(events.map((event) => Object(event).content)).toContain(turn.content)
-  await resume({ credentials, message: 'More' })
+  await resume({ message: 'More' })
   expect(server.requests()[3]?.json?.messages.slice(-2)).toEqual([
     { role: 'assistant', content: 'Done.' },
     { role: 'user', content: 'More' },
   ])
 })
 
-test('a retry that is killed before its answer goes on as one: the unused answer stays unused', async () => {
+test('a killed retry continues as a retry: the unused answer stays unused', async () => {
   await using server = await startScriptedServer({
     choose: 'requests',
     turns: [{ content: '' }, { content: 'late', hold: 'ever' }, { content: 'Done.' }],
   })
   const { run, resume, runAndKill } = await scene({ baseUrl: server.baseUrl })
-  const credentials = { ...KEY, baseUrl: server.baseUrl }
-  await run({ credentials })
+  await run()
   const killed = resume({
-    credentials,
     retry: true,
     onRun: () => {
       throw new Error('as good as killed')
@@ -70,14 +66,14 @@ test('a retry that is killed before its answer goes on as one: the unused answer
   })
   await expect(killed).rejects.toThrow('as good as killed')
   await runAndKill(() => server.waitForRequests(2))
-  expect(await resume({ credentials })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   const [first, ...others] = server.requests().map(({ body }) => body)
   expect(
     others.every((body) => JSON.parse(body).messages.length === JSON.parse(first ?? '').messages.length),
   ).toBe(true)
 })
 
-test('a retry after a limit needs a higher one, and goes on with the next request', async () => {
+test('a retry after a limit needs a higher one, and sends the next request', async () => {
   const { run, resume } = await scene({ turns: [CALL, CALL, { content: 'Done.' }], tools: [SAY] })
   const failed = await run({ maxIterations: 1 })
   await expect(resume({ retry: true, maxIterations: 1 })).rejects.toMatchObject({
@@ -90,8 +86,8 @@ test('a retry after a limit needs a higher one, and goes on with the next reques
   expect(await eventsOfType(result, 'USER_MESSAGE')).toHaveLength(1)
 })
 
-test('what a hook or a critical tool ended is not retried, and the refusal says why', async () => {
-  const stop = 'echo \'{"action":"stop","reason":"enough"}\' > "$DELTA_HOOK_IO_PATH/output/control.json"'
+test('a run that a hook or a critical tool ended is not retried, and the refusal says why', async () => {
+  const stop = control({ action: 'stop', reason: 'enough' })
   const stopped = await scene({ turns: [CALL], files: hooks({ pre_llm_request: stop }) })
   const { runId } = await stopped.run()
   await expect(stopped.resume({ retry: true })).rejects.toMatchObject({
@@ -114,7 +110,7 @@ test('only a failed run is retried, and not together with a message', async () =
   await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
 })
 
-test('without a message, a failed run is refused, and the error says that it takes one', async () => {
+test('a failed run is not continued without a message, and the error says so', async () => {
   const { run, resume } = await scene({})
   const { runDirectory } = await run(failing('ERR_MODEL_SERVER'))
   await expect(resume()).rejects.toMatchObject({
@@ -140,7 +136,7 @@ test('a run that an older version left as FAILED, without a reason_code, is not 
   )
 })
 
-test('a code of a newer version is no reason to retry', () => {
+test('a code of a newer version is not retried', () => {
   expect(retryOf('limit_of_tomorrow', 30)).toBeUndefined()
   expect(retryOf('limit_iterations', 30)).toEqual({
     maxIterations: 60,

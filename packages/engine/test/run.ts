@@ -16,9 +16,6 @@ import {
 /** An engine in a process of its own. */
 export const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
 
-/** A key, which is not real, for agents with a `baseUrl`. */
-export const KEY = { credentials: { apiKey: 'test-key-not-real' } }
-
 /** An agent and a workspace of this test, and runs in it. */
 export async function scene(options: TemporaryAgentOptions, files: Record<string, string> = {}) {
   const agentFiles = await temporaryAgent({ ...options })
@@ -28,6 +25,8 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     await workspace[Symbol.asyncDispose]()
   })
   const env = { PATH: process.env.PATH ?? '' }
+  const { baseUrl } = options
+  const given = { env, ...(baseUrl && { credentials: { apiKey: 'test-key-not-real', baseUrl } }) }
   const load = async () => (await loadAgent(agentFiles.path, { environment: env })).agent
 
   return {
@@ -51,13 +50,13 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
       await engine.result
     },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
-      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', env, ...more }),
+      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', ...given, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>
       continueRun({
         agent: await load(),
         trusted: true,
         workDirectory: workspace.path,
-        env,
+        ...given,
         ...more,
       }),
   }
