@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere, replaceFile, syncName } from '@delta/durable'
@@ -27,16 +28,14 @@ export async function answerTo(
 async function askPerson(state: RunState, question: Question): Promise<string | undefined> {
   if (!state.ask || state.signal.aborted) return undefined
   state.run.journal.sync()
-  const { signal } = state
-  let stop = (): void => undefined
-  const stopped = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined)
-  })
-  signal.addEventListener('abort', stop, { once: true }) // before `ask`, which may stop the run itself
+  const answered = new AbortController()
+  const nothing = () => undefined
+  // listens before `ask` is called, which may stop the run itself
+  const stopped = once(state.signal, 'abort', { signal: answered.signal }).then(nothing, nothing)
   try {
     return await Promise.race([state.ask(question), stopped])
   } finally {
-    signal.removeEventListener('abort', stop)
+    answered.abort()
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { HookName } from '@delta/config-loader'
 import {
@@ -38,7 +38,7 @@ import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, recor
 export async function settle(state: RunState): Promise<Outcome | undefined> {
   const summary = state.run.summary()
   const { interaction } = state.run.paths
-  if (!summary.humanRequest) clearInteraction(interaction) // the engine was killed after it recorded the answer
+  if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // the engine was killed after it recorded the answer
   await endOrphanedHooks(state)
   await endOrphanedGenerator(state)
   // before any call is settled, which may take long or wait for a person; in parallel, because each process has its own grace time

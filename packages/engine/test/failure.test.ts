@@ -12,10 +12,10 @@ import {
 import { expect, test } from 'vitest'
 import type { RunAgentOptions } from '../src/index.js'
 import { conclude } from '../src/outcome.js'
-import { control, eventsOf, hooks, PROGRAM, scene } from './run.js'
+import { calls, control, eventsOf, hooks, PROGRAM, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
-const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
+const CALL = calls('say')
 const STOP = control({ action: 'stop', reason: 'enough' })
 const JOURNAL_ONLY = 'sources: [{ type: journal }]\n'
 
@@ -79,7 +79,7 @@ test.each(CAUSES)(
 
 test('a tool or a hook that fails is not an ERROR', async () => {
   const { run } = await scene({
-    turns: [{ tool_calls: [{ name: 'fail', arguments: {} }] }, { content: 'Done.' }],
+    turns: [calls('fail'), { content: 'Done.' }],
     tools: [{ name: 'fail', exec: 'false' }],
     files: hooks({ on_iteration_end: 'exit 1' }),
   })

@@ -1,6 +1,6 @@
 import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { control, eventsOfType, hooks, output, scene } from './run.js'
+import { calls, control, eventsOfType, hooks, output, scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
 const SAY_HI = [
@@ -79,7 +79,7 @@ test('on_error gets the iteration in which the run failed', async () => {
   const context = 'sources: [{ type: file, path: "${CWD}/notes.md" }, { type: journal }]\n'
   const { run, workspace } = await scene(
     {
-      turns: [{ tool_calls: [{ name: 'lose', arguments: {} }] }, { content: 'Done.' }],
+      turns: [calls('lose'), { content: 'Done.' }],
       tools: [{ name: 'lose', shell: 'rm notes.md' }],
       files: { ...hooks({ on_error: 'echo $ITERATION_COUNT > told.txt' }), 'context.yaml': context },
     },
@@ -309,7 +309,7 @@ test('a hook that puts a file in the place of its output/ has failed, and the ru
 test('oversized output of a hook fails it, and neither the model nor the journal gets it', async () => {
   const fill = (file: string) => `head -c 5000000 /dev/zero | tr '\\0' a > $DELTA_HOOK_IO_PATH/output/${file}`
   const { run } = await scene({
-    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: '{{last_observation}}' }],
+    turns: [calls('work'), { content: '{{last_observation}}' }],
     tools: [{ name: 'work', exec: 'echo worked' }],
     files: hooks({
       on_iteration_start: fill('control.json'),

@@ -5,7 +5,7 @@ import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { findRun } from '../src/index.js'
 import { isYesOrNo } from '../src/internal.js'
-import { eventsOfType, hooks, scene } from './run.js'
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
 const TURNS = [{ tool_calls: [ASK] }, { content: 'It is {{last_observation}}.' }]
@@ -197,11 +197,7 @@ test.each([
 
 test('if the clock stands still, the next engine continues, and no record replaces an earlier one', async () => {
   const { agentFiles, workspace } = await scene({
-    turns: [
-      { tool_calls: [{ name: 'work', arguments: {} }, ASK] },
-      { tool_calls: [{ name: 'work', arguments: {} }] },
-      { content: 'Done.' },
-    ],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }, ASK] }, calls('work'), { content: 'Done.' }],
     tools: [{ name: 'work', exec: 'echo worked' }],
     files: hooks({ on_iteration_start: 'true', post_tool_execution: 'true' }),
   })

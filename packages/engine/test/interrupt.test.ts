@@ -1,22 +1,24 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
+import { isAlive, type TemporaryAgentOptions, waitForExit, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { control, eventsOfType, hooks, scene } from './run.js'
+import { calls, control, eventsOfType, hooks, scene } from './run.js'
 
-const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
+const WORK = calls('work')
 const SLEEPS_ONCE = 'echo started | tee -a witness.txt; test -e done || { touch done; exec sleep 300; }'
 
-function started(path: string): () => Promise<unknown> {
-  return () => waitForFile(`${path}/done`)
+/** Runs an agent in another process, and kills it with -9 as soon as there is a file `done` in the workspace. */
+async function killed(options: TemporaryAgentOptions) {
+  const play = await scene(options)
+  await play.runAndKill(() => waitForFile(`${play.workspace.path}/done`))
+  return play
 }
 
 test('the model reads that the outcome of an interrupted call is unknown, and what it had printed', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Told: {{last_observation}}' }],
     tools: [{ name: 'work', shell: SLEEPS_ONCE }],
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   expect(result.answer).toContain('its outcome is unknown')
   expect(result.answer).toContain('started')
@@ -29,14 +31,13 @@ test('the model reads that the outcome of an interrupted call is unknown, and wh
 })
 
 test('a call that is rejected before its second attempt is still reported as interrupted', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Told: {{last_observation}}' }],
     tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'rerun' }],
     files: hooks({
       pre_tool_execution: `test ! -e done || ${control({ action: 'skip', observation: 'Not now.' })}`,
     }),
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   expect(result.answer).toContain('Told: Not now.\nIt had begun before, and was interrupted')
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
@@ -44,11 +45,10 @@ test('a call that is rejected before its second attempt is still reported as int
 })
 
 test('with on_interrupt: ask a person decides, and until then nothing runs again', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Done.' }],
     tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }],
   })
-  await runAndKill(started(workspace.path))
   const waiting = await resume()
   expect(waiting).toMatchObject({
     status: 'WAITING_FOR_INPUT',
@@ -65,7 +65,7 @@ test('with on_interrupt: ask a person decides, and until then nothing runs again
 test.skipIf(process.platform !== 'linux')(
   'the rest of an interrupted hook is ended before it runs again; background processes of an ended hook keep running',
   async () => {
-    const { runAndKill, resume, workspace } = await scene({
+    const { resume, workspace } = await killed({
       turns: [{ content: 'Done.' }],
       files: hooks({
         on_iteration_start: 'test -e left || { sleep 300 & echo $! > left; }',
@@ -73,7 +73,6 @@ test.skipIf(process.platform !== 'linux')(
           "echo begun >> order; test -e done || { trap 'echo ended >> order; exit' TERM; touch done; sleep 300 & wait; }",
       }),
     })
-    await runAndKill(started(workspace.path))
     const notices: string[] = []
     const result = await resume({
       onEvent: (event) => event.kind === 'notice' && notices.push(event.message),
@@ -88,7 +87,7 @@ test.skipIf(process.platform !== 'linux')(
 )
 
 test('with on_interrupt: rerun the rest of the interrupted command is ended before its second attempt', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Done.' }],
     tools: [
       {
@@ -99,7 +98,6 @@ test('with on_interrupt: rerun the rest of the interrupted command is ended befo
       },
     ],
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   const pid = Number(await workspace.read('pid'))
   await waitForExit(pid)
@@ -111,7 +109,7 @@ test('with on_interrupt: rerun the rest of the interrupted command is ended befo
 })
 
 test('an interrupted command without its environment is found by the record of its process, and ended', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Done.' }],
     tools: [
       {
@@ -121,7 +119,6 @@ test('an interrupted command without its environment is found by the record of i
       },
     ],
   })
-  await runAndKill(started(workspace.path))
   const pid = Number(await workspace.read('pid'))
   onTestFinished(() => void (isAlive(pid) && process.kill(pid)))
   const notices: string[] = []
@@ -131,9 +128,8 @@ test('an interrupted command without its environment is found by the record of i
 })
 
 test('after an interrupted call the other calls of its response run, up to max_tool_calls', async () => {
-  const calls = ['work', 'after', 'more'].map((name) => ({ name, arguments: {} }))
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [{ tool_calls: calls }, { content: 'Done.' }],
+  const { resume, workspace } = await killed({
+    turns: [calls('work', 'after', 'more'), { content: 'Done.' }],
     tools: [
       { name: 'work', shell: SLEEPS_ONCE },
       { name: 'after', shell: 'echo ran' },
@@ -141,7 +137,6 @@ test('after an interrupted call the other calls of its response run, up to max_t
     ],
     agent: { max_tool_calls: 2 },
   })
-  await runAndKill(started(workspace.path))
   expect(await eventsOfType(await resume(), 'ACTION_RESULT')).toMatchObject([
     { tool_name: 'work', status: 'INTERRUPTED' },
     { tool_name: 'after', status: 'SUCCESS' },
@@ -156,11 +151,10 @@ test('after an interrupted call the other calls of its response run, up to max_t
 
 test('with on_interrupt: ask no question is asked about a call that would be rejected by now', async () => {
   const tool = { name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }
-  const { agentFiles, runAndKill, resume, workspace } = await scene({
+  const { agentFiles, resume } = await killed({
     turns: [WORK, { content: 'Done.' }],
     tools: [tool],
   })
-  await runAndKill(started(workspace.path))
   const agent = JSON.parse(await agentFiles.read('agent.yaml'))
   const changed = { ...agent, tools: [{ ...tool, shell: `${SLEEPS_ONCE}; echo \${needed}` }] }
   await agentFiles.write('agent.yaml', JSON.stringify(changed))
@@ -171,44 +165,34 @@ test('with on_interrupt: ask no question is asked about a call that would be rej
 
 test('a hook that stops the run after an interrupted iteration stops it before the next request', async () => {
   const stop = control({ action: 'stop', reason: 'enough' })
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume } = await killed({
     turns: [WORK, { content: 'Done.' }],
     tools: [{ name: 'work', shell: SLEEPS_ONCE }],
     files: hooks({ on_iteration_end: stop }),
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   expect(result).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('enough') })
   expect(await eventsOfType(result, 'THOUGHT')).toHaveLength(1)
 })
 
 test('a killed run still ends at its limit of iterations', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume } = await killed({
     turns: Array(5).fill(WORK),
     tools: [{ name: 'work', shell: SLEEPS_ONCE }],
     agent: { max_iterations: 2 },
   })
-  await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({ status: 'FAILED', reason: 'MAX_ITERATIONS', iterations: 2 })
 })
 
 test('while one of several interrupted calls waits for a person, no process of the others is left', async () => {
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [
-      {
-        tool_calls: [
-          { name: 'asked', arguments: {} },
-          { name: 'beside', arguments: {} },
-        ],
-      },
-    ],
+  const { resume, workspace } = await killed({
+    turns: [calls('asked', 'beside')],
     tools: [
       { name: 'asked', shell: 'sleep 300', on_interrupt: 'ask' },
       { name: 'beside', shell: 'echo $$ > pid; touch done; exec sleep 300' },
     ],
     agent: { tool_concurrency: 2 },
   })
-  await runAndKill(started(workspace.path))
   const pid = Number(await workspace.read('pid'))
   expect(isAlive(pid)).toBe(true)
   expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT' })
@@ -219,45 +203,27 @@ test('interrupted parallel calls are ended in parallel, each with its own grace 
   const untilTheOther = (own: string, other: string) =>
     `trap 'touch told-${own}; until test -e told-${other}; do sleep 0.01; done; touch met-${own}; exit' TERM
      touch ${own}; test -e ${other} && touch done; while :; do sleep 0.01; done`
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [
-      {
-        tool_calls: [
-          { name: 'one', arguments: {} },
-          { name: 'two', arguments: {} },
-        ],
-      },
-      { content: 'So.' },
-    ],
+  const { resume, workspace } = await killed({
+    turns: [calls('one', 'two'), { content: 'So.' }],
     tools: [
       { name: 'one', shell: untilTheOther('one', 'two') },
       { name: 'two', shell: `until test -e one; do sleep 0.01; done; ${untilTheOther('two', 'one')}` },
     ],
     agent: { tool_concurrency: 2 },
   })
-  await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({ status: 'COMPLETED' })
   expect([await workspace.has('met-one'), await workspace.has('met-two')]).toEqual([true, true])
 })
 
 test('a critical tool that failed ends the run, also when the engine was killed before it recorded that', async () => {
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [
-      {
-        tool_calls: [
-          { name: 'check', arguments: {} },
-          { name: 'deploy', arguments: {} },
-        ],
-      },
-      { content: 'Told.' },
-    ],
+  const { resume, workspace } = await killed({
+    turns: [calls('check', 'deploy'), { content: 'Told.' }],
     tools: [
       { name: 'check', exec: 'false', critical: true },
       { name: 'deploy', shell: 'touch deployed' },
     ],
     files: hooks({ post_tool_execution: 'test -e done || { touch done; exec sleep 300; }' }),
   })
-  await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({
     status: 'FAILED',
     reason: 'critical tool "check" ended with FAILED',
@@ -268,7 +234,7 @@ test('a critical tool that failed ends the run, also when the engine was killed 
 })
 
 test('the model never reads a result before its post_tool_execution hook, also when the engine was killed as that ran', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [WORK, { content: 'Told: {{last_observation}}' }],
     tools: [{ name: 'work', exec: 'echo private' }],
     files: hooks({
@@ -277,7 +243,6 @@ test('the model never reads a result before its post_tool_execution hook, also w
       on_iteration_end: 'echo "$ITERATION_COUNT" >> ended.txt',
     }),
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   expect(result.answer).toBe('Told: public')
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ observation_content: 'private\n' }])
@@ -285,14 +250,13 @@ test('the model never reads a result before its post_tool_execution hook, also w
 })
 
 test('an iteration ends with its on_iteration_end hook, also when the engine was killed as that ran', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume, workspace } = await killed({
     turns: [{ content: 'Done.' }],
     files: hooks({
       on_iteration_end:
         'test -e done || { touch done; exec sleep 300; }; echo "$ITERATION_COUNT" >> ended.txt',
     }),
   })
-  await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   expect(await workspace.read('ended.txt')).toBe('1\n')
   expect(await resume({ message: 'More.' })).toMatchObject({ status: 'FAILED' }) // the script has ended
@@ -302,44 +266,33 @@ test('an iteration ends with its on_iteration_end hook, also when the engine was
 test('a hook stops a run, also when the engine was killed before it recorded that; a message continues it', async () => {
   const stop = `test -e done || ${control({ action: 'stop', reason: 'enough' })}`
   for (const moment of ['on_iteration_start', 'pre_tool_execution', 'post_tool_execution']) {
-    const { runAndKill, resume, workspace } = await scene({
+    const { resume } = await killed({
       turns: [WORK, { content: 'Done.' }],
       tools: [{ name: 'work', exec: 'true' }],
       files: hooks({ [moment]: stop, on_run_end: 'test -e done || { touch done; exec sleep 300; }' }),
     })
-    await runAndKill(started(workspace.path))
     expect(await resume()).toMatchObject({ status: 'FAILED', reason: `${moment} hook: enough` })
     expect(await resume({ message: 'Go on.' })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   }
 })
 
 test('a critical tool that was rejected does not end the run, also when the engine was killed after that', async () => {
-  const { runAndKill, resume, workspace } = await scene({
+  const { resume } = await killed({
     turns: [{ tool_calls: [{ name: 'check', arguments: { to: 'nowhere' } }] }, { content: 'I will ask.' }],
     tools: [{ name: 'check', exec: 'true', critical: true }],
     files: hooks({ on_iteration_end: 'test -e done || { touch done; exec sleep 300; }' }),
   })
-  await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'I will ask.' })
 })
 
 test('calls after an interrupted critical tool are not run: the model decides again', async () => {
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [
-      {
-        tool_calls: [
-          { name: 'check', arguments: {} },
-          { name: 'deploy', arguments: {} },
-        ],
-      },
-      { content: 'I will look first.' },
-    ],
+  const { resume, workspace } = await killed({
+    turns: [calls('check', 'deploy'), { content: 'I will look first.' }],
     tools: [
       { name: 'check', shell: 'touch done; exec sleep 300', critical: true },
       { name: 'deploy', shell: 'touch deployed' },
     ],
   })
-  await runAndKill(started(workspace.path))
   const result = await resume()
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'I will look first.' })
   expect(await workspace.has('deployed')).toBe(false)

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { areInstalled, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunResult } from '../src/index.js'
-import { eventsOfType, hooks, scene } from './run.js'
-
-const call = (name: string) => ({ name, arguments: {} })
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
 async function observations(result: RunResult): Promise<unknown[]> {
   return (await eventsOfType(result, 'ACTION_RESULT')).map((event) => Object(event).observation_content)
@@ -19,12 +17,7 @@ async function executionFiles({ runDirectory }: RunResult): Promise<string[]> {
 test("late output of a background process is in no other command's result, even from a session of its own", async () => {
   const late = 'until test -e go; do sleep 0.01; done; echo late; echo late >&2; touch said'
   const play = await scene({
-    turns: [
-      { tool_calls: [call('leave')] },
-      { tool_calls: [call('wait')] },
-      { tool_calls: [call('plain')] },
-      { content: 'Done.' },
-    ],
+    turns: [calls('leave'), calls('wait'), calls('plain'), { content: 'Done.' }],
     tools: [
       { name: 'leave', shell: `setsid sh -c '${late}' & echo left` },
       { name: 'wait', shell: 'touch go; until test -e said; do sleep 0.01; done; echo waited' },
@@ -37,11 +30,11 @@ test("late output of a background process is in no other command's result, even 
 test('a result keeps its whole output when the next command prints less', async () => {
   const play = await scene({
     turns: [
-      { tool_calls: [call('long')] },
-      { tool_calls: [call('short')] },
-      { tool_calls: [call('silent')] },
-      { tool_calls: [call('large')] },
-      { tool_calls: [call('short')] },
+      calls('long'),
+      calls('short'),
+      calls('silent'),
+      calls('large'),
+      calls('short'),
       { content: 'Done.' },
     ],
     tools: [
@@ -72,7 +65,7 @@ test.skipIf(!areInstalled('perl'))(
     const script =
       'for (glob("$ENV{RUN_DIR}/io/tool_executions/*.stdout")) { unlink $_; mkdir $_ } print "done\n"'
     const play = await scene({
-      turns: [{ tool_calls: [call('replace')] }, { content: 'Done.' }],
+      turns: [calls('replace'), { content: 'Done.' }],
       tools: [{ name: 'replace', command: ['perl', '-e', script] }],
     })
     const result = await play.run()
@@ -83,11 +76,7 @@ test.skipIf(!areInstalled('perl'))(
 
 test('an engine that was killed after parallel commands leaves no output files once its run has ended', async () => {
   const play = await scene({
-    turns: [
-      { tool_calls: [call('quick')] },
-      { tool_calls: [call('slow'), call('quick')] },
-      { content: 'Done.' },
-    ],
+    turns: [calls('quick'), calls('slow', 'quick'), { content: 'Done.' }],
     tools: [
       { name: 'slow', exec: 'sleep 0.5' },
       { name: 'quick', exec: 'echo hi' },

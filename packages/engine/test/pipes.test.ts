@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type TemporaryAgentOptions } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { hooks, scene } from './run.js'
+import { calls, hooks, scene } from './run.js'
 
-const CALL = { tool_calls: [{ name: 'work', arguments: {} }] }
+const CALL = calls('work')
 const TURNS = [CALL, { content: 'Done: {{last_observation}}' }]
 
 /** In another process: one that waits for a pipe is to be ended from outside. */

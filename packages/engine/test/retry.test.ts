@@ -5,10 +5,10 @@ import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunAgentOptions, RunResult } from '../src/index.js'
 import { retryOf } from '../src/internal.js'
-import { control, eventsOf, eventsOfType, hooks, scene } from './run.js'
+import { calls, control, eventsOf, eventsOfType, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
-const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
+const CALL = calls('say')
 const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
   model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
 })

@@ -8,9 +8,9 @@ import { startProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { asRecordFailure } from '../src/finish.js'
 import { findRun } from '../src/index.js'
-import { eventsOf, scene } from './run.js'
+import { calls, eventsOf, scene } from './run.js'
 
-const CALL = { tool_calls: [{ name: 'work', arguments: {} }] }
+const CALL = calls('work')
 
 test('a command that deletes the leases of its run stops the engine, and the run can be continued', async () => {
   const { run, resume } = await scene({

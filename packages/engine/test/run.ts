@@ -62,6 +62,11 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
   }
 }
 
+/** A response with tool calls, each without arguments. */
+export function calls(...names: string[]) {
+  return { tool_calls: names.map((name) => ({ name, arguments: {} })) }
+}
+
 /** The journal of a run, each line parsed. */
 export async function eventsOf(result: RunResult): Promise<StoredEvent[]> {
   const text = await readFile(join(result.runDirectory, 'journal.jsonl'), 'utf8')

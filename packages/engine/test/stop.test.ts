@@ -3,9 +3,9 @@ import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { EngineEvent } from '../src/index.js'
-import { eventsOfType, hooks, scene } from './run.js'
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
-const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
+const WORK = calls('work')
 const SLEEPS_ONCE = 'echo started >> witness.txt; test -e began || { touch began; exec sleep 300; }'
 
 /** Runs until there is a file `began` in the workspace, and is told to stop; then there is a file `stopped`. */
@@ -89,9 +89,8 @@ test('a hook that hangs does not delay a stop for long: it is ended, and the run
 })
 
 test('a call whose record cannot be written stops the parallel ones: no command runs once the run has ended', async () => {
-  const call = (name: string) => ({ name, arguments: {} })
   const play = await scene({
-    turns: [{ tool_calls: [call('work'), call('spoil'), call('late')] }, { content: 'Done.' }],
+    turns: [calls('work', 'spoil', 'late'), { content: 'Done.' }],
     tools: [
       { name: 'work', shell: 'echo $$ > began; exec sleep 300' },
       {
