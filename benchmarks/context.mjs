@@ -67,7 +67,7 @@ writeFileSync(journalPath, text.join(''))
 const options = {
   journalPath,
   variables: { AGENT_HOME: directory, CWD: directory, RUN_DIR: directory },
-  environment: {},
+  env: {},
   iteration: ITERATIONS,
   task: task.content,
 }

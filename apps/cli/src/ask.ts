@@ -1,4 +1,5 @@
-import { isDecision, isYesOrNo, type Question } from '@delta/engine'
+import type { Question } from '@delta/engine'
+import { isDecision, isYesOrNo } from '@delta/engine/internal'
 import { readHidden, readLine, type Terminal } from './terminal.js'
 import { claimOf, printable } from './text.js'
 

@@ -41,7 +41,7 @@ export async function engineOptions(
   return {
     credentials: found,
     sources: found,
-    environment: withOwnCommands(terminal.env),
+    env: withOwnCommands(terminal.env),
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,

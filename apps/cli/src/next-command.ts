@@ -1,4 +1,5 @@
-import { type Question, type RunResult, retryOf } from '@delta/engine'
+import type { Question, RunResult } from '@delta/engine'
+import { retryOf } from '@delta/engine/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
 import { EXIT } from './terminal.js'

@@ -6,7 +6,7 @@ const manifest = parseManifest(parse(readFileSync('context.yaml', 'utf8')))
 const { messages, blocks } = await buildContext(manifest, {
   journalPath: 'journal.jsonl',
   variables: { AGENT_HOME: `${process.cwd()}/agent`, CWD: process.cwd(), RUN_DIR: process.cwd() },
-  environment: process.env,
+  env: process.env,
   iteration: 3,
   task: 'Count the files.',
 })

@@ -55,7 +55,7 @@ export interface BuiltContext {
  *
  * @example
  * const variables = { AGENT_HOME: '/agent', CWD: '/work', RUN_DIR: '/work/.delta/r1' }
- * const options = { journalPath: 'journal.jsonl', variables, environment: process.env, iteration: 1, task: 'Count.' }
+ * const options = { journalPath: 'journal.jsonl', variables, env: process.env, iteration: 1, task: 'Count.' }
  * const { messages, blocks } = await buildContext(manifest, options)
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {

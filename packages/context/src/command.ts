@@ -14,8 +14,8 @@ import { type ContextVariables, replaceVariables } from './variables.js'
 export interface CommandOptions {
   variables: ContextVariables
   /** For generators and conditions. Its engine credentials reach a generator only by `pass_env`. */
-  environment: NodeJS.ProcessEnv
-  /** Engine credentials by name that are not in `environment`: for `pass_env`, and for generators that are agents. */
+  env: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `env`: for `pass_env`, and for generators that are agents. */
   credentials?: Readonly<Record<string, string>> | undefined
   /** Ends a running command with `ERR_CONTEXT_ABORTED`. */
   signal?: AbortSignal | undefined
@@ -33,13 +33,13 @@ export const MAX_STDOUT_BYTES = 16 * 1024 * 1024
  */
 export async function runContextCommand(
   { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, credentials, signal, onSpawn }: CommandOptions,
+  { variables, env: given, credentials, signal, onSpawn }: CommandOptions,
   stdin?: string,
 ): Promise<{ outcome: CommandOutcome; known: Redactor }> {
   const { AGENT_HOME: agentHome, CWD: cwd, RUN_DIR: runDirectory } = variables
   const argv = command.map((word) => replaceVariables(word, variables))
   const journalPath = join(runDirectory, 'journal.jsonl')
-  const env = commandEnvironment(environment, {
+  const env = commandEnvironment(given, {
     run: { agentHome, cwd, runDirectory, runId: basename(runDirectory), journalPath },
     credentials,
     passEnv,

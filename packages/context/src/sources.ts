@@ -70,14 +70,14 @@ export async function readPart(
   return { source, header, groups: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
 }
 
-function holds(condition: Condition, { variables, environment, iteration, task }: ReadOptions): boolean {
+function holds(condition: Condition, { variables, env, iteration, task }: ReadOptions): boolean {
   switch (condition.when) {
     case 'task_contains':
       return matches(condition.pattern, task)
     case 'file_exists':
       return existsSync(resolvePath(condition.path, variables, 'CWD'))
     case 'env_set':
-      return (environment[condition.name] ?? '') !== ''
+      return (env[condition.name] ?? '') !== ''
     case 'iteration_at_least':
       return iteration >= condition.count
     default:

@@ -157,13 +157,13 @@ test('a generator that cannot be started, floods or writes binary is named', asy
 
 test('generators do not see the engine’s credentials, unless pass_env says so', async () => {
   const { build, options } = await placeWith()
-  const environment = { ...options.environment, OPENAI_API_KEY: 'sk', OTHER: 'o' }
+  const env = { ...options.env, OPENAI_API_KEY: 'sk', OTHER: 'o' }
   const script = 'echo "[$OPENAI_API_KEY] [$OTHER]"'
-  expect((await build(computed(script), { environment })).messages).toEqual(block('[] [o]\n'))
+  expect((await build(computed(script), { env })).messages).toEqual(block('[] [o]\n'))
   const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
   const { messages } = await build(
     { sources: [{ type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }] },
-    { environment },
+    { env },
   )
   expect(messages).toEqual(block('[sk] [o]\n'))
 })
@@ -174,10 +174,10 @@ test.each([
   ['complains of it', 'echo "bad $OPENAI_API_KEY" >&2; exit 1', 'ended with exit code 1:\nbad [REDACTED]'],
 ])('a key does not leak from a generator that %s', async (_, script, said) => {
   const { build, options, directory } = await placeWith()
-  const environment = { ...options.environment, OPENAI_API_KEY: 'sk-example-not-real' }
+  const env = { ...options.env, OPENAI_API_KEY: 'sk-example-not-real' }
   const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
   const manifest = { sources: [{ type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }] }
-  const built = await build(manifest, { environment }).catch((error: Error) => error)
+  const built = await build(manifest, { env }).catch((error: Error) => error)
   const text = built instanceof Error ? built.message : JSON.stringify(built.messages)
   expect(text).toContain(said)
   expect(text).not.toContain('sk-example')
@@ -188,7 +188,7 @@ test.each([
 test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
   const { build, options, write, directory } = await placeWith()
   await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)
-  const environment = { PATH: `${directory}/bin:${options.environment.PATH}` }
+  const env = { PATH: `${directory}/bin:${options.env.PATH}` }
   const credentials = { DELTA_API_KEY: 'sk' }
   for (const [subcommand, key] of [
     ['run', 'sk'],
@@ -196,7 +196,7 @@ test('a generator that is an agent of its own gets the key for its model, other 
   ]) {
     const generator = { command: ['delta', subcommand] }
     const source = { type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }
-    const { messages } = await build({ sources: [source] }, { environment, credentials })
+    const { messages } = await build({ sources: [source] }, { env, credentials })
     expect(messages).toEqual(block(`${subcommand} [${key}]\n`))
   }
 })

@@ -15,7 +15,7 @@ export async function placeWith(files: Record<string, string> = {}) {
   const options: BuildOptions = {
     journalPath: join(work, '.delta/r1/journal.jsonl'),
     variables: { AGENT_HOME: join(directory, 'agent'), CWD: work, RUN_DIR: join(work, '.delta/r1') },
-    environment: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH },
     iteration: 1,
     task: '',
   }

@@ -137,8 +137,8 @@ test('sources with a budget share it as they say: the file whole, the summary cu
   })
   const summarize = await write('bin/summarize.py', '#!/bin/sh\nseq 1 9000\n')
   await chmod(summarize, 0o755)
-  const environment = { PATH: `${summarize.replace('/summarize.py', '')}:${process.env.PATH}` }
-  const { messages, blocks } = await build(parse(BUDGET), { environment })
+  const env = { PATH: `${summarize.replace('/summarize.py', '')}:${process.env.PATH}` }
+  const { messages, blocks } = await build(parse(BUDGET), { env })
   expect(messages[0]?.content).toContain(prompt)
   expect(blocks[1]?.tokens).toBeLessThanOrEqual(2000)
   expect(blocks[1]?.note).toMatch(/^cut from \d+ to \d+ tokens/)

@@ -165,8 +165,8 @@ describe('a condition', () => {
     [{ when: 'file_exists', path: '${CWD}/api.md' }, {}, true],
     [{ when: 'file_exists', path: 'api.md' }, {}, true],
     [{ when: 'file_exists', path: '${AGENT_HOME}/api.md' }, {}, false],
-    [variable, { environment: { VERBOSE: '1' } }, true],
-    [variable, { environment: { VERBOSE: '' } }, false],
+    [variable, { env: { VERBOSE: '1' } }, true],
+    [variable, { env: { VERBOSE: '' } }, false],
     [count, { iteration: 2 }, false],
     [count, { iteration: 3 }, true],
   ])('%j with %j holds: %j', async (condition, options, holds) => {

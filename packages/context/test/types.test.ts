@@ -19,6 +19,6 @@ test('a manifest that is written out as a constant is taken as it is', async () 
   } as const
   const events = [{ seq: 1, timestamp: '2026-01-01T00:00:00Z', type: 'USER_MESSAGE', content: 'Hi' }] as const
   const variables = { AGENT_HOME: '/', CWD: '/', RUN_DIR: '/' } as const
-  const options = { journalPath: events, variables, environment: {}, iteration: 1, task: 'Hi' }
+  const options = { journalPath: events, variables, env: {}, iteration: 1, task: 'Hi' }
   expect((await buildContext(manifest, options)).messages).toEqual([{ role: 'user', content: 'Hi' }])
 })

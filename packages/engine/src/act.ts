@@ -3,7 +3,7 @@ import { decide, type PreparedCall, prepareCall } from '@delta/executor/internal
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
-import { beyondLimit, cutCall, missingCritical, refuse } from './calls.js'
+import { beyondLimit, cutOffObservation, rejectCall, unmetCritical } from './calls.js'
 import { recordSkipped } from './hook-protocol.js'
 import { guardCall } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
@@ -11,11 +11,11 @@ import { runCall } from './run-call.js'
 import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } from './run-state.js'
 
 /**
- * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or belongs to a critical
- * tool, is a barrier: nothing after it starts before its result. Resolves to an outcome when the run must stop here.
+ * Answers every tool call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or whose tool is
+ * critical, is a barrier: no later call starts before its result. Resolves to an outcome when the run must stop here.
  *
- * A call that cannot be recorded stops those running beside it, as a signal would: this engine gives up the run, and the
- * next one must find none of them still running.
+ * When a call cannot be recorded, this engine gives up the run, and stops the calls that run at the same time as a signal
+ * would: the next engine must not find them running.
  */
 export function act(
   state: RunState,
@@ -31,15 +31,15 @@ export function act(
     concurrency,
     isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
-      const observation = beyondLimit(state, calls, call) ?? (await missingCritical(state))
-      if (observation !== undefined) return refuse(state, call, { iteration, observation })
+      const observation = beyondLimit(state, calls, call) ?? (await unmetCritical(state))
+      if (observation !== undefined) return rejectCall(state, call, { iteration, observation })
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
   })
 }
 
-/** By its tool alone: a call that a person must approve waits its turn, also if its arguments will be refused. */
+/** Looks at the tool alone: a call that needs approval is a barrier even if its arguments will be refused. */
 function isBarrier({ agent, alwaysAllowed }: RunState, { name }: Call): boolean {
   const tool = agent.tools.get(name)
   if (name === ASK_HUMAN || tool?.settings.critical) return true
@@ -48,8 +48,8 @@ function isBarrier({ agent, alwaysAllowed }: RunState, { name }: Call): boolean 
   return decide(effects, agent.policy, { trust, tool: name }).decision === 'ask'
 }
 
-/** The policy wants a person's word, and nobody has said always of this tool. */
-function asksPerson({ alwaysAllowed }: RunState, prepared: PreparedCall): boolean {
+/** True when the policy asks for approval and no person has answered `always` for this tool. */
+function needsApproval({ alwaysAllowed }: RunState, prepared: PreparedCall): boolean {
   return prepared.decision === 'ask' && !alwaysAllowed.has(prepared.tool.expanded.name)
 }
 
@@ -59,13 +59,13 @@ interface Attempt {
   attempt: number
   /** The question about this call that an earlier engine left open. */
   waiting?: HumanInputRequest | undefined
-  /** The very command to which a person has just said yes. */
+  /** The command that a person has just approved. */
   approved?: ReadyCall
 }
 
 /**
- * One call: look up, validate, policy, hook, person, then run or refuse. Whatever the model sent, the call gets
- * exactly one `ACTION_RESULT`, unless the run stops for a person or a signal before the call began.
+ * Handles one tool call: look up, validate, policy, hook, person, then run or reject. The call gets exactly one
+ * `ACTION_RESULT`, whatever the model sent, unless the run stops for a person or a signal before the call begins.
  */
 export async function actOn(
   state: RunState,
@@ -75,19 +75,20 @@ export async function actOn(
   if (state.signal.aborted) return interrupted(state.signal)
   if (call.name === ASK_HUMAN) return askHuman(state, call, iteration)
 
-  const cut = cutCall(state, call)
-  if (cut !== undefined) return refuse(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
+  const cut = cutOffObservation(state, call)
+  if (cut !== undefined)
+    return rejectCall(state, call, { iteration, attempt, status: 'ERROR', observation: cut })
   const prepared = approved ?? prepare(state, call)
   if (prepared.decision === 'refuse') {
     warnAuthor(state, prepared.advice)
-    return refuse(state, call, { iteration, attempt, ...prepared })
+    return rejectCall(state, call, { iteration, attempt, ...prepared })
   }
 
   const { args } = prepared
   const guarded = await guardCall(state, call, prepared, iteration)
   if (typeof guarded === 'object') return guarded
   if (guarded !== undefined) {
-    refuse(state, call, { iteration, attempt, args, observation: guarded })
+    rejectCall(state, call, { iteration, attempt, args, observation: guarded })
     return recordSkipped(state, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
@@ -95,7 +96,7 @@ export async function actOn(
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'
-    return refuse(state, call, { iteration, attempt, args, observation })
+    return rejectCall(state, call, { iteration, attempt, args, observation })
   }
   return runCall(state, call, prepared, { iteration, attempt })
 }
@@ -106,9 +107,9 @@ function approvalOf(
   prepared: ReadyCall,
   about: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
-  // the policy may allow the call by now; a person's decision still counts
+  // a person's decision counts even if the policy allows the call by now
   const isDecided = about.waiting !== undefined && decisionOn(state, about.waiting) !== undefined
-  return asksPerson(state, prepared) || isDecided ? approve(state, call, prepared, about) : 'yes'
+  return needsApproval(state, prepared) || isDecided ? approve(state, call, prepared, about) : 'yes'
 }
 
 /** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */
@@ -122,9 +123,9 @@ export function prepare(state: RunState, call: Call): PreparedCall {
 }
 
 /**
- * Runs `each` over the items, at most `concurrency` at once, starting them in order. A barrier waits for everything
- * before it and holds back everything after it. The first defined result stops the starting of further items and is
- * returned once those already started have ended.
+ * Runs `each` over the items in order, at most `concurrency` at once. A barrier starts after all earlier items have
+ * ended, and later items start after it. After the first defined result no further item starts; that result is returned
+ * once the started items have ended.
  */
 export async function inOrder<Item, Stop>(
   items: readonly Item[],
@@ -132,7 +133,7 @@ export async function inOrder<Item, Stop>(
     concurrency: number
     isBarrier(item: Item): boolean
     each(item: Item): Promise<Stop | undefined>
-    /** Called when one has failed, while others may run. */
+    /** Called when an item has failed; others may still run. */
     onFailure?(): void
   },
 ): Promise<Stop | undefined> {

@@ -5,15 +5,15 @@ import { answerTo, clearInteraction } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
 
-/** The person's decision, or the end of this engine's part because nobody has decided yet. */
+/** The person's decision, or the outcome that ends this engine's part because the decision is still open. */
 export type Decision = 'yes' | 'no' | Outcome
 
 /**
- * Asks a person whether one exact command may run. At the terminal the answer comes at once; otherwise the run waits,
- * and only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
+ * Asks a person whether one exact command may run. At the terminal the answer comes at once. Otherwise the run waits, and
+ * only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
  *
- * A question that `waiting` says an earlier engine left open is taken up. A no refuses the call, whatever its command is now; a yes
- * holds for one exact command, so if that has changed since, the question is asked again under a new id.
+ * `waiting` is the question that an earlier engine left open. A no rejects the call, whatever its command is now. A yes holds
+ * for one exact command: if the command has changed, the question is asked again under a new id.
  */
 export async function approve(
   state: RunState,
@@ -54,17 +54,17 @@ export async function approve(
   return response
 }
 
-/** Only a plain yes, or always, is a yes. */
+/** Only a plain yes or always approves. */
 const YES = /^\s*y(es)?\s*$/i
 const NO = /^\s*no?\s*$/i
 const ALWAYS = /^\s*always\s*$/i
 
-/** Whether a text decides on a command: a plain yes, no (or `y`, `n`) or always, and nothing besides. */
+/** True when the answer decides on a command: exactly yes, no, `y`, `n` or always. */
 export function isDecision(answer: string): boolean {
   return [YES, NO, ALWAYS].some((word) => word.test(answer))
 }
 
-/** With what this engine was started to decide on this very question. */
+/** The decision on this question that this engine was started with. */
 export function decisionOn(
   { reply }: RunState,
   { request_id: requestId }: HumanInputRequest,
@@ -73,7 +73,7 @@ export function decisionOn(
   return reply.kind === 'approve' ? 'yes' : 'no'
 }
 
-/** The prompt also covers what argv does not: stdin, and the reasons. Reasons may have gone since, but none may be new. */
+/** Compares argv, and the prompt for stdin and the reasons. Reasons may have gone since, but a new one counts as a change. */
 function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
   if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
   return prepared.decision === 'allow'
@@ -103,7 +103,7 @@ function promptFor(call: Call, prepared: ReadyCall): string {
   return `May "${call.name}" run this command?${why}\n${commandLines(prepared)}`
 }
 
-/** What a person judges: the tool's own command, where and with what it runs, and what a sandbox makes of it. */
+/** What a person judges: the tool's own command, its directory and variables, and the command line in a sandbox. */
 function commandLines(prepared: ReadyCall): string {
   const { cwd, env = {}, passEnv } = prepared.tool.settings
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
@@ -117,10 +117,10 @@ function commandLines(prepared: ReadyCall): string {
   ].join('\n')
 }
 
-/** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
+/** The whole command as it would be typed, with stdin: stdin can do as much harm as arguments. */
 function commandOf({ argv, stdin, tool, sandbox = [] }: ReadyCall): string {
   const { settings, expanded } = tool
-  // the author's own script keeps its lines; an imported description is somebody else's
+  // the agent author's own script keeps its lines; an imported description comes from a third party
   const known = settings.trust === undefined ? expanded.command : []
   const command = quoteForPerson(argv.slice(sandbox.length), known)
   return stdin === undefined ? command : `${quoteForPerson(['printf', '%s', stdin])} | ${command}`

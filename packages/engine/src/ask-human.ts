@@ -5,7 +5,7 @@ import { replaceFile, syncName } from '@delta/durable'
 import { isTooDeep } from '@delta/executor/internal'
 import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
-import { cutCall, refuse } from './calls.js'
+import { cutOffObservation, rejectCall } from './calls.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, lastEventOf, type RunState, record } from './run-state.js'
@@ -25,7 +25,7 @@ const SENSITIVE = {
   description: 'Whether input is sensitive (should hide input characters)',
 }
 
-/** The one tool that is not a command. Every agent has it. In strict mode every parameter is required, and null stands for what is left out. */
+/** The one tool that is not a command; every agent has it. In strict mode every parameter is required, and null means absent. */
 export function askHumanTool(strict: boolean): FunctionTool {
   const properties = {
     prompt: PROMPT,
@@ -46,7 +46,7 @@ export function askHumanTool(strict: boolean): FunctionTool {
   }
 }
 
-/** Asks a person: at the terminal when there is one, otherwise by leaving the question in `interaction/` and stopping. */
+/** Asks a person at the terminal. Without a terminal, writes the question to `interaction/` and stops the run. */
 export async function askHuman(
   state: RunState,
   call: Call & { requested?: boolean },
@@ -54,8 +54,8 @@ export async function askHuman(
 ): Promise<Outcome | undefined> {
   const question = parseQuestion(call.arguments)
   if (typeof question === 'string') {
-    const observation = cutCall(state, call) ?? question
-    return refuse(state, call, { iteration, status: 'ERROR', observation })
+    const observation = cutOffObservation(state, call) ?? question
+    return rejectCall(state, call, { iteration, status: 'ERROR', observation })
   }
   if (!call.requested)
     record(state, {
@@ -81,8 +81,8 @@ export async function askHuman(
 }
 
 /**
- * Takes up a question that an earlier engine left open: the answer may be journaled already, lie in `response.txt` or
- * have come with `continue -m`; otherwise the person is asked again.
+ * Resumes a question that an earlier engine left open. The answer may be in the journal, in `response.txt` or in
+ * `continue -m`; otherwise the person is asked again.
  */
 export async function resumeAskHuman(
   state: RunState,
@@ -149,10 +149,10 @@ function secretObservation(token: string): string {
   return `The person answered. The answer is kept from you; write ${token} where a tool needs it, and the tool gets the value.`
 }
 
-/** Parses the model's arguments: the question, or a text that tells the model what is wrong with them. */
+/** Parses the model's arguments. Returns the question, or an error message for the model. */
 function parseQuestion(text: string): Question | string {
   const { prompt, input_type, sensitive } = parseObject(text)
-  const inputType = input_type ?? 'text' // strict mode says null for what is left out
+  const inputType = input_type ?? 'text' // null in strict mode
   if (typeof prompt !== 'string' || prompt === '')
     return 'ask_human needs a "prompt", the question to show to the person: a JSON object such as {"prompt":"Which file?"}.'
   if (!isInputType(inputType)) return `ask_human: "input_type" must be one of ${INPUT_TYPES.join(', ')}.`
@@ -161,12 +161,12 @@ function parseQuestion(text: string): Question | string {
   return { requestId: randomUUID(), prompt, inputType, sensitive: isSecret }
 }
 
-/** Whether a text answers a confirmation: it begins with yes or no, `y` or `n`; more may follow ("yes, proceed"). */
+/** True when the answer to a confirmation begins with yes, no, `y` or `n`; more may follow ("yes, proceed"). */
 export function isYesOrNo(answer: string): boolean {
   return /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
 }
 
-/** A journaled question as it was asked. */
+/** The question of a `HUMAN_INPUT_REQUEST`. */
 export function questionOf(request: HumanInputRequest): Question {
   return {
     requestId: request.request_id ?? randomUUID(),
@@ -181,7 +181,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     return isTooDeep(value) ? {} : Object(value)
   } catch {
-    return {} // the caller tells the model what is wanted
+    return {} // the caller reports the missing prompt to the model
   }
 }
 
@@ -190,8 +190,8 @@ function isInputType(value: unknown): value is Question['inputType'] {
 }
 
 /**
- * Sensitive answers live in `secrets/<action_id>` (0600) while their run does. Model, journal and records see a token;
- * the value replaces it in argv and stdin when a process is started, and nowhere else.
+ * Keeps a sensitive answer in `secrets/<action_id>` (0600) until the run ends. Model, journal and records see a token. The
+ * value replaces the token only in the argv and stdin of a started process.
  */
 function keepSecret(directory: string, actionId: string, value: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -199,16 +199,16 @@ function keepSecret(directory: string, actionId: string, value: string): void {
   syncName(directory)
 }
 
-/** Values by the token that stands for them; empty when the run holds none. */
+/** Secret values by token; empty when the run holds none. */
 export function secretTokens(directory: string): Record<string, string> {
-  if (!existsSync(directory)) return {} // asked before every command: an exception costs more than the rest of it
-  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile()) // a pipe would be waited for
+  if (!existsSync(directory)) return {} // called before every command, and an exception is slow
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile()) // reading a pipe would block
   return Object.fromEntries(
     files.map(({ name }) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
   )
 }
 
-/** Erases the answers; called before the run's final `ENGINE_END`. */
+/** Erases the sensitive answers. Called before the run's final `ENGINE_END`. */
 export function eraseSecrets(directory: string): void {
   if (!existsSync(directory)) return // most runs have none
   rmSync(directory, { recursive: true, force: true })

@@ -9,19 +9,19 @@ const BEGUN_BEFORE =
   'It had begun before, and was interrupted: the outcome of that is unknown; it may have done all, part or none of its work.'
 
 /**
- * Journals a call that was not run, so that it too has a request and exactly one result, both readable by `jq` whatever the
- * arguments hold. A call that an earlier engine had begun counts as interrupted, whatever refuses it now.
+ * Journals a tool call that is not run, so that it has a request and exactly one result, both readable by `jq` whatever the
+ * arguments hold. A call that an earlier engine had begun counts as interrupted.
  */
-export function refuse(
+export function rejectCall(
   state: RunState,
   call: Call,
   refusal: {
     iteration: number
-    /** Default 1: it has not begun. */
+    /** Default 1: the call has not begun. */
     attempt?: number
-    /** Default: as the model wrote them, of a call that is not examined. */
+    /** Default: the arguments as the model wrote them. */
     args?: unknown
-    /** Default `BLOCKED`: it was not to run, whatever it is. */
+    /** Default `BLOCKED`: the call was not allowed to run. */
     status?: 'ERROR' | 'BLOCKED'
     observation: string
   },
@@ -53,7 +53,7 @@ export function refuse(
   )
 }
 
-/** Why a call must not begin that comes after the last one a response may run; undefined for the others. */
+/** Why a call beyond `max_tool_calls` of its response must not begin; undefined for the other calls. */
 export function beyondLimit({ agent }: RunState, calls: readonly Call[], call: Call): string | undefined {
   const limit = agent.maxToolCalls ?? AGENT_DEFAULTS.maxToolCalls
   const index = calls.findIndex(({ action_id: id }) => id === call.action_id)
@@ -63,9 +63,9 @@ export function beyondLimit({ agent }: RunState, calls: readonly Call[], call: C
 
 /**
  * What the model reads when its token limit cut off the arguments of this call of the last thought; undefined otherwise.
- * Arguments cut off before they began are an empty text, as for a tool without parameters, and must not pass for that.
+ * Arguments cut off before they began are an empty string, which must not count as a call without arguments.
  */
-export function cutCall(state: RunState, call: Call): string | undefined {
+export function cutOffObservation(state: RunState, call: Call): string | undefined {
   if (isJson(call.arguments)) return undefined
   const { finish_reason: reason } = state.run.summary().lastThought ?? {}
   if (reason !== 'length') return undefined
@@ -80,7 +80,7 @@ function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    return false // there is nothing else to learn from the error
+    return false // the error says nothing else
   }
 }
 
@@ -95,31 +95,34 @@ export function failedCritically(
 }
 
 /**
- * The same for a result that the last engine recorded, but was killed before acting on. A message since then means that a
- * person wants the run to go on.
+ * The failure for a result that the last engine recorded but was killed before handling. A message since then cancels it:
+ * a person wants the run to continue.
  */
-export async function failedBefore(state: RunState, summary: RunSummary): Promise<Outcome | undefined> {
+export async function unhandledCriticalFailure(
+  state: RunState,
+  summary: RunSummary,
+): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
   const failed = (await criticalWithoutSuccess(state)).find(hasFailed)
   return failed && failedCritically(state.agent.tools.get(failed.tool_name), failed)
 }
 
 /**
- * Why the remaining calls of the last response must not begin: they may depend on a critical tool that was not run, or whose
- * outcome is unknown. Neither is a failure of the tool, so the model decides again.
+ * Why the remaining calls of the last response must not begin: they may depend on a critical tool that was not run or whose
+ * outcome is unknown. The tool has not failed, so the model decides again.
  */
-export async function missingCritical(state: RunState): Promise<string | undefined> {
+export async function unmetCritical(state: RunState): Promise<string | undefined> {
   const missing = (await criticalWithoutSuccess(state)).find((result) => !hasFailed(result))
   if (missing === undefined) return undefined
   return `Not run: "${missing.tool_name}", a critical tool, was not run, or its outcome is unknown: see its result, then decide how to go on.`
 }
 
-/** True if the command ran and ended. */
+/** True when the command ran to its end. */
 function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
   return status !== 'INTERRUPTED' && record !== null
 }
 
-/** The results so far, other than success, of the critical tools in the last response. */
+/** The results, other than success, of critical tools in the last response. */
 async function criticalWithoutSuccess({ run, agent }: RunState): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
   if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none

@@ -20,45 +20,49 @@ import { type RunResult, retryOf } from './outcome.js'
 import { changedFiles, changeNotice, driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
-/** Which run goes on, and with what. */
+/** The run to continue, and its input. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   /** Absolute path of the workspace. */
   workDirectory: string
   /**
-   * Says that the run may be believed: its journal names the directory whose commands are run. The engine cannot know; a run that
-   * came with a repository or an archive may be anyone's.
+   * States that you trust the run: its journal names the agent directory whose commands run. The engine cannot check this. A run
+   * that came with a repository or an archive may be an attacker's.
    */
   trusted: true
   /** Default: the workspace's latest run. */
   runId?: string | undefined
-  /** The run as `findRun` has given it, in place of `runId`: its journal is then not read once more. */
+  /** The result of `findRun`, instead of `runId`: saves a second reading of the journal. */
   run?: RunSummary | undefined
   /** The answer, if the run waits for one; otherwise, or together with a decision, a further instruction. */
   message?: string | undefined
   /**
-   * Retries a failed run without a message: the same request is made again or, after a limit that is higher now, the next one.
+   * Retries a failed run without a message: sends the same request again or, after a limit that is higher now, the next one.
    */
   retry?: boolean | undefined
-  /** A person's decision on a command that waits for approval. */
+  /** A person's decision on the command that waits for approval. */
   decision?: Extract<Reply, { requestId: string }> | undefined
-  /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
+  /** Ends a live owner on this machine and takes its run; takes the run of another machine at once. */
   force?: boolean | undefined
-  /** Default: loaded from where `findAgentHome` finds it, with the overrides of the run's last start. */
+  /** Default: loaded from the directory that the journal names, with the overrides of the run's last start. */
   agent?: Agent | undefined
-  /** Replaces, for this and later continues, what was allowed so far; see `RunSummary.allowed`. Default: it stays. */
+  /** Replaces `RunSummary.allowed` for this and later continuations. Default: unchanged. */
   allowed?: Allowed | undefined
 }
 
 /**
- * Goes on with a run that was interrupted, waits for a person, or has ended.
+ * Continues a run that was interrupted, waits for a person, or has ended.
  *
- * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
- * message to go on with, or a failed one `retry`; an interrupted one takes it as a further instruction; a waiting one as the answer.
+ * Settles first what the last engine left open, so that no command runs twice unnoticed. A completed run needs a `message`, a failed
+ * one a `message` or `retry`. An interrupted run takes the message as a further instruction, a waiting one as the answer.
+ *
+ * @example
+ * const result = await continueRun({ workDirectory: '/work/site', trusted: true, message: 'Now in French.' })
+ * if (result.status === 'COMPLETED') console.log(result.answer)
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
  *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
  *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
- *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
+ *   {JournalError} `ERR_RUN_BUSY`: another process is writing the run. {ConfigError} The agent does not load.
  */
 export async function continueRun(given: ContinueRunOptions): Promise<RunResult> {
   if (given.trusted !== true) throw new EngineError('ERR_ENGINE_USAGE', UNTRUSTED)
@@ -69,7 +73,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const summary = options.run ?? (await findRun(workDirectory, options.runId, { runsDirectory }))
   checkContinuable(summary, options)
 
-  const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
+  const agent = options.agent ?? (await loadAgentOf(summary, options.env ?? process.env))
   if (options.retry) requireIterations(summary, maxIterationsFor(agent, options))
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
@@ -80,20 +84,20 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
     sync: options.sync,
   })
   return releasing(run, async () => {
-    checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
-    return goOn(run, { ...options, agent, modelOf })
+    checkContinuable(run.summary(), options) // another engine may have ended it meanwhile
+    return resume(run, { ...options, agent, modelOf })
   })
 }
 
 const UNTRUSTED =
-  'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
+  'Pass trusted: true if you started the run or have read its journal: it names the agent directory whose commands run.'
 
-async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise<Agent> {
   const { overrides } = summary
-  return (await loadAgent(await findAgentHome(summary), { env: environment, overrides })).agent
+  return (await loadAgent(await findAgentHome(summary), { env, overrides })).agent
 }
 
-async function goOn(
+async function resume(
   run: Run,
   options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {
@@ -108,13 +112,13 @@ async function goOn(
   const events: NewEvent[] = [
     engineStart(run, { ...options, workDirectory, task, maxIterations, changed, resumed: true }),
   ]
-  // also together with a decision
+  // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
     events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
   options.onRun?.(run.directory)
-  await updateMetadata(run, () => undefined) // a failure is reported once, at the end
+  await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
   const notices = [changeNotice(changed) ?? []].flat()
@@ -127,7 +131,7 @@ const NO_APPROVAL =
 type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
 
 /**
- * Refuses what cannot take a run further, before anything is written.
+ * Refuses input that cannot continue the run, before anything is written.
  *
  * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
@@ -146,7 +150,7 @@ function requireMessage({ status, directory: path }: RunSummary, { message }: Gi
   })
 }
 
-/** A run that is being written is refused by whoever takes it. */
+/** Lets a running run pass: `openRun` refuses it. */
 function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (message !== undefined || decision !== undefined)
     throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
@@ -157,15 +161,15 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (retryOf(code) === undefined)
     throw noRetry(
       summary,
-      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Go on with a message.`,
+      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Continue it with a message.`,
     )
 }
 
-/** A retry has the iterations that are left of those that the last message may take. */
+/** A retry may use the iterations that the last message has left. */
 function requireIterations(summary: RunSummary, maxIterations: number): void {
   const used = summary.iterationsSinceMessage
   if (used < maxIterations) return
-  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`
+  const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or continue with a message.`
   throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
 }
 
@@ -177,17 +181,15 @@ function noRetry({ runId, status, directory: path }: RunSummary, why: string): E
 function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Given): void {
   const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
   if (decision === undefined || decision.requestId === waiting) return
-  const known =
-    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
+  const known = waiting === undefined ? 'No command waits for approval.' : `Waiting: ${waiting}.`
   throw new EngineError(
     'ERR_ENGINE_NOT_WAITING',
-    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
+    `Run ${runId} has no waiting command with the request id ${decision.requestId}. ${known}`,
   )
 }
 
 /**
- * The answer must be readable, and to a confirmation it must be yes or no: the model would interpret anything else, and may
- * take it for a yes.
+ * Requires a readable answer, and yes or no for a confirmation: the model may take any other answer for a yes.
  */
 function requireAnswer(summary: RunSummary, { message }: Given): void {
   const { humanRequest: request, directory } = summary

@@ -1,6 +1,6 @@
 import type { WayOut } from '@delta/journal'
 
-/** Why a run cannot start or go on; `runAgent` and `continueRun` say which of them they throw, and when. */
+/** Why a run cannot start or continue; each function names the codes that it throws. */
 export type EngineErrorCode =
   | 'ERR_ENGINE_RUN_NOT_FOUND'
   | 'ERR_ENGINE_OTHER_WORKSPACE'
@@ -14,19 +14,19 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_USAGE'
 
 /**
- * What can be done about an error, as `WayOut` of the journal; and
- * - `message`: go on with a message.
- * - `agent`: say where the agent is.
+ * What a person can do about an error: a `WayOut` of the journal, or
+ * - `message`: continue with a message.
+ * - `agent`: name the agent's directory.
  */
 export type EngineWayOut = WayOut | 'message' | 'agent'
 
-/** The engine cannot start or go on. Branch on `code`; show `message` to people. */
+/** The engine cannot start or continue a run. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: EngineErrorCode
-  /** The directory of the run that it is about, if there is one. */
+  /** The directory of the run at fault; undefined when no single run is. */
   readonly path: string | undefined
-  /** Undefined where `message` says all there is to do. */
+  /** Undefined when `message` says what to do. */
   readonly wayOut: EngineWayOut | undefined
 
   constructor(

@@ -23,12 +23,13 @@ import { EngineError } from './errors.js'
 import { readResponse } from './interaction.js'
 
 /**
- * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
- * workspace may have been moved.
+ * Reads the summary of a run in a workspace, by default the latest. `runId` may also name a run whose own workspace is gone: it
+ * may have been moved.
  *
- * @param place.runsDirectory - Where its runs are kept, if that is outside the workspace.
+ * @param workDirectory - Absolute path of the workspace.
+ * @param place.runsDirectory - The directory of its runs, if that is outside the workspace.
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_OTHER_WORKSPACE`.
- *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+ *   {JournalError} `ERR_RUN_EMPTY`: the run never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function findRun(
   workDirectory: string,
@@ -46,17 +47,17 @@ export async function findRun(
   return summary
 }
 
-/** Several workspaces may keep their runs in one directory. */
+/** Several workspaces may keep their runs in one directory, so a run here may belong to another workspace. */
 function refuseOther({ directory, runId }: RunSummary, workDirectory: string): void {
   const own = workDirectoryOf(directory)
   if (own === undefined || isRunOf(workDirectory, directory) || !existsSync(own)) return
-  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} is of another workspace, ${own}.`, {
+  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} belongs to another workspace, ${own}.`, {
     path: directory,
     wayOut: 'continue',
   })
 }
 
-/** @param id - Of a run that is not there, beside others; undefined where there is none. */
+/** @param id - Id of a missing run in a workspace with other runs; undefined in a workspace without runs. */
 function notFound(workDirectory: string, id: string | undefined, place: RunsPlace): EngineError {
   const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
   const code = 'ERR_ENGINE_RUN_NOT_FOUND'
@@ -76,42 +77,42 @@ function missing(error: unknown): undefined {
   throw error
 }
 
-/** A task, and what the runs of a workspace must be like to be taken up for it. */
+/** A task, and which runs of a workspace may be resumed for it. */
 export interface ResumableQuery extends RunsPlace {
   workDirectory: string
   agent: Agent
   message: string
-  /** The id of the run whose tool asks: only runs that it started count. */
+  /** Id of the run whose tool asks: only runs that it started count. */
   parentRun?: string | undefined
-  /** False of a run that this user neither started nor trusts: its journal may say anything. */
+  /** False for a run that this user neither started nor trusts: an attacker may have written its journal. */
   isTrusted: (run: RunSummary) => boolean
-  /** The directory of the agent of a run. */
+  /** The agent directory of a run. */
   agentHomeOf: (run: RunSummary) => Promise<string>
-  /** Ids of runs that are not looked at. */
+  /** Ids of runs to ignore. */
   except?: readonly string[]
 }
 
 /**
- * The run that a repeated command would take up instead of starting another one: the workspace's latest, if it is the same
- * agent's, nothing is set in the agent that was not set for the run, and it was interrupted with the same message, or waits
- * with the same message or with an answer in `response.txt`. With another message the person wants a new run.
+ * Finds the run that a repeated command resumes instead of starting a new one. It is the workspace's latest run, if it has the
+ * same agent and every override of the agent was set for it, and if it was interrupted with the same message, or waits with the
+ * same message or with an answer in `response.txt`.
  *
- * @returns Undefined if there is none. A damaged run has `problem`, and cannot be taken up.
+ * @returns Undefined if no run qualifies. A damaged run has `problem`, and cannot be resumed.
  */
 export async function findResumable(query: ResumableQuery): Promise<RunSummary | undefined> {
   for (const run of await candidates(query)) {
     if (query.except?.includes(run.runId)) continue
-    if (run.problem !== undefined || (await isMeant(run, query))) return run
+    if (run.problem !== undefined || (await matchesQuery(run, query))) return run
   }
   return undefined
 }
 
-/** True if the run was started with that message. */
+/** True when the run was started with this message. */
 export function isTaskOf({ metadata }: RunSummary, message: string): boolean {
   return metadata.initial_message === message
 }
 
-/** A run may have called several agents, with several tasks, some at the same time. */
+/** The latest run; within a parent run, all that it started: it may call several agents, some at the same time. */
 async function candidates(query: ResumableQuery): Promise<RunSummary[]> {
   const { workDirectory, runsDirectory, parentRun, isTrusted } = query
   if (parentRun !== undefined) {
@@ -123,7 +124,7 @@ async function candidates(query: ResumableQuery): Promise<RunSummary[]> {
   return [await readRun(runDirectory(workDirectory, latest, { runsDirectory }), { tolerant: true })]
 }
 
-async function isMeant(run: RunSummary, query: ResumableQuery): Promise<boolean> {
+async function matchesQuery(run: RunSummary, query: ResumableQuery): Promise<boolean> {
   const { agent, message } = query
   const waits = run.status === 'WAITING_FOR_INPUT'
   if (!waits && run.status !== 'INTERRUPTED') return false
@@ -148,12 +149,12 @@ async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQue
 }
 
 /**
- * Where the agent of a run is now: the directory it was started with or, if that is gone, the newest existing one that a
- * later engine was told to use. While the first exists, no later one replaces it: a command of the run may have started
- * that engine, and named an agent that a model wrote.
+ * Finds the agent directory of a run: the one the run was started with or, if that is gone, the newest existing one of a later
+ * start. While the first exists, no later one replaces it: a command of the run may have started that engine with an agent
+ * that a model wrote.
  *
- * @returns A directory that may be gone, too, when all of them are.
- * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
+ * @returns The first directory when all of them are gone.
+ * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: the journal names no agent. {JournalError} The journal is damaged.
  */
 export async function findAgentHome({ runId, directory, metadata }: RunSummary): Promise<string> {
   const first = metadata.agent_home

@@ -4,7 +4,7 @@ import { isJournalError, JournalError } from '@delta/journal'
 import { asWriteError } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import { ASK_HUMAN, eraseSecrets } from './ask-human.js'
-import { recordSkippedOf } from './hook-protocol.js'
+import { recordSkippedIn } from './hook-protocol.js'
 import { notifyHook } from './hooks.js'
 import {
   type Failure,
@@ -15,16 +15,16 @@ import {
   recordedFailure,
 } from './outcome.js'
 import { type EngineEvent, type RunState, record } from './run-state.js'
-import { wasTold } from './settle.js'
+import { wasErrorHookRun } from './settle.js'
 
-/** A run that is being stopped has this long for each of its `on_error` and `on_run_end` hooks. Milliseconds. */
+/** When a run is stopped, each `on_error` and `on_run_end` hook has this long. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
 
 /**
- * Runs the loop and writes the run's end: of a failed run one `ERROR` and `on_error`, then `on_run_end` (never while waiting),
- * secrets erased, `ENGINE_END`, synced.
- * An error that ended the loop (a missing context source, say) makes the run `FAILED`. One from
- * writing the run's own files is rethrown instead, since a journal that cannot be written cannot record it.
+ * Runs the loop and writes the run's end: for a failed run one `ERROR` and `on_error`, then `on_run_end` (not while waiting),
+ * erased secrets, `ENGINE_END`, sync.
+ * An error that ends the loop, such as a missing context source, makes the run `FAILED`. An error from writing the run's own
+ * files is rethrown: a journal that cannot be written cannot record it.
  */
 export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(state, error))
@@ -43,13 +43,13 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
     ...(state.warnings.size > 0 ? { warnings: [...state.warnings] } : {}),
   })
-  state.run.journal.sync() // before anybody hears how it ended
+  state.run.journal.sync() // before the outcome is reported
   for (const event of ended) state.emit({ kind: 'journal', event })
   await updateMetadata(state.run, state.emit)
-  // the iteration and the details of a failure are for its ERROR alone
-  const { iteration: _iteration, details: _details, ...told } = { iteration: 0, details: {}, ...outcome }
+  // the iteration and the details of a failure belong to its ERROR event only
+  const { iteration: _iteration, details: _details, ...reported } = { iteration: 0, details: {}, ...outcome }
   return {
-    ...told,
+    ...reported,
     runId: state.run.runId,
     runDirectory: state.run.directory,
     iterations: summary.lastIteration,
@@ -58,8 +58,8 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
 }
 
 /**
- * Journals the one `ERROR` of a failed run and calls `on_error` for it, unless the last engine did and was killed then. A
- * crash in between leaves the hook to the next engine.
+ * Journals the one `ERROR` of a failed run and runs `on_error` for it, unless the last engine did so before it was killed.
+ * After a crash in between, the next engine runs the hook.
  */
 async function reportFailure(
   state: RunState,
@@ -76,8 +76,8 @@ async function reportFailure(
       recoverable: false,
     })
   }
-  await recordSkippedOf(state, iteration)
-  if (isRecorded && summary.failure && (await wasTold(state, summary.failure))) return
+  await recordSkippedIn(state, iteration)
+  if (isRecorded && summary.failure && (await wasErrorHookRun(state, summary.failure))) return
   await notifyHook(state, 'on_error', { iteration, errorMessage: reason, lingerMs: STOPPING_HOOK_MS })
 }
 
@@ -92,38 +92,38 @@ async function unexpected(state: RunState, thrown: unknown): Promise<Outcome> {
   if (state.signal.aborted) return interrupted(state.signal)
   const { code, stack } = Object(error) as { code?: unknown; stack?: unknown }
   const message = error instanceof Error ? error.message : String(error)
-  return failureBy({ message, code }, { iteration: presentIteration(state), details: { code, stack } })
+  return failureBy({ message, code }, { iteration: currentIteration(state), details: { code, stack } })
 }
 
-/** The cycle whose calls are open, or else the one that has no thought yet. */
-function presentIteration({ run }: RunState): number {
+/** The iteration with open tool calls, otherwise the one that has no thought yet. */
+function currentIteration({ run }: RunState): number {
   const { lastIteration, pendingCalls } = run.summary()
   return pendingCalls.length > 0 ? lastIteration : lastIteration + 1
 }
 
 /**
- * Turns a system error from writing the run's own directory into a `JournalError`; returns any other error as it is. Such a
- * run has not failed: it can go on from what is recorded once the directory can be written again.
+ * Turns a system error from writing the run's own directory into a `JournalError`; returns any other error unchanged. Such a
+ * run has not failed: it can continue from its records once the directory can be written again.
  */
 export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
   if (isJournalError(error) || syscall === undefined) return error
   const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
-  // a missing file is none of its records, unless a directory of the run was deleted or moved meanwhile
+  // a missing file is not a record of the run, unless a directory of the run was deleted or moved meanwhile
   const isMissing = code === 'ENOENT' && path !== undefined && !isGone(dirname(path))
   return isOurs && !isMissing ? asWriteError(error, path ?? run.directory) : error
 }
 
-/** The disk takes no more data. */
+/** The disk is full or read-only. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
 
-/** Adds to a write error which results were lost and the command that continues the run; or says that the run is gone. */
-function withWayOn(error: unknown, run: Run): unknown {
+/** Adds to a write error which results were lost and how to continue the run, or says that the run is gone. */
+function withWayOut(error: unknown, run: Run): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
   const { code, message, path, cause } = error
-  // deleted, perhaps by a command of the agent, or moved: advice on permissions would not help
+  // a command of the agent may have deleted or moved it: advice on permissions would not help
   if (isGone(run.directory)) return new JournalError(code, `${run.directory}: ${GONE}`, { path, cause })
-  if (isGone(run.paths.journal)) return error // there is nothing to go on with
+  if (isGone(run.paths.journal)) return error // without a journal the run cannot be continued
   const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
     ({ name }) => `The result of "${name}" was not recorded: it may have taken effect.`,
@@ -134,7 +134,7 @@ function withWayOn(error: unknown, run: Run): unknown {
 const GONE = `The run can no longer be recorded: its directory is gone.
 It, or its whole workspace, was deleted or moved during the run. If it was moved, put it back and continue the run; a deleted run cannot be continued.`
 
-/** False for a path that merely cannot be reached for want of permission. */
+/** True only for a missing path, not for one without permission. */
 function isGone(path: string): boolean {
   try {
     lstatSync(path)
@@ -145,20 +145,19 @@ function isGone(path: string): boolean {
 }
 
 /**
- * Works on a run that this process owns, and releases it whatever happens. A write error is rethrown with advice on how to
- * continue.
+ * Works on a run that this process owns, and releases it in every case. A write error is rethrown with how to continue.
  */
 export async function releasing<T>(run: Run, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw withWayOn(asRecordFailure(error, run), run)
+    throw withWayOut(asRecordFailure(error, run), run)
   } finally {
     run.close()
   }
 }
 
-/** Replaces `metadata.json`. It only repeats what the journal says, so a failure to write it is just reported. */
+/** Replaces `metadata.json`. It only repeats the journal, so a failure to write it is a notice. */
 export async function updateMetadata(run: Run, emit: (event: EngineEvent) => void): Promise<void> {
   try {
     await run.updateMetadata()

@@ -5,23 +5,23 @@ import { readIfThere } from '@delta/durable'
 import type { CommandOutcome } from '@delta/executor'
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
 
-/** `output/control.json`: leave the call out, or end the run. */
+/** `output/control.json`: skip the call, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
 
 /** What a hook may write to its `output/`. */
 export interface OutputFile<Value> {
-  /** Its names; the first that exists counts. */
+  /** File names; the first that exists counts. */
   names: readonly string[]
-  /** Its largest size, since it is read into memory whole. */
-  largestMiB: number
-  /** @throws {Error} What is wrong with the text, as the end of "wrote an output/… that". */
+  /** Size limit, because the whole file is read into memory. */
+  maxMiB: number
+  /** @throws {Error} The message completes the sentence "wrote an output/… that". */
   parse(text: string): Value
 }
 
-/** The request to send instead. What its messages say is for the server to judge. */
+/** The request to send instead. The server judges its messages. */
 export const REQUEST: OutputFile<ChatRequest> = {
   names: ['final_payload.json', 'payload_override.dat'],
-  largestMiB: 64,
+  maxMiB: 64,
   parse(text) {
     const request = parseJson(text) as ChatRequest
     const { messages } = Object(request) as { messages?: unknown }
@@ -30,10 +30,10 @@ export const REQUEST: OutputFile<ChatRequest> = {
   },
 }
 
-/** The message to use as the model's, parsed as the model's own would be. */
+/** The message to use instead of the model's, parsed like the model's own. */
 export const MESSAGE: OutputFile<AssistantMessage> = {
   names: ['payload_override.dat'],
-  largestMiB: 64,
+  maxMiB: 64,
   parse(text) {
     const message = parseJson(text)
     if (Object(message).role !== 'assistant')
@@ -46,28 +46,28 @@ export const MESSAGE: OutputFile<AssistantMessage> = {
   },
 }
 
-/** What the model is to read instead of a result: any text. */
+/** The text that the model reads instead of a result. */
 export const OBSERVATION: OutputFile<string> = {
   names: ['payload_override.dat'],
-  largestMiB: 4,
+  maxMiB: 4,
   parse: (text) => text,
 }
 
-/** A hook that has ended, and how it is judged. */
+/** What a hook that has ended did. */
 export interface HookOutcome<Value = unknown> {
   name: HookName
   iteration: number
-  /** Why it failed, for people; undefined when it succeeded. */
+  /** Why the hook failed, for people; undefined when it succeeded. */
   failure: string | undefined
-  /** Nothing failed but what it wrote instead of its payload. */
+  /** True when only its replacement for the payload is invalid. */
   isOnlyUnusable: boolean
   control: Control | undefined
-  /** What it wrote instead of its payload. */
+  /** What the hook wrote instead of its payload. */
   replacement: Value | undefined
 }
 
 /** Reads what a hook left in its `output/`, if it exited with 0. */
-export function verdictOn<Value>(
+export function judgeHook<Value>(
   name: HookName,
   ended: {
     hook: Hook
@@ -78,7 +78,7 @@ export function verdictOn<Value>(
   },
 ): HookOutcome<Value> {
   const { directory, iteration } = ended
-  const failed = howItFailed(ended)
+  const failed = failureOf(ended.result, ended.hook.timeoutMs)
   const control = failed === undefined ? readControl(directory, name) : { problem: failed }
   const read: Read<Value> =
     control.problem === undefined && ended.replacement ? readOutput(directory, ended.replacement) : {}
@@ -93,13 +93,13 @@ export function verdictOn<Value>(
   }
 }
 
-/** Undefined for a hook that exited with 0. */
-function howItFailed({ hook, result }: { hook: Hook; result: CommandOutcome }): string | undefined {
+/** How a command failed, as words that follow its name; undefined when it exited with 0. */
+export function failureOf(result: CommandOutcome, timeoutMs: number): string | undefined {
   const { status, exitCode } = result
   const said = lastWords(result.stderr.text)
   switch (status) {
     case 'TIMEOUT':
-      return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
+      return `timed out after ${timeoutMs} ms (timeout_ms)`
     case 'NOT_STARTED':
       return `could not start: ${result.startError.message}`
     case 'EXITED':
@@ -109,38 +109,37 @@ function howItFailed({ hook, result }: { hook: Hook; result: CommandOutcome }): 
   }
 }
 
-/** The last line, cut: the model may have to read it, and a program may write everything on one line. */
+/** The last line, truncated: the model may read it, and a program may write everything on one line. */
 function lastWords(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? ''
-  const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // never half a character
+  const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // keeps characters whole
   return line === '' ? '' : `: ${shown}${shown === line ? '' : '…'}`
 }
 
-/** What was read; or what the hook did wrong, in words that follow its name. Neither if it wrote nothing. */
+/** The value read, or a problem as words that follow the hook's name. Empty when the hook wrote nothing. */
 interface Read<Value> {
   value?: Value
   problem?: string
 }
 
 /**
- * Reads a hook's `control.json`. Anything that is not understood, or not possible for this hook, is a problem and never ignored: a
- * guard may have written it.
+ * Reads a hook's `control.json`. An unknown or impossible action is a problem, and never ignored: a guard may have written it.
  */
 export function readControl(directory: string, hook: HookName): Read<Control> {
   return readOutput(directory, {
     names: ['control.json'],
-    largestMiB: 1,
+    maxMiB: 1,
     parse: (text) => parseControl(text, hook),
   })
 }
 
-function readOutput<Value>(directory: string, { names, largestMiB, parse }: OutputFile<Value>): Read<Value> {
+function readOutput<Value>(directory: string, { names, maxMiB, parse }: OutputFile<Value>): Read<Value> {
   const output = join(directory, 'output')
   if (!statSync(output, { throwIfNoEntry: false })?.isDirectory())
     return { problem: 'removed its output/, in which it may have decided something' }
   for (const name of names) {
     try {
-      const bytes = readIfThere(join(output, name), { mostBytes: largestMiB * 2 ** 20 })
+      const bytes = readIfThere(join(output, name), { mostBytes: maxMiB * 2 ** 20 })
       if (bytes !== undefined) return { value: parse(bytes.toString()) }
     } catch (error) {
       const { syscall, message } = error as NodeJS.ErrnoException
@@ -151,23 +150,20 @@ function readOutput<Value>(directory: string, { names, largestMiB, parse }: Outp
   return {}
 }
 
-/** Only a call that has not been made can be skipped, and a run that is ending cannot be stopped. */
+/** Only `pre_tool_execution` can skip a call, and `on_run_end` cannot stop the run. */
 function parseControl(text: string, hook: HookName): Control {
   const { action, observation, reason } = Object(parseJson(text)) as Record<string, unknown>
   if (action === 'skip' && hook === 'pre_tool_execution')
     return { action, observation: textOr(observation, 'Skipped by a hook.') }
   if (action === 'stop' && hook !== 'on_run_end')
     return { action, reason: textOr(reason, 'stopped by a hook') }
-  throw new Error(`has the action ${JSON.stringify(action)}; ${whatIsPossible(hook)}`)
+  const isGuard = hook === 'pre_tool_execution'
+  const possible = [...(isGuard ? [SKIP] : []), ...(hook === 'on_run_end' ? [] : [STOP])].join(' or ')
+  throw new Error(`has the action ${JSON.stringify(action)}; possible here: ${possible || 'none'}`)
 }
 
-function whatIsPossible(hook: HookName): string {
-  if (hook === 'on_run_end') return 'there is none here: the run ends as it is'
-  const stop = '{"action":"stop","reason":"…"}'
-  return hook === 'pre_tool_execution'
-    ? `it can be {"action":"skip","observation":"…"} or ${stop}`
-    : `it can only be ${stop} here: no call is left to skip`
-}
+const SKIP = '{"action":"skip","observation":"…"}'
+const STOP = '{"action":"stop","reason":"…"}'
 
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' && value !== '' ? value : fallback

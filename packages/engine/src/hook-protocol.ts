@@ -13,19 +13,19 @@ import { redactFile, secretValues } from '@delta/executor/internal'
 import { recordName } from '@delta/journal/internal'
 import { isKnownEvent } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
-import { type HookOutcome, type OutputFile, verdictOn } from './hook-output.js'
+import { type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
 import { lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
 
-/** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
+/** Time between TERM and KILL for a hook that begins while its run is being stopped. Milliseconds. */
 const STOPPING_GRACE_MS = 200
 
 /**
- * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
- * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or when it is
- * skipped, because the run is being stopped and this hook may not linger.
+ * Runs one hook by the directory protocol: writes `input/`, runs the command in the workspace with `DELTA_HOOK_IO_PATH`, and
+ * reads `output/` if it exits with 0. Undefined when the agent has no such hook, or when the run is being stopped and the hook
+ * has no `lingerMs`; then it is skipped.
  *
- * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
- * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
+ * A hook may run again after a crash; the iteration and the call in `context.json` identify the repetition.
+ * The journal gets a `HOOK_EXECUTION_AUDIT`; the record of the process lies beside the hook's directory.
  */
 export async function runHook<Value = never>(
   state: RunState,
@@ -40,9 +40,9 @@ export async function runHook<Value = never>(
   const directory = newDirectory(state.run.paths.hooks, name)
   writeInput(state, name, { directory, input })
   state.run.journal.sync()
-  const known = knownSecrets(state)
+  const known = secretRedactor(state)
   const argv = commandOf(state, hook)
-  const lingering = abortLater(state.signal, input.lingerMs ?? 0)
+  const lingering = delayedSignal(state.signal, input.lingerMs ?? 0)
   const result = await runCommand(argv, {
     cwd: state.run.workDirectory,
     env: hookEnvironment(state, hook, { directory, input }),
@@ -53,12 +53,12 @@ export async function runHook<Value = never>(
   }).finally(lingering.clear)
   redactOutput(directory, known)
   const { iteration, actionId, replacement } = input
-  const outcome = verdictOn(name, { hook, iteration, directory, replacement, result })
+  const outcome = judgeHook(name, { hook, iteration, directory, replacement, result })
   recordHook(state, outcome, { argv, result, directory, actionId })
   return outcome
 }
 
-/** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */
+/** Writes the record beside the hook's directory first: for `endOrphanedHooks`, a hook without one is unfinished. */
 function recordHook(
   state: RunState,
   { name, iteration, failure, isOnlyUnusable, replacement }: HookOutcome,
@@ -85,14 +85,14 @@ function recordHook(
     io_path_ref: relative(state.run.directory, directory),
     duration_ms: result.durationMs,
     ...(actionId === undefined ? {} : { action_id: actionId }),
-    // what the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is
+    // what the model reads instead of the tool's result; the `ACTION_RESULT` itself is unchanged
     ...(typeof replacement === 'string' && { observation_override: replacement }),
   })
-  const isToldToModel = isOnlyUnusable && name === 'post_llm_response'
-  if (failure && !isToldToModel) state.emit({ kind: 'notice', message: failure })
+  const isReportedToModel = isOnlyUnusable && name === 'post_llm_response'
+  if (failure && !isReportedToModel) state.emit({ kind: 'notice', message: failure })
 }
 
-/** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */
+/** The path of a new directory. A clock that was set back repeats names, so taken ones are passed over. */
 function newDirectory(parent: string, name: HookName): string {
   for (;;) {
     const path = join(parent, recordName(new Date(), name, { labelFirst: true }))
@@ -100,7 +100,7 @@ function newDirectory(parent: string, name: HookName): string {
   }
 }
 
-/** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
+/** A hook's argv, without a shell; `${AGENT_HOME}` and `${CWD}` are the only variables. */
 function commandOf(state: RunState, hook: Hook): string[] {
   const variables: Record<string, string> = variablesOf(state)
   return hook.command.map((word) =>
@@ -108,22 +108,22 @@ function commandOf(state: RunState, hook: Hook): string[] {
   )
 }
 
-/** What the engine tells a hook: as files in `input/`, short values also as environment variables. */
+/** What a hook receives: files in `input/`, and short values also as environment variables. */
 export interface HookInput<Value = never> {
   iteration: number
   actionId?: string
   toolName?: string
   toolResult?: string
   errorMessage?: string
-  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
+  /** The main payload, built only if the agent has this hook, and its file name in `input/`. */
   payload?: { file: string; data: () => string }
   /** What the hook may write instead of the payload. */
   replacement?: OutputFile<Value>
-  /** Milliseconds that it has left when the run is stopped. Without it the hook ends at once, or does not begin. */
+  /** Milliseconds that the hook has left when the run is stopped. Default: it ends at once, or does not begin. */
   lingerMs?: number
 }
 
-/** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */
+/** Makes a hook's directory: `input/` with its files, and an empty `output/`. */
 function writeInput(
   state: RunState,
   name: HookName,
@@ -147,10 +147,10 @@ function writeInput(
   if (input.payload) write(input.payload.file, input.payload.data())
 }
 
-/** Where `TOOL_RESULT` and `ERROR_MESSAGE` are cut; the whole is in `input/`. One variable may hold 128 KB on Linux. */
-const LONGEST_VARIABLE_BYTES = 32 * 1024
+/** `TOOL_RESULT` and `ERROR_MESSAGE` are truncated to this; `input/` has the whole text. Linux allows 128 KB. */
+const MAX_VARIABLE_BYTES = 32 * 1024
 
-/** A hook's environment: the base set of every command, then what this event is about. */
+/** A hook's environment: the base set of every command, then the variables of this event. */
 function hookEnvironment(
   state: RunState,
   hook: Hook,
@@ -162,7 +162,7 @@ function hookEnvironment(
     extra: {
       DELTA_HOOK_IO_PATH: directory,
       ITERATION_COUNT: String(input.iteration),
-      // without a value, a variable of the user stays
+      // without a value, the user's own variable stays
       ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
       ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
       ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
@@ -171,19 +171,19 @@ function hookEnvironment(
   })
 }
 
-/** A value that a process can be started with: no NUL, not too long, and no half of a character at its end. */
+/** Makes a text a valid variable: without NUL, not too long, and truncated between characters. */
 function cut(text: string): string {
-  const bytes = Buffer.from(text.replaceAll('\0', '\\0')).subarray(0, LONGEST_VARIABLE_BYTES)
+  const bytes = Buffer.from(text.replaceAll('\0', '\\0')).subarray(0, MAX_VARIABLE_BYTES)
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 }
 
-/** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */
-function knownSecrets(state: RunState): Redactor {
+/** Redacts the engine's keys, which hooks may see, and the run's secrets: a record must hold neither. */
+function secretRedactor(state: RunState): Redactor {
   const entrusted = Object.values(secretTokens(state.run.paths.secrets))
   return createRedactor([...secretValues(state.credentials), ...entrusted])
 }
 
-/** Redacts the files in a hook's `output/`, before anything reads them. */
+/** Redacts the files in a hook's `output/`. Called before they are read. */
 function redactOutput(directory: string, known: Redactor): void {
   const output = join(directory, 'output')
   if (!known.active || !statSync(output, { throwIfNoEntry: false })?.isDirectory()) return
@@ -193,8 +193,8 @@ function redactOutput(directory: string, known: Redactor): void {
   }
 }
 
-/** A signal that is aborted `ms` after another; `clear` forgets both. */
-function abortLater(signal: AbortSignal, ms: number): { signal: AbortSignal; clear: () => void } {
+/** A signal that is aborted `ms` after another; `clear` releases both. */
+function delayedSignal(signal: AbortSignal, ms: number): { signal: AbortSignal; clear: () => void } {
   const later = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const begin = (): void => {
@@ -209,7 +209,7 @@ function abortLater(signal: AbortSignal, ms: number): { signal: AbortSignal; cle
   return { signal: later.signal, clear }
 }
 
-/** Journals that a hook of the agent was not run, so that an audit knows of every hook that was due. */
+/** Journals a hook that was due but not run, so that an audit has every due hook. */
 export function recordSkipped(
   state: RunState,
   name: HookName,
@@ -225,12 +225,12 @@ export function recordSkipped(
   })
 }
 
-/** What runs once in every cycle that comes to its end, in this order. */
-const OF_EACH_CYCLE = ['pre_llm_request', 'post_llm_response', 'on_iteration_end'] as const
+/** The hooks that run once in each complete iteration, in this order. */
+const ITERATION_HOOKS = ['pre_llm_request', 'post_llm_response', 'on_iteration_end'] as const
 
-/** Does so for the hooks that a cycle did not come to, because the run failed in it. */
-export async function recordSkippedOf(state: RunState, iteration: number): Promise<void> {
-  const due = OF_EACH_CYCLE.filter((name) => state.agent.hooks[name])
+/** Journals as skipped the hooks that an iteration did not reach because the run failed. */
+export async function recordSkippedIn(state: RunState, iteration: number): Promise<void> {
+  const due = ITERATION_HOOKS.filter((name) => state.agent.hooks[name])
   if (due.length === 0) return
   const seen = lastIterationOf(await state.run.events()).map((event) =>
     isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.iteration === iteration

@@ -3,10 +3,10 @@ import type { ToolResult } from '@delta/executor'
 import type { ChatRequest, ChatResponse } from '@delta/model'
 import { type HookOutcome, MESSAGE, OBSERVATION, REQUEST } from './hook-output.js'
 import { type HookInput, runHook } from './hook-protocol.js'
-import { interrupted, type Outcome, type Step } from './outcome.js'
+import { interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
 
-/** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
+/** Runs a hook that replaces nothing. Resolves to an outcome when the hook stops the run. */
 export async function notifyHook(
   state: RunState,
   name: HookName,
@@ -15,7 +15,7 @@ export async function notifyHook(
   return stopAskedFor(await runHook(state, name, input))
 }
 
-/** The end of the run, if the hook's `control.json` asked for it. */
+/** The end of the run, when the hook's `control.json` asks for it. */
 export function stopAskedFor(
   hook: Pick<HookOutcome, 'name' | 'control' | 'iteration'> | undefined,
 ): Outcome | undefined {
@@ -30,14 +30,14 @@ export function stopAskedFor(
 }
 
 /**
- * `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json` or, by the name that all hooks
- * share, `payload_override.dat`: the request that is sent. If it fails, the agent is told.
+ * `pre_llm_request`: the hook reads `proposed_payload.json` and may write the request to send, as `final_payload.json` or
+ * `payload_override.dat`. If the hook fails, a `SYSTEM_MESSAGE` tells the agent.
  */
 export async function overrideRequest(
   state: RunState,
   proposed: ChatRequest,
   iteration: number,
-): Promise<Step<ChatRequest>> {
+): Promise<OrStopped<ChatRequest>> {
   const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
   const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
@@ -49,14 +49,14 @@ export async function overrideRequest(
 }
 
 /**
- * `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. If that is
- * unusable, the agent is told, and the original is used.
+ * `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. If that file
+ * is invalid, the original message is used, and a `SYSTEM_MESSAGE` tells the agent.
  */
 export async function overrideResponse(
   state: RunState,
   response: ChatResponse,
   iteration: number,
-): Promise<Step<ChatResponse>> {
+): Promise<OrStopped<ChatResponse>> {
   const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
   const hook = await runHook(state, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)
@@ -65,7 +65,7 @@ export async function overrideResponse(
   return { value: hook?.replacement ? withMessage(response, hook.replacement) : response }
 }
 
-/** Where the hook took the calls away, the server's reason to stop, which announces them, says nothing of what is left. */
+/** Drops the finish reason when the hook removed all calls: it would still announce them. */
 function withMessage(response: ChatResponse, message: ChatResponse['message']): ChatResponse {
   const { finishReason: _, ...withoutReason } = response
   const had = response.message.tool_calls?.length ?? 0
@@ -77,14 +77,14 @@ function warn(state: RunState, iteration: number, content: string): void {
   record(state, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
 }
 
-/** How long the hook may still look at a result when the run is stopped. Milliseconds. */
+/** When the run is stopped, `post_tool_execution` has this long for a result. Milliseconds. */
 const LAST_LOOK_MS = 500
 
 /**
- * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
- * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
+ * `pre_tool_execution`: may skip the call or stop the run. A guard that fails blocks the call: its crash must not allow it.
+ * A guard that ends because the run is being stopped has not decided: the call is left to the next engine.
  *
- * @returns What the model reads instead of a result, or the end of the run; undefined if the call may run.
+ * @returns What the model reads instead of a result, or the end of the run; undefined when the call may run.
  */
 export async function guardCall(
   state: RunState,
@@ -107,7 +107,7 @@ export async function guardCall(
   return `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`
 }
 
-/** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
+/** `post_tool_execution`: sees the result and may replace what the model reads; the `ACTION_RESULT` is unchanged. */
 export async function reportResult(
   state: RunState,
   call: Pick<Call, 'action_id' | 'name'>,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
 import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere, replaceFile, syncName } from '@delta/durable'
@@ -7,8 +8,8 @@ import { interrupted, type Outcome, type Question } from './outcome.js'
 import type { RunState } from './run-state.js'
 
 /**
- * The answer to a journaled question: the one that is given, or else the person's at the terminal. Without either the question is
- * left in `interaction/`, and this engine's part ends.
+ * The answer to a journaled question: `given`, otherwise the person's at the terminal. Without either, the question is written
+ * to `interaction/`, and the outcome ends this engine's part.
  */
 export async function answerTo(
   state: RunState,
@@ -18,32 +19,30 @@ export async function answerTo(
   const answer = given ?? (await askPerson(state, question))
   if (answer !== undefined) return answer
   if (state.signal.aborted) return interrupted(state.signal)
-  leaveQuestion(state.run.paths.interaction, question)
+  writeQuestion(state.run.paths.interaction, question)
   const reasonCode = question.command === undefined ? 'question' : 'approval'
   return { status: 'WAITING_FOR_INPUT', reasonCode, question }
 }
 
-/** The answer from the terminal; undefined when nobody is there, input has ended, or the run is being stopped. */
+/** The answer from the terminal; undefined without a person, at the end of input, or when the run is being stopped. */
 async function askPerson(state: RunState, question: Question): Promise<string | undefined> {
   if (!state.ask || state.signal.aborted) return undefined
   state.run.journal.sync()
-  const { signal } = state
-  let stop = (): void => undefined
-  const stopped = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined)
-  })
-  signal.addEventListener('abort', stop, { once: true }) // before `ask`, which may stop the run itself
+  const answered = new AbortController()
+  const nothing = () => undefined
+  // listens before `ask` is called, which may stop the run itself
+  const stopped = once(state.signal, 'abort', { signal: answered.signal }).then(nothing, nothing)
   try {
     return await Promise.race([state.ask(question), stopped])
   } finally {
-    signal.removeEventListener('abort', stop)
+    answered.abort()
   }
 }
 
-/** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
-function leaveQuestion(directory: string, question: Question): void {
+/** Writes a question for a person or a program: `request.json`, and an empty `response.txt` to fill in. */
+function writeQuestion(directory: string, question: Question): void {
   if (isAskedIn(directory, question)) return
-  if (isLink(directory)) rmSync(directory) // a tool made it, to have what is written here go elsewhere
+  if (isLink(directory)) rmSync(directory) // a tool made it to redirect these files
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const request = {
     request_id: question.requestId,
@@ -51,7 +50,7 @@ function leaveQuestion(directory: string, question: Question): void {
     prompt: question.prompt,
     input_type: question.inputType,
     sensitive: question.sensitive,
-    command: question.command, // this and the following only for an approval
+    command: question.command, // this and the following fields only for an approval
     started: question.started,
     tool_name: question.tool,
     reasons: question.reasons,
@@ -63,10 +62,10 @@ function leaveQuestion(directory: string, question: Question): void {
 }
 
 /**
- * The answer in `response.txt`, without one final newline. Undefined when there is none, when it is blank (a blank `-m` is
- * refused, too), or when it belongs to another question: a crash can leave an old one behind.
+ * The answer in `response.txt`, without one final newline. Undefined when the file is missing, blank, or belongs to another
+ * question, which a crash can leave behind.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not text.
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not UTF-8 text.
  */
 export function readResponse(directory: string, question: Question): string | undefined {
   if (!isAskedIn(directory, question)) return undefined
@@ -76,11 +75,11 @@ export function readResponse(directory: string, question: Question): string | un
   return text?.trim() === '' ? undefined : text
 }
 
-/** Any program may have written the answer; bytes that are not UTF-8 would reach the model as replacement characters. */
+/** Refuses bytes that are not UTF-8: they would reach the model as replacement characters. */
 function readText(path: string): string | undefined {
   const what = lstatSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
-  // a link may lead to any file, and reading a pipe would wait for ever
+  // a link may point to any file, and reading a pipe would block
   if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`)
   const bytes = readWithoutLink(path)
   if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
@@ -107,7 +106,7 @@ function noAnswer(why: string): EngineError {
   )
 }
 
-/** Removes question and answer once the answer is in the journal. */
+/** Removes question and answer. Called once the answer is in the journal. */
 export function clearInteraction(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
 }
@@ -119,6 +118,6 @@ function isAskedIn(directory: string, question: Question): boolean {
   try {
     return (JSON.parse(text) as { request_id?: unknown }).request_id === question.requestId
   } catch {
-    return false // somebody's edit broke it; the question is written again
+    return false // an edit broke the file; the question is written again
   }
 }

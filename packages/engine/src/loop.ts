@@ -8,7 +8,7 @@ import { think } from './think.js'
 /**
  * Runs one agent until it answers, is stopped, waits for a person, or is out of iterations.
  *
- * Keeps no state of its own: each cycle rebuilds the conversation from the journal, so a
+ * Keeps no state of its own: each iteration rebuilds the conversation from the journal, so a
  * killed run resumes by calling this again on the same directory. A tool that fails is an
  * observation for the model, not an error here.
  */

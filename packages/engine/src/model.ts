@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type CommandOutcome, commandEnvironment, runCommand } from '@delta/executor'
+import { commandEnvironment, runCommand } from '@delta/executor'
 import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
 import {
@@ -12,19 +12,20 @@ import {
   scriptModel,
 } from '@delta/model'
 import { EngineError } from './errors.js'
+import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
 
-/** Makes the model of one run. A model that is a command gets the environment of the run's other commands. */
+/** Makes the model of one run. A model that is a command gets the environment of the run's commands. */
 export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
 
 /**
- * The model of a run: the one that is given, or else the one that `llm.provider` names. It is not called yet.
+ * The model of a run: the `model` option, otherwise the one that `llm.provider` names. Sends no request.
  *
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
  */
 export async function modelFor(
   agent: Agent,
-  { model, credentials = {}, environment = process.env }: EngineOptions,
+  { model, credentials = {}, env = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
   if (model !== undefined) return () => model
   const { llm, home } = agent
@@ -37,9 +38,9 @@ export async function modelFor(
     case 'command': {
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-      // it may be a client of the provider
-      const keys = { credentials: credentialsOf(environment), passEnv: CREDENTIAL_NAMES }
-      return (ofCommands) => commandModel(argv, { agent, environment: commandEnvironment(ofCommands, keys) })
+      // the command may be a client of the provider
+      const keys = { credentials: credentialsOf(env), passEnv: CREDENTIAL_NAMES }
+      return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
       const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))
@@ -48,10 +49,7 @@ export async function modelFor(
     case 'openai': {
       const { apiKey, baseUrl = llm.baseUrl } = credentials
       if (apiKey === undefined && baseUrl === undefined)
-        throw new EngineError(
-          'ERR_ENGINE_NO_CREDENTIALS',
-          environment.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY,
-        )
+        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', env.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY)
       const { openAiModel } = await import('@delta/model/openai')
       const openAi = openAiModel({ apiKey, baseUrl, timeoutMs: llm.timeoutMs })
       return () => openAi
@@ -66,51 +64,43 @@ Add to that tool: pass_env: [DELTA_API_KEY]. A tool whose command is "delta run"
 
 const NO_KEY = `No API key and no base URL for the model. Choose one of these:
   a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
-  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do`
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a chat-completions API works`
 
-/** A longer answer is cut, and then fails to parse. Bytes. */
+/** A longer response is truncated, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 const WHAT_IT_PRINTS =
-  'It must print one assistant message of the chat-completions format to stdout, such as {"content": "…"}, and nothing else; anything for people goes to stderr.'
+  'It must print exactly one assistant message of the chat-completions format to stdout, such as {"content": "…"}. Messages for people belong on stderr.'
 
 /**
- * A model that is a command: it reads the request (JSON) on stdin and prints a completion in OpenAI's shape, or a bare
- * assistant message. It runs in the agent's directory.
+ * A model that is a command. It runs in the agent's directory, reads the request (JSON) on stdin, and prints a chat completion
+ * or a bare assistant message.
  *
  * `complete` throws `ModelError`: `ERR_MODEL_CONNECTION` when the command did not start or failed, with the last line of
- * its stderr; `ERR_MODEL_TIMEOUT` when it took longer than `timeoutMs`, by default without end; `ERR_MODEL_RESPONSE` when it
- * printed something else.
+ * its stderr; `ERR_MODEL_TIMEOUT` after `llm.timeout_ms` (default: no limit); `ERR_MODEL_RESPONSE` for any other output.
  */
 function commandModel(
   argv: readonly string[],
-  { agent, environment }: { agent: Agent; environment: NodeJS.ProcessEnv },
+  { agent, env }: { agent: Agent; env: NodeJS.ProcessEnv },
 ): ChatModel {
   const { timeoutMs = 0 } = agent.llm
   return {
     async complete(request, { signal } = {}) {
       const outcome = await runCommand(argv, {
         cwd: agent.home,
-        env: environment,
+        env,
         stdin: JSON.stringify(request),
         keepBytes: MAX_RESPONSE_BYTES,
         keep: 'head',
         timeoutMs,
         signal,
       })
-      if (outcome.status === 'EXITED' && outcome.exitCode === 0) return parse(argv, outcome.stdout.text)
-      const isLate = outcome.status === 'TIMEOUT'
-      const why = isLate ? `had no answer within ${timeoutMs} ms (timeout_ms of llm).` : howItEnded(outcome)
-      const code = isLate ? 'ERR_MODEL_TIMEOUT' : 'ERR_MODEL_CONNECTION'
-      throw new ModelError(code, `The model command ${argv[0]} ${why}`)
+      const failure = failureOf(outcome, timeoutMs)
+      if (failure === undefined) return parse(argv, outcome.stdout.text)
+      const code = outcome.status === 'TIMEOUT' ? 'ERR_MODEL_TIMEOUT' : 'ERR_MODEL_CONNECTION'
+      throw new ModelError(code, `The model command ${argv[0]} ${failure}`)
     },
   }
-}
-
-function howItEnded({ startError, exitCode, signal, status, stderr }: CommandOutcome): string {
-  if (startError) return `did not start: ${startError.message}`
-  const said = stderr.text.trim().split('\n').at(-1)
-  return `ended with ${exitCode ?? signal ?? status}${said ? `: ${said}` : ''}`
 }
 
 function parse(argv: readonly string[], text: string): ChatResponse {

@@ -11,70 +11,71 @@ import type { Question } from './outcome.js'
 import type { EngineEvent } from './run-state.js'
 
 /**
- * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
- * `llm.base_url`. Without a `baseUrl` that one is used.
+ * The model's API key and base URL, as `loadEnvironment` of `@delta/config-loader` finds them. `baseUrl` overrides the agent's
+ * `llm.base_url`.
  */
 export interface Credentials {
   apiKey?: string | undefined
   baseUrl?: string | undefined
 }
 
-/** What `loadEnvironment` of the config loader found out about the environment. */
+/** Where settings come from, as `loadEnvironment` of `@delta/config-loader` reports it. */
 export interface SettingSources {
-  /** Names of settings, each with its file or `environment`. Never the values. */
+  /** Names of settings, each with its file or `environment`; never values. */
   origins: readonly { name: string; from: string }[]
-  /** Digest of the workspace's `.env`, if its base URL is used: recorded in `RunSummary.allowed`. */
+  /** Digest of the workspace's `.env`, if its base URL is used; recorded in `RunSummary.allowed`. */
   workspaceEnvDigest?: string | undefined
 }
 
-/** What a person allows an agent for a whole run, by name. */
+/** What a person allows an agent for a whole run. */
 export interface Allowed {
-  /** Absolute paths of directories that it may import files from. */
+  /** Absolute paths of directories that the agent may import files from. */
   importRoots?: readonly string[] | undefined
 }
 
-/** What starting and continuing a run have in common. */
+/** Options of `runAgent` and `continueRun`. */
 export interface EngineOptions {
-  /** The model; by default the one that `llm.provider` names. */
+  /** Default: the model that `llm.provider` of the agent names. */
   model?: ChatModel | undefined
-  /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
+  /** Key and base URL of the model. */
   credentials?: Credentials | undefined
-  /** Where settings came from (names and files, never values); recorded in `ENGINE_START`. */
+  /** Where settings came from; recorded in `ENGINE_START`. */
   sources?: SettingSources | undefined
-  /** The environment that the commands' own is made from. Default: `process.env`. */
-  environment?: NodeJS.ProcessEnv | undefined
-  /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
+  /** The environment from which that of commands is made. Default: `process.env`. */
+  env?: NodeJS.ProcessEnv | undefined
+  /** Maximum iterations after each user message. Overrides `max_iterations` of `agent.yaml`; default 30. */
   maxIterations?: number | undefined
-  /** Stops the run when aborted. Its reason goes into the journal, so give a signal's name. */
+  /** Stops the run when aborted. Its reason, such as `SIGINT`, goes into the journal. */
   signal?: AbortSignal | undefined
-  /** False does not wait for the disk: faster, but a power cut may lose the last events. Default true. */
+  /** False does not wait for the disk: faster, but a power failure may lose the last events. Default: true. */
   sync?: boolean | undefined
   /**
-   * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. It resolves to
-   * the answer. Ask again until `isDecision` accepts it where the question has a `command`, where `always` allows its tool until
-   * the call of `runAgent` or `continueRun` has ended, and until `isYesOrNo` does for any other `confirmation`. What it throws
-   * leaves the question open, and the first error becomes a warning of Node.js.
+   * Asks a person, and resolves to the answer, or to undefined to leave the question open. Without `ask`, a question ends the run
+   * as `WAITING_FOR_INPUT`.
+   *
+   * To a question with a `command`, `yes` or `y` approves, `always` also approves later calls of its tool until `runAgent` or
+   * `continueRun` resolves, and any other answer is a no. An answer to another `confirmation` begins with yes, no, `y` or `n`: ask
+   * again until it does. An error that it throws leaves the question open; the first one becomes a warning of Node.js.
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /**
-   * Called with the directory of the run: by `runAgent` before the first event is written, so that a program that lists its
-   * runs has listed it whenever it is killed; by `continueRun` once the event with which it goes on is written. What it throws
-   * ends the engine and is rethrown.
+   * Called with the run's directory: by `runAgent` before it writes the first event, so that a program can list the run even if it
+   * is killed then; by `continueRun` after it has written its first event. An error that it throws ends the engine and is rethrown.
    */
   onRun?: ((runDirectory: string) => void) | undefined
-  /** True streams the model's words to `onEvent` as they come. */
+  /** True passes the model's text to `onEvent` as it streams. Default: false. */
   stream?: boolean | undefined
-  /** Called synchronously, in order. What it throws never ends the run: the first error becomes a warning of Node.js. */
+  /** Called synchronously, in order. An error that it throws never ends the run; the first becomes a warning of Node.js. */
   onEvent?: ((event: EngineEvent) => void) | undefined
 }
 
-/** @throws {EngineError} `ERR_ENGINE_USAGE`: commands would run somewhere else after a change of directory. */
+/** @throws {EngineError} `ERR_ENGINE_USAGE`: the path is relative, and would change with the process's directory. */
 export function checkWorkDirectory(path: string): void {
   if (!isAbsolute(path))
     throw new EngineError('ERR_ENGINE_USAGE', `workDirectory ${path} is not an absolute path.`)
 }
 
-/** How many cycles a message may take. */
+/** Maximum iterations after each user message. */
 export function maxIterationsFor(agent: Agent, { maxIterations }: EngineOptions): number {
   return maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
 }
@@ -85,15 +86,15 @@ export interface Callbacks extends Pick<EngineOptions, 'ask'> {
 
 /**
  * An `onEvent` and an `ask` that never throw, because neither may end a run. The first error of each becomes a warning of
- * Node.js with the code `DELTA_CALLBACK`. An `ask` that throws leaves its question open, as the end of input does.
+ * Node.js with the code `DELTA_CALLBACK`. An `ask` that throws leaves its question open.
  */
 export function guardCallbacks({ onEvent, ask, signal }: EngineOptions): Callbacks {
   const reported = new Set<string>()
   function report(name: string, thrown: unknown): undefined {
-    if (reported.has(name) || signal?.aborted) return // a stop also ends whoever waits for a person
+    if (reported.has(name) || signal?.aborted) return // a stop may also reject an open `ask`
     reported.add(name)
     const said = (thrown as Error)?.stack ?? thrown
-    process.emitWarning(`The option ${name} threw, and the run goes on: ${said}`, { code: 'DELTA_CALLBACK' })
+    process.emitWarning(`The option ${name} threw; the run continues: ${said}`, { code: 'DELTA_CALLBACK' })
   }
   return {
     onEvent(event) {
@@ -115,7 +116,7 @@ export function guardCallbacks({ onEvent, ask, signal }: EngineOptions): Callbac
   }
 }
 
-/** What commands are told about their run. */
+/** The facts about a run that its commands get. */
 interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory' | 'runsDirectory'> {
   paths: Pick<Run['paths'], 'journal'>
 }
@@ -126,7 +127,7 @@ export function baseEnvironment(
   agentHome: string,
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
-  const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, variables of these names are the user's own
+  const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
   return commandEnvironment(host, {
     run: {
       agentHome,
@@ -136,17 +137,17 @@ export function baseEnvironment(
       journalPath: run.paths.journal,
     },
     extra: {
-      ...(isOfHook && Object.fromEntries(OF_EVENT.map((name) => [name, undefined]))),
+      ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
   })
 }
 
-/** What a hook learns of its event by. `DELTA_HOOK_IO_PATH` is not here: it identifies the processes that a hook leaves running. */
-const OF_EVENT = ['ITERATION_COUNT', 'TOOL_NAME', 'TOOL_RESULT', 'ERROR_MESSAGE']
+/** The variables of a hook's event. Without `DELTA_HOOK_IO_PATH`, which identifies processes that a hook leaves running. */
+const HOOK_EVENT_VARIABLES = ['ITERATION_COUNT', 'TOOL_NAME', 'TOOL_RESULT', 'ERROR_MESSAGE']
 
-/** The run whose tool started this engine, if one did; `isHere` when both belong to the same workspace. */
+/** The run whose tool started this engine, if any; `isHere` when both are in the same workspace. */
 export function parentRun(
   host: NodeJS.ProcessEnv,
   workDirectory: string,
@@ -156,13 +157,13 @@ export function parentRun(
   return { runId: basename(directory), isHere: workDirectoryOf(directory) === workDirectory }
 }
 
-/** Stops agents that call each other without end; nobody nests this deep on purpose. */
-const DEEPEST = 16
+/** Stops agents that call each other endlessly. */
+const MAX_DEPTH = 16
 
-/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: too many agents have called one another. */
+/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: `MAX_DEPTH` engines are above this one. */
 export function checkDepth(host: NodeJS.ProcessEnv): void {
-  if (depthOf(host) < DEEPEST) return
-  const message = `${DEEPEST} agents have called one another, and this would be one more. Does an agent call itself without end?`
+  if (depthOf(host) < MAX_DEPTH) return
+  const message = `${MAX_DEPTH} agents have called one another, and one more is not allowed. Does an agent call itself endlessly?`
   throw new EngineError('ERR_ENGINE_TOO_DEEP', message)
 }
 
@@ -173,8 +174,8 @@ function depthOf(host: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The engine's credentials under the names in which commands may ask for them. The key that the engine uses stands under
- * each name of a key, wherever it came from. A sub-agent gets them all.
+ * The engine's credentials by the names that `pass_env` may list. The engine's key has every name of a key, whatever its
+ * source. A sub-agent gets them all.
  */
 export function credentialVariables(
   host: NodeJS.ProcessEnv,

@@ -4,17 +4,17 @@ import type { RunSummary, RunUsage, Thought } from '@delta/journal/runs'
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
 
-/** A failed run, and what its `ERROR` event says besides. */
+/** A failed run, with further fields of its `ERROR` event. */
 export interface Failure extends Failed {
-  /** The cycle in which it failed. */
+  /** The iteration in which the run failed. */
   iteration: number
   details?: object
 }
 
-/** An answer that can be a mistake of the model or its server: `accept_empty` of the agent decides. */
+/** An answer that may be a mistake of the model or its server; `accept_empty` of the agent decides. */
 type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
 
-/** Why a run failed, for programs, and when a retry can succeed. */
+/** Why a run failed, and when a retry can succeed. */
 const RETRY = {
   empty_answer: 'at once',
   unparsed_tool_call: 'at once',
@@ -40,9 +40,9 @@ type FailureCode = keyof typeof RETRY
 interface Completed {
   status: 'COMPLETED'
   reasonCode: 'answered' | DoubtCode
-  /** The model's last words. */
+  /** The model's last text. */
   answer: string
-  /** What is wrong with them, if anything: they are empty, say. */
+  /** What may be wrong with the answer, such as that it is empty. */
   reason?: string
 }
 
@@ -53,7 +53,7 @@ interface Failed {
   reason: string
   /** The text of an answer that was cut off or is not one. */
   partialAnswer?: string
-  /** How many cycles a message may take; only with `limit_iterations`. */
+  /** The limit of iterations after a message; only with `limit_iterations`. */
   maxIterations?: number
 }
 
@@ -71,53 +71,53 @@ interface Waiting {
   question: Question
 }
 
-/** What one step of a cycle yields: its value, or the end of the run. */
-export type Step<Value> = { value: Value } | { stopped: Outcome }
+/** The value of one part of an iteration, or the end of the run. */
+export type OrStopped<Value> = { value: Value } | { stopped: Outcome }
 
-/** What a person is asked: an answer to `ask_human`, or a yes or no to one exact command. */
+/** A question to a person: from `ask_human`, or whether one exact command may run. */
 export interface Question {
-  /** What a `Reply` with a decision names. */
+  /** The id that a decision names. */
   requestId: string
-  /** The question. A model's words may hold control characters: escape them before you print them to a terminal. */
+  /** The question. It may contain control characters: escape them before you print it to a terminal. */
   prompt: string
-  /** `confirmation` is answered with yes or no: see `isYesOrNo`. A `password` is to be typed unseen. */
+  /** The answer to a `confirmation` begins with yes, no, `y` or `n`. Hide the characters of a `password`. */
   inputType: 'text' | 'password' | 'confirmation'
-  /** True: the answer is a secret; the journal gets a token in its place, and the model never sees it. */
+  /** True for a secret: the journal and the model get a token in place of the answer. */
   sensitive: boolean
-  /** The command to be approved, as it would be typed; undefined for `ask_human`. */
+  /** The command to approve, as it would be typed; undefined for `ask_human`. */
   command?: string
-  /** With `command`, of a tool in a sandbox: the whole command line that is started, as it would be typed. */
+  /** With `command`, for a tool in a sandbox: the whole command line, as it would be typed. */
   started?: string | undefined
-  /** With `command`: its tool, why it needs approval, and the effects that the tool declares. */
+  /** With `command`: its tool, why it needs approval, and the tool's declared effects. */
   tool?: string
   reasons?: readonly string[]
   effects?: Effects
 }
 
-/** What `runAgent` and `continueRun` resolve to. The `status` says how the run ended, and which other fields are set. */
+/** The result of `runAgent` and `continueRun`. `status` says how the run ended and which other fields are set. */
 export type RunResult = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
 
 interface EndedRun {
   runId: string
   /** Absolute path of `.delta/<run_id>`, or of the run in the `runsDirectory`. */
   runDirectory: string
-  /** Number of the last cycle, over all resumes. */
+  /** Number of the last iteration, counted from the run's start. */
   iterations: number
   usage: RunUsage
 }
 
-/** Each member also knows the keys of the others, as absent: `result.answer` may be asked for without looking at `status`. */
+/** Gives each member the keys of the others, as undefined: `result.answer` compiles without a check of `status`. */
 type AllKeys<
   Union,
   Keys extends PropertyKey = Union extends unknown ? keyof Union : never,
 > = Union extends unknown ? Union & { [Key in Exclude<Keys, keyof Union>]?: undefined } : never
 
-/** The outcome of a run that was told to stop; the reason is the signal's, usually its name. */
+/** The outcome of a stopped run; the reason is that of the signal, usually its name. */
 export function interrupted(signal: AbortSignal): Outcome {
   return { status: 'INTERRUPTED', reasonCode: 'signal', reason: String(signal.reason ?? 'aborted') }
 }
 
-/** What is wrong with an answer: its code, and the reason in words. */
+/** What is wrong with an answer: a code, and the reason for people. */
 type Fault<Code extends FailureCode = FailureCode> = [code: Code, reason: string]
 
 /** Why an answer is incomplete, by the provider's `finish_reason`. */
@@ -132,7 +132,7 @@ const CUT_SHORT: Readonly<Record<string, Fault>> = {
 const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
 const HINT = '. If that is right for this agent, set accept_empty: true in agent.yaml'
 
-/** How models begin a call in text when the server does not parse it. Not `\s*`, which is slow over many empty lines. */
+/** How a tool call begins that the server did not parse. Not `\s*`, which is slow over many empty lines. */
 const WRITTEN_CALL =
   /^[ \t]*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
 
@@ -142,7 +142,7 @@ const CALL_AS_TEXT =
 const CALL_MISSING = 'the server announced a tool call along with this text, but sent none'
 
 /**
- * What a thought without calls means for the run: it is the answer, unless it is incomplete or refused, or, without
+ * The outcome of a thought without tool calls: its text is the answer, unless it is incomplete or refused or, without
  * `acceptEmpty`, is empty or has lost its tool call.
  */
 export function conclude(thought: ConcludingThought, { acceptEmpty }: { acceptEmpty: boolean }): Outcome {
@@ -175,8 +175,8 @@ function doubtAbout({ content, finish_reason: reason }: ConcludingThought): Faul
 
 type ConcludingThought = Pick<Thought, 'content' | 'iteration' | 'finish_reason' | 'message'>
 
-/** What an error means for the run; every other one is `internal`. */
-const OF_ERROR: ReadonlyMap<unknown, FailureCode> = new Map([
+/** The failure code of each error code; any other is `internal`. */
+const FAILURE_OF_ERROR: ReadonlyMap<unknown, FailureCode> = new Map([
   ['ERR_MODEL_CONNECTION', 'provider_unavailable'],
   ['ERR_MODEL_TIMEOUT', 'provider_unavailable'],
   ['ERR_MODEL_RATE_LIMIT', 'provider_unavailable'],
@@ -204,24 +204,24 @@ export function failureBy(
   return {
     status: 'FAILED',
     reason: error.message,
-    reasonCode: OF_ERROR.get(error.code) ?? 'internal',
+    reasonCode: FAILURE_OF_ERROR.get(error.code) ?? 'internal',
     ...about,
   }
 }
 
 /** How a failed run is retried without a message. */
 interface Retry {
-  /** The limit that it needs, where that ended the run. */
+  /** The limit that the retry needs, when the limit ended the run. */
   maxIterations?: number
-  /** True when it fails again until something outside of the run is changed. */
+  /** True when a retry fails until something outside the run is fixed. */
   onceFixed: boolean
 }
 
 /**
- * How a run that ended with this code is retried. Undefined when that is refused: the code is missing, unknown to this
- * version, or of an end that was decided on.
+ * How a run that ended with this code is retried. Undefined when a retry is refused: the code is missing, unknown to this
+ * version, or of a deliberate end.
  *
- * @param maxIterations - How many cycles the last message could take; counts after `limit_iterations`.
+ * @param maxIterations - The limit of iterations after the last message; only used after `limit_iterations`.
  */
 export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
   const how = isFailureCode(code) ? RETRY[code] : 'refused'
@@ -234,7 +234,7 @@ function isFailureCode(code: unknown): code is FailureCode {
   return typeof code === 'string' && Object.hasOwn(RETRY, code)
 }
 
-/** The failure that the last engine journaled, but was killed before it could write the `ENGINE_END`. */
+/** The failure that the last engine journaled before it was killed, without an `ENGINE_END`. */
 export function recordedFailure({ failure, answer }: RunSummary): Failure | undefined {
   const { reason_code: reasonCode } = Object(failure?.error_details) as { reason_code?: unknown }
   if (!failure || !isFailureCode(reasonCode)) return undefined

@@ -24,40 +24,43 @@ function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools 
   return [...own, askHumanTool(strict)]
 }
 
-/** The run whose next request is wanted: its id, directory, and the highest cycle in which the model has answered. */
+/** The run whose next request is built: its id, directory, and last iteration in which the model responded. */
 type ExistingRun = Pick<RunSummary, 'runId' | 'directory' | 'lastIteration'>
 
 /**
- * Whose next request is wanted. Generators find the `environment` without credentials, and the `credentials` that they ask for. The
- * `signal` is as for `buildContext`.
+ * The run or agent whose next request is built. Generators get `env` without credentials, and the `credentials` that they list.
+ * `signal` stops them.
  */
-export interface NextRequestOptions
-  extends RunsPlace,
-    Pick<EngineOptions, 'environment' | 'credentials' | 'signal'> {
+export interface NextRequestOptions extends RunsPlace, Pick<EngineOptions, 'env' | 'credentials' | 'signal'> {
   agent: Agent
   /** Absolute path of the workspace. */
   workDirectory: string
-  /** Undefined: what a new run would send first. */
+  /** Default: the first request of a new run. */
   run?: ExistingRun | undefined
-  /** As if the user said this now. */
+  /** A user message to add, as if it came now. */
   message?: string | undefined
 }
 
-/** A request that was built, and not sent. */
+/** A request that was built but not sent. */
 export interface NextRequest {
   /** The body, before `pre_llm_request` hooks. */
   request: ChatRequest
-  /** Its messages, and which source each is from. */
+  /** The request's messages, and the source of each. */
   context: BuiltContext
-  /** The cycle it would begin. */
+  /** The iteration that the request would begin. */
   iteration: number
 }
 
 /**
- * What would be sent to the model now. Nothing is journaled and no model is asked; generators of `context.yaml` run as
- * they would, and calls that have no result yet count as interrupted.
+ * Builds the request that would be sent to the model now. Sends and journals nothing. Generators of `context.yaml` run, and
+ * tool calls without a result count as interrupted.
  *
- * @throws {ContextError} as `buildContext`.
+ * @example
+ * const run = await findRun('/work/site')
+ * const { request } = await nextRequest({ agent, workDirectory: '/work/site', run, message: 'Go on.' })
+ * console.log(request.messages.length)
+ *
+ * @throws {ContextError} A source, generator or budget of `context.yaml` fails.
  */
 export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
   const said = options.message === undefined ? [] : [userMessage(options.message)]
@@ -77,7 +80,7 @@ async function build(
   { runId, directory, lastIteration }: ExistingRun,
   added: readonly StoredEvent[],
 ): Promise<NextRequest> {
-  const { agent, workDirectory, runsDirectory, environment = process.env } = options
+  const { agent, workDirectory, runsDirectory, env = process.env } = options
   const paths = { journal: journalPath(directory) }
   const events = [...(await readJournal(paths.journal, { schema: runEventSchema })).events, ...added]
   const fold = foldRun()
@@ -87,8 +90,8 @@ async function build(
   const context = await buildContext(agent.manifest, {
     journalPath: events,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
-    environment: baseEnvironment(run, agent.home, environment),
-    credentials: credentialVariables(environment, options.credentials),
+    env: baseEnvironment(run, agent.home, env),
+    credentials: credentialVariables(env, options.credentials),
     iteration,
     task: fold.history.userMessages.join('\n'),
     calibration: fold.history.lastCount,

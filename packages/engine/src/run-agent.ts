@@ -33,26 +33,30 @@ import {
 import type { RunResult } from './outcome.js'
 import type { Reply, RunState } from './run-state.js'
 
-/** Which agent runs, where, and on what task. */
+/** The agent, its workspace and its task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
-  /** As `loadAgent` of the config loader gave it. */
+  /** The result of `loadAgent` of `@delta/config-loader`. */
   agent: Agent
-  /** Absolute path of the workspace; it must exist. Commands run here, and without a `runsDirectory` `.delta/` is kept here. */
+  /** Absolute path of the workspace; it must exist. Commands run here, and the run is recorded in `.delta/` here. */
   workDirectory: string
   /** The task: the first user message. */
   message: string
-  /** Default: made from the time and a random part. */
+  /** Default: the time and a random suffix. */
   runId?: string | undefined
-  /** What the person who starts the run allows: recorded for those who continue it, see `RunSummary.allowed`. */
+  /** What the person who starts the run allows; recorded as `RunSummary.allowed` for later continuations. */
   allowed?: Allowed | undefined
 }
 
 /**
- * Starts a new run of an agent and moves it until it ends or waits for a person.
+ * Starts a new run of an agent, and resolves when it ends or waits for a person.
  *
- * Nothing is written if the agent's model cannot be made. After that everything is in `.delta/<run_id>/` (or
- * `<runsDirectory>/<run_id>/`), and a
- * process that is killed at any moment can be succeeded by `continueRun`.
+ * All state is in `.delta/<run_id>/` (or `<runsDirectory>/<run_id>/`): if this process is killed at any moment, `continueRun`
+ * continues the run. If the agent's model cannot be made, nothing is written.
+ *
+ * @example
+ * const { agent } = await loadAgent('/agents/writer', { env: process.env })
+ * const result = await runAgent({ agent, workDirectory: '/work/site', message: 'Write a page.' })
+ * if (result.status === 'COMPLETED') console.log(result.answer)
  *
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_TOO_DEEP` (too many agents have called one another),
  *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, `ERR_RUNS_DIRECTORY`, or when the workspace cannot be written.
@@ -61,7 +65,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
   checkWorkDirectory(workDirectory)
   const maxIterations = maxIterationsFor(agent, options)
-  const host = options.environment ?? process.env
+  const host = options.env ?? process.env
   checkDepth(host)
   const modelOf = await modelFor(agent, options)
 
@@ -69,7 +73,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
     runsDirectory: options.runsDirectory,
     runId: options.runId,
     sync: options.sync,
-    latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` should find the run that called this one
+    latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` must find the run that called this one
     events: (created) => {
       options.onRun?.(created.directory)
       return [
@@ -87,16 +91,16 @@ interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   modelOf: ModelOfRun
   maxIterations: number
   reply: Reply | undefined
-  /** What a person should know first. */
+  /** Notices to emit first. */
   notices?: readonly string[]
 }
 
-/** How long a stopped command has before it is killed. A child engine must end before its parent kills it. */
+/** Time between TERM and KILL of a stopped command. A child engine must end before its parent kills it. */
 const GRACE_MS = { own: 2000, child: 1000 }
 
-/** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
+/** Drives a run to its outcome. This process owns the run and has written its `ENGINE_START`. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
-  const { agent, onEvent: emit, environment: host = process.env, notices = [] } = options
+  const { agent, onEvent: emit, env: host = process.env, notices = [] } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { history } = run
@@ -132,29 +136,29 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   return finish(state, () => runLoop(state))
 }
 
-/** The event with which each engine process begins its part of a run. It holds no secret. */
+/** The first event of each engine process in a run. It contains no secret. */
 export function engineStart(
   run: { runId: string; directory: string; epoch: number },
-  about: Pick<EngineOptions, 'sources' | 'environment'> & {
+  about: Pick<EngineOptions, 'sources' | 'env'> & {
     agent: Agent
     workDirectory: string
     task: string
     maxIterations: number
     resumed: boolean
     retry?: boolean | undefined
-    /** Recorded at the first start and, if it is given, at a later one. */
+    /** Recorded at the first start and, if given, at a later one. */
     allowed?: Allowed | undefined
     /** Names of the agent's files that have changed since the last start. */
     changed?: string[]
   },
 ): NewEventOf<EngineStart> {
-  const { agent, workDirectory, sources, environment = process.env, changed = [] } = about
-  const parent = parentRun(environment, workDirectory)
+  const { agent, workDirectory, sources, env = process.env, changed = [] } = about
+  const parent = parentRun(env, workDirectory)
   const { overrides, config } = agent.snapshot
   const { importRoots = [] } = about.allowed ?? {}
   const digest = sources?.workspaceEnvDigest
   const above = dirname(run.directory)
-  // with what a person trusts in the workspace, and where the runs are kept, if that is outside
+  // includes what a person trusts in the workspace, and the runs directory if it is outside
   const allowed = {
     ...(importRoots.length > 0 && { import_roots: [...importRoots] }),
     ...(digest !== undefined && { workspace_env_digest: digest }),
@@ -187,7 +191,7 @@ export function engineStart(
   }
 }
 
-/** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
+/** Names of the agent's files that have changed or gone since the run's last start; empty if none were kept. */
 export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
   const before = lastKept(join(directory, 'configuration'))
   if (before === undefined) return []
@@ -196,10 +200,10 @@ export function changedFiles({ directory }: { directory: string }, agent: Agent)
   return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
 }
 
-/** What is kept under this name is the agent as it was loaded. */
+/** The kept `agent.yaml` is the agent as it was loaded. */
 const AGENT_YAML = 'agent.yaml, what it imports, or what is set for the run'
 
-/** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
+/** A line with the agent's files that have changed since the run's last start; undefined without a change. */
 export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
   return changeNotice(changedFiles(run, agent))
 }
@@ -210,9 +214,9 @@ export function changeNotice(changed: readonly string[]): string | undefined {
 }
 
 /**
- * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
- * differ from the last ones kept. A record for people: it is never executed. The directory gets its number only once it is complete
- * and on disk: otherwise the files missing from it, after a crash or on a full disk, would seem to have changed.
+ * Copies the agent's files to `configuration/<seq>/` when they differ from the last copy; `seq` is that of the `ENGINE_START`.
+ * The copy is a record for people and never executed. The directory gets its number once it is complete and on disk: otherwise
+ * files missing after a crash or on a full disk would count as changed.
  */
 function keepConfiguration(
   run: Run,
@@ -222,7 +226,7 @@ function keepConfiguration(
   if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
-  // from an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired
+  // left by an engine that was killed here, or by a start whose `seq` is reused after a repair of the journal
   for (const path of [unfinished, kept]) rmSync(path, { recursive: true, force: true })
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)

@@ -8,12 +8,12 @@ import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 
-/** Space reserved for the process record, which must fit even after a command has filled the disk. */
+/** Reserves space for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
 
 /**
- * Runs a command that may run. `ACTION_REQUEST` means "may have started" and is on disk before the process is:
- * a crash in between leaves a request without a result, which `settle` answers for the next engine.
+ * Runs an allowed command. `ACTION_REQUEST` means "may have started", and is on disk before the process starts: a crash in
+ * between leaves a request without a result, which `settle` of the next engine answers.
  */
 export async function runCall(
   state: RunState,
@@ -21,8 +21,8 @@ export async function runCall(
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
-  if (state.signal.aborted) return interrupted(state.signal) // while a hook or a person decided
-  const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
+  if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
+  const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // a command that cannot be recorded must not start
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   const executionRef = relative(state.run.directory, recordPath)
   record(state, {
@@ -37,7 +37,7 @@ export async function runCall(
   state.run.journal.sync()
 
   const result = await execute(state, call, prepared, recordPath)
-  // with an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
+  // with `on_interrupt: rerun` or `ask`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
   if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
@@ -46,7 +46,7 @@ export async function runCall(
   const { action_id, tool_name } = about
   const { argv } = prepared
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  // instead of the note of who was running; if a crash tears it, the call has no result yet either
+  // replaces the process record; if a crash tears it, the call has no result yet either
   overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`)
   record(state, {
     type: 'ACTION_RESULT',
@@ -59,13 +59,13 @@ export async function runCall(
     duration_ms,
   })
   warnAuthor(state, result.advice)
-  removeOutput(outputPrefixOf(recordPath), result) // only now: after a crash, the next engine must still find the output
+  removeOutput(outputPrefixOf(recordPath), result) // last, because the next engine needs the output after a crash
   if (status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status })
 }
 
-/** Output that does not fit into a record lies beside it. */
+/** Path prefix of the files for output that does not fit into the record. */
 export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
@@ -74,7 +74,7 @@ function removeOutput(prefix: string, result: ToolResult): void {
   try {
     removeInlined(prefix, result)
   } catch {
-    // the files stay: the command has put something else in their place, and the run has its result
+    // the command has replaced the files; they stay, and the run has its result
   }
 }
 

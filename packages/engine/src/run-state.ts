@@ -15,38 +15,38 @@ import {
 import type { ChatModel } from '@delta/model'
 import type { Question } from './outcome.js'
 
-/** Everything one engine process needs to move one run; all of it comes from files and options. */
+/** Everything one engine process needs to drive one run; all of it comes from files and options. */
 export interface RunState {
   readonly run: Run
   readonly agent: Agent
   readonly model: ChatModel
-  /** Everything the user said, a message a line; the `condition`s of `context.yaml` read it. */
+  /** All user messages, one a line, for each `condition` of `context.yaml`. */
   readonly task: string
-  /** Number of the next cycle, from the journal. */
+  /** Number of the next iteration, from the journal. */
   readonly firstIteration: number
   readonly lastAllowedIteration: number
-  /** How many cycles a message may take. */
+  /** The limit of iterations after a message. */
   readonly maxIterations: number
   /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
   readonly credentials: Readonly<Record<string, string>>
-  /** The environment of commands: without credentials, with the base set; before each command's own variables. */
+  /** The environment of commands, without credentials and without each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
-  /** How long a stopped command has before it is killed. Milliseconds. */
+  /** Time between TERM and KILL of a stopped command. Milliseconds. */
   readonly graceMs: number
-  /** Stand for what was asked of a person before this engine began. A value that is not in `secrets/` any more was erased. */
+  /** Tokens of secrets from before this engine began. One whose value is not in `secrets/` was erased. */
   readonly earlierSecretTokens: ReadonlySet<string>
-  /** The run's events as the context reads them; looks only at what is new. */
+  /** The run's events as the context reads them, incrementally. */
   readonly conversation: Conversation
-  /** What this engine has told the author, once each. */
+  /** Warnings for the agent's author that this engine has emitted. */
   readonly warnings: Set<string>
   readonly signal: AbortSignal
-  /** What this engine was started with: an answer to `ask_human`, or a decision on one waiting command. */
+  /** The answer to `ask_human`, or the decision on one waiting command, that this engine was started with. */
   readonly reply: Reply | undefined
-  /** Tools that a person allows always: while this process runs the run. The journal tells of it, and is never asked. */
+  /** Tools for which a person answered `always`, for this process only: the journal records it, but is not consulted. */
   readonly alwaysAllowed: Set<string>
-  /** Asks the person at the terminal; undefined when nobody is there. Resolves to undefined at end of input. */
+  /** Asks the person at the terminal, if there is one. Resolves to undefined at the end of input. */
   readonly ask: ((question: Question) => Promise<string | undefined>) | undefined
-  /** True to emit the model's words as they arrive. */
+  /** True to emit the model's text as it streams. */
   readonly stream: boolean
   readonly emit: (event: EngineEvent) => void
 }
@@ -56,12 +56,12 @@ export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string;
   return { AGENT_HOME: state.agent.home, CWD: state.run.workDirectory, RUN_DIR: state.run.directory }
 }
 
-/** Where it is recorded which command of `context.yaml` is running, a generator or the token counter: no journaled call tells of it. */
-export function generatorNote({ run }: RunState): string {
+/** The record of the running generator or token counter of `context.yaml`, which is not in the journal. */
+export function generatorRecordPath({ run }: RunState): string {
   return join(run.directory, 'io', 'generator.json')
 }
 
-/** Tells the author what to change, once for all calls that need it. It is in `ENGINE_END`, too. */
+/** Emits a warning for the agent's author, once a process. `ENGINE_END` repeats it. */
 export function warnAuthor({ warnings, emit }: RunState, message: string | undefined): void {
   if (message === undefined || warnings.has(message)) return
   warnings.add(message)
@@ -69,8 +69,8 @@ export function warnAuthor({ warnings, emit }: RunState, message: string | undef
 }
 
 /**
- * Appends to the journal and tells the listener. The events may not be on disk yet:
- * call `state.run.journal.sync()` before anything leaves the process.
+ * Appends to the journal and emits the events. They may not be on disk yet: call `state.run.journal.sync()` before anything
+ * leaves the process.
  */
 export function record(state: RunState, ...events: NewEvent[]): JournalEvent[] {
   const stored = state.run.journal.append(...events)
@@ -90,41 +90,35 @@ export function lastEventOf<Type extends 'ACTION_REQUEST' | 'HUMAN_INPUT_RECEIVE
   )
 }
 
-/** From the first event of the last iteration that has a thought on; all events where none has. */
+/** The events since the start of the last iteration with a thought; all events when no iteration has one. */
 export function lastIterationOf(events: readonly StoredEvent[]): readonly StoredEvent[] {
-  const thought = events.findLastIndex(({ type }) => type === 'THOUGHT')
-  let first = Math.max(thought, 0)
-  for (let index = first; index >= 0; index--) {
-    const iteration = iterationOf(events[index])
-    if (iteration === undefined) continue
-    if (iteration !== iterationOf(events[thought])) break
-    first = index
-  }
-  return thought === -1 ? events : events.slice(first)
+  const last = events.findLast(({ type }) => type === 'THOUGHT')
+  if (last === undefined) return events
+  return events.slice(events.findIndex((event) => iterationOf(event) === iterationOf(last)))
 }
 
-function iterationOf(event: (StoredEvent & { iteration?: unknown }) | undefined): unknown {
-  return event?.iteration
+function iterationOf(event: StoredEvent & { iteration?: unknown }): unknown {
+  return event.iteration
 }
 
-/** What the engine reports during a run. It prints nothing itself. */
+/** What the engine passes to `onEvent`. */
 export type EngineEvent =
-  /** A line was appended to the journal; its `type` tells which fields it has. */
+  /** An event was appended to the journal; its `type` determines its fields. */
   | { kind: 'journal'; event: JournalEvent }
-  /** What an earlier engine left open, and is settled next: a call that had begun, or a question whose answer has come. */
+  /** An earlier engine left this open, and it is settled next: a call that had begun, or a question that now has its answer. */
   | { kind: 'open'; event: ActionRequest | HumanInputRequest }
-  /** A piece of the model's answer, as it streams; the whole follows as a `THOUGHT`. */
+  /** A piece of the model's text, as it streams; the whole follows as a `THOUGHT`. */
   | { kind: 'delta'; iteration: number; content: string }
-  /** A piece of the model's reasoning, as it streams. It may come between pieces of the answer. */
+  /** A piece of the model's reasoning, as it streams. It may come between pieces of the text. */
   | { kind: 'reasoning'; iteration: number; content: string }
-  /** Something a person should know that is not part of the agent's memory. */
+  /** A message for a person that is not in the journal. */
   | { kind: 'notice'; message: string }
 
-/** What a person tells a waiting run: an answer to `ask_human`, or a decision on the command with this request id. */
+/** A person's input to a waiting run: an answer to `ask_human`, or a decision on the command with this request id. */
 export type Reply = { kind: 'answer'; text: string } | { kind: 'approve' | 'deny'; requestId: string }
 
-/** One call of a thought, with the id under which the journal knows it. */
+/** One tool call of a thought, with its id in the journal. */
 export type Call = Thought['tool_calls'][number]
 
-/** A call whose command has passed lookup, validation and policy. */
+/** A tool call that has passed lookup, validation and policy. */
 export type ReadyCall = Exclude<PreparedCall, { decision: 'refuse' }>

@@ -21,36 +21,36 @@ import {
 import { actOn, prepare } from './act.js'
 import { approve } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
-import { beyondLimit, failedBefore, missingCritical, refuse } from './calls.js'
+import { beyondLimit, rejectCall, unhandledCriticalFailure, unmetCritical } from './calls.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
 import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
-import { generatorNote, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
+import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
 
 /**
- * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls
- * that may have started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is
- * the answer, and the model is not asked again; if the last engine has recorded that the run failed, it stays so. Otherwise,
- * afterwards every call in the journal has exactly one result.
+ * Settles what the last engine left open: running hooks and generators, hooks that were not run, tool calls that may have
+ * started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is the answer, and the
+ * model is not asked again. If the last engine recorded a failure, the run stays failed. Otherwise every call in the journal
+ * has exactly one result afterwards.
  */
 export async function settle(state: RunState): Promise<Outcome | undefined> {
   const summary = state.run.summary()
   const { interaction } = state.run.paths
-  if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
+  if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // the engine was killed after it recorded the answer
   await endOrphanedHooks(state)
   await endOrphanedGenerator(state)
-  // before any is settled, which may take long, or wait for a person; all at once, because each process has its own time to end
+  // before any call is settled, which may take long or wait for a person; in parallel, because each process has its own grace time
   const ending = summary.pendingCalls
     .filter(mayHaveStarted)
     .map(async (call) => [call, await endOrphansOf(state, call)] as const)
   const left = new Map(await Promise.all(ending))
   const ended =
     recordedFailure(summary) ??
-    (await stoppedBefore(state, summary)) ??
+    (await unhandledHookStop(state, summary)) ??
     (await reportMissedResults(state)) ??
-    (await failedBefore(state, summary))
+    (await unhandledCriticalFailure(state, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(state, call, { summary, left: left.get(call) })
@@ -63,19 +63,19 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
   return answer === undefined || !lastThought ? halted : conclude(lastThought, state.agent)
 }
 
-/** Why a call that has not begun must not begin any more; undefined if it may, or may have started already. */
-async function whyNotBegin(
+/** Why a call that has not begun must not begin; undefined when it may begin, or may have started already. */
+async function reasonNotToBegin(
   state: RunState,
   call: PendingCall,
   { userSpokeLast, lastThought }: RunSummary,
 ): Promise<string | undefined> {
   if (call.requested) return undefined
-  if (userSpokeLast) return SPOKE_FIRST
-  return beyondLimit(state, lastThought?.tool_calls ?? [], call) ?? missingCritical(state)
+  if (userSpokeLast) return USER_SPOKE
+  return beyondLimit(state, lastThought?.tool_calls ?? [], call) ?? unmetCritical(state)
 }
 
-/** Whoever stops and corrects a run does not want the rest of the old plan. */
-const SPOKE_FIRST =
+/** A user who stops and corrects a run does not want the rest of the old plan. */
+const USER_SPOKE =
   'Not run: the user said something before this call began. Read it, then decide how to go on.'
 
 async function settleCall(
@@ -86,8 +86,8 @@ async function settleCall(
   const { iteration } = call
   const { humanRequest, userSpokeLast } = summary
   const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
-  const observation = await whyNotBegin(state, call, summary)
-  if (observation !== undefined && !waiting) return refuse(state, call, { iteration, observation })
+  const observation = await reasonNotToBegin(state, call, summary)
+  if (observation !== undefined && !waiting) return rejectCall(state, call, { iteration, observation })
   if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
   return actOn(state, call, { iteration, attempt: 1, waiting })
@@ -99,11 +99,11 @@ function mayHaveStarted({ name, requested }: PendingCall): boolean {
 }
 
 /**
- * Settles a call that may have started before the last engine died; what was left of its process has been ended. The
- * tool's `on_interrupt` decides:
+ * Settles a call that may have started before the last engine died; its remaining processes have been ended. The tool's
+ * `on_interrupt` decides:
  *
- * - `report`, the default, and always when the user has said something since: the model is told that the outcome is unknown;
- * - `rerun`: the call is made again, and its `ACTION_REQUEST` says so;
+ * - `report`, the default, and always after a user message since: the model reads that the outcome is unknown;
+ * - `rerun`: the call runs again, with the next `attempt` in its `ACTION_REQUEST`;
  * - `ask`: a person chooses.
  */
 async function settleStarted(
@@ -130,7 +130,7 @@ async function settleStarted(
     }
     const decision = await approve(state, call, asked, { iteration: call.iteration, waiting })
     if (typeof decision === 'object') return decision
-    // this approval covers the policy's question too: it showed the same command
+    // the approval also answers the policy's question: it showed the same command
     if (decision === 'yes') return actOn(state, call, { ...again, approved: prepared })
   }
   reportInterruption(state, call, left)
@@ -162,19 +162,19 @@ function reportInterruption(state: RunState, call: PendingCall, { recordPath, wa
   removeInlined(outputPrefix, result)
 }
 
-/** A call that may have started before its engine died, as that engine left it. */
+/** What is left of a call that may have started before its engine died. */
 interface LeftCall {
   /** Its last request. */
   request: ActionRequest | undefined
-  /** Absolute path of its execution record; undefined if its request does not name one. */
+  /** Absolute path of its execution record; undefined when its request names none. */
   recordPath: string | undefined
-  /** Something of it was still running. */
+  /** True when a process of the call was still running. */
   wasRunning: boolean
 }
 
 /**
- * Ends the remaining processes of a call. Finds them by their record and, on Linux, by their environment, so even if the record was never written. Reports a
- * notice if any was ended.
+ * Ends the remaining processes of a call. Finds them by their record and, on Linux, by their environment, even without a record.
+ * Emits a notice if it ended any.
  */
 async function endOrphansOf(state: RunState, call: PendingCall): Promise<LeftCall> {
   const request = lastEventOf(await state.run.events(), 'ACTION_REQUEST', call.action_id)
@@ -195,8 +195,8 @@ async function endOrphansOf(state: RunState, call: PendingCall): Promise<LeftCal
 }
 
 /**
- * Runs `post_tool_execution` for each result that the last engine journaled, but was killed before showing to the hook: the
- * hook may change what the model reads, so it must not be skipped.
+ * Runs `post_tool_execution` for each result that the last engine journaled before it was killed, without running the hook: the
+ * hook may replace what the model reads, so it must not be skipped.
  */
 async function reportMissedResults(state: RunState): Promise<Outcome | undefined> {
   if (!state.agent.hooks.post_tool_execution) return undefined
@@ -215,10 +215,10 @@ async function reportMissedResults(state: RunState): Promise<Outcome | undefined
 }
 
 /**
- * The end of the run, if a hook asked for it and the last engine was killed before recording it. A message since then means
- * that a person wants the run to go on; and an answer stands, even if `on_iteration_end` asked to stop.
+ * The end of the run, if a hook asked for it and the last engine was killed before recording it. A message since then cancels it:
+ * a person wants the run to continue. An answer stands, even if `on_iteration_end` asked to stop.
  */
-async function stoppedBefore(state: RunState, summary: RunSummary): Promise<Outcome | undefined> {
+async function unhandledHookStop(state: RunState, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.answer !== undefined) return undefined
   if (Object.keys(state.agent.hooks).length === 0) return undefined
   const events = await leftBehind(state)
@@ -233,7 +233,7 @@ async function stoppedBefore(state: RunState, summary: RunSummary): Promise<Outc
   return undefined
 }
 
-/** True when the last engine died between the last step of its cycle and the end of `on_iteration_end`. */
+/** True when the last engine died after the last event of its iteration, before `on_iteration_end` ended. */
 async function missedIterationEnd(state: RunState): Promise<boolean> {
   if (!state.agent.hooks.on_iteration_end) return false
   const events = await leftBehind(state)
@@ -242,12 +242,12 @@ async function missedIterationEnd(state: RunState): Promise<boolean> {
 }
 
 /** True when `on_error` ran for the failure that the last engine recorded. */
-export async function wasTold(state: RunState, { seq }: ErrorEvent): Promise<boolean> {
+export async function wasErrorHookRun(state: RunState, { seq }: ErrorEvent): Promise<boolean> {
   const events = await leftBehind(state)
   return events.some((event) => event.seq > seq && isAudit(event, 'on_error'))
 }
 
-/** What the last engine journaled in the last cycle; nothing if it wrote its `ENGINE_END`, for then it left nothing undone. */
+/** What the last engine journaled in the last iteration; empty after its `ENGINE_END`, because it left nothing undone. */
 async function leftBehind({ run }: RunState): Promise<StoredEvent[]> {
   const events = lastIterationOf(await run.events())
   return events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_END') + 1)
@@ -259,9 +259,9 @@ function isAudit(event: StoredEvent, hook: string): event is StoredEvent & { act
 }
 
 /**
- * Ends the hooks that were running when their engine died: the next engine may run them again, and no hook may run beside
- * its own second attempt. On Linux only, where they are found by their environment. Background processes of a hook that had
- * ended are left alone.
+ * Ends the hooks that were running when their engine died: this engine may run them again, and no hook may run at the same time
+ * as its own repetition. On Linux only, where their environment identifies them. Background processes of a hook that had ended
+ * keep running.
  */
 async function endOrphanedHooks(state: RunState): Promise<void> {
   const hookDirectories = unfinished(state.run.paths.hooks)
@@ -271,7 +271,7 @@ async function endOrphanedHooks(state: RunState): Promise<void> {
     state.emit({ kind: 'notice', message: 'A hook was still running, and has been ended.' })
 }
 
-/** A hook's record is written beside its directory as soon as it has ended. */
+/** Directories of hooks without a record beside them: it is written as soon as the hook has ended. */
 function unfinished(directory: string): string[] {
   const names = new Set(readdirSync(directory))
   return [...names]
@@ -280,13 +280,13 @@ function unfinished(directory: string): string[] {
 }
 
 /**
- * Ends the generator that was running when its engine died: the next engine runs it again, and both would write the same
- * file. Background processes of a generator that had ended are left alone.
+ * Ends the generator that was running when its engine died: this engine runs it again, and both would write the same file.
+ * Background processes of a generator that had ended keep running.
  */
 async function endOrphanedGenerator(state: RunState): Promise<void> {
-  const recordPath = generatorNote(state)
+  const recordPath = generatorRecordPath(state)
   const record = readProcessRecord(recordPath)
-  if (!record || !isRunning(record)) return // looking through all processes takes longer than this
+  if (!record || !isRunning(record)) return // cheaper than a search through all processes
   const ended = await endOrphans({ recordPath })
   if (ended.length > 0)
     state.emit({ kind: 'notice', message: 'A generator was still running, and has been ended.' })

@@ -14,26 +14,26 @@ import {
 } from '@delta/model'
 import { LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
-import { failureBy, interrupted, type Outcome, type Step } from './outcome.js'
+import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { requestFor } from './request.js'
-import { type Call, generatorNote, type RunState, record, variablesOf } from './run-state.js'
+import { type Call, generatorRecordPath, type RunState, record, variablesOf } from './run-state.js'
 
 /**
- * One thought: builds the context from the journal, asks the model and journals what it said.
+ * One thought: builds the context from the journal, sends the request and journals the response.
  *
- * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
+ * The request is on disk before it is sent. A model that cannot be reached ends the run as `FAILED`.
  */
-export async function think(state: RunState, iteration: number): Promise<Step<NewEventOf<Thought>>> {
-  state.run.journal.sync() // before a generator may start; the request needs it anyway
+export async function think(state: RunState, iteration: number): Promise<OrStopped<NewEventOf<Thought>>> {
+  state.run.journal.sync() // before a generator starts; the request needs it anyway
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
     variables: variablesOf(state),
-    environment: state.environment,
+    env: state.environment,
     credentials: state.credentials,
     iteration,
     task: state.task,
     signal: state.signal,
-    onSpawn: ({ pid }) => recordProcess(generatorNote(state), pid),
+    onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),
     calibration: state.run.history.lastCount,
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
@@ -82,7 +82,7 @@ function callsOf(state: RunState, message: AssistantMessage, iteration: number):
   })
 }
 
-/** Reasoning, the signature on a call and other provider fields must go back exactly as they came. */
+/** True when the message has reasoning, signatures or other provider fields, which must go back unchanged. */
 function holdsMore({ role: _role, content: _content, tool_calls: calls = [], ...fields }: AssistantMessage) {
   const onCalls = calls.flatMap(({ id: _id, type: _type, function: _function, ...more }) =>
     Object.values(more),
@@ -90,7 +90,7 @@ function holdsMore({ role: _role, content: _content, tool_calls: calls = [], ...
   return [...Object.values(fields), ...onCalls].some((value) => value !== null && value !== undefined)
 }
 
-/** The model's answer, and the request that it answers. */
+/** The model's response, and its request. */
 interface Exchange {
   response: ChatResponse
   /** The invocation record, relative to the run's directory. */
@@ -100,20 +100,20 @@ interface Exchange {
 }
 
 /**
- * Asks the model, and asks again after a failure that may pass. The request is on disk before it is sent. Each failed attempt is an
- * `ERROR` event with its number, the status and the delay, so that a slow run explains itself; the last one ends the run.
+ * Sends the request, and sends it again after a temporary failure. Each failed attempt is an `ERROR` event with its number, the
+ * status and the delay, so that a slow run explains itself; the last one ends the run.
  */
 async function askModel(
   state: RunState,
   request: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
-): Promise<Step<Exchange>> {
+): Promise<OrStopped<Exchange>> {
   const invocation = state.run.requests.record({
     iteration,
     request,
     blocks: context.blocks,
   })
-  for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens a log
+  for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens the log
   const { retry, maxAttempts } = state.agent.llm
   const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
   let firstFailure: number | undefined
@@ -134,7 +134,7 @@ async function askModel(
       if (delayMs === undefined) return { stopped: failureBy({ code, message }, { iteration, details }) }
       const stopped = await reportRetry(state, message, { iteration, details, delayMs })
       if (stopped) return { stopped }
-      await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is seen below
+      await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is handled below
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
     }
   }
@@ -162,7 +162,7 @@ function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteratio
   if (content) state.emit({ kind: 'delta', iteration, content })
 }
 
-/** Resolves to an outcome when the `on_error` hook asked for the run to stop. */
+/** Resolves to an outcome when the `on_error` hook stops the run. */
 async function reportRetry(
   state: RunState,
   message: string,
@@ -183,8 +183,8 @@ async function reportRetry(
 const SAFE_ID = /^(?!\.)[A-Za-z0-9_.:-]{1,64}$/
 
 /**
- * The id under which a call is journaled: the model's own if it is unused in this run and safe as a
- * name, otherwise `<iteration>-<index>`. Some servers restart their ids with every turn.
+ * The journal's id of a tool call: the model's own if it is unused in this run and safe as a file name, otherwise
+ * `<iteration>-<index>`. Some servers reuse their ids in every response.
  */
 export function actionIdFor(
   id: string,

@@ -4,7 +4,7 @@ import { eventsOfType, scene } from './run.js'
 
 const LONG = 'x'.repeat(200_000)
 
-test('what the author of a tool can change is told once a run, and stands in ENGINE_END', async () => {
+test("what a tool's author can fix is a notice once a run, and a warning in ENGINE_END", async () => {
   const find = (text: string) => ({ name: 'find_text', arguments: { text } })
   const { run } = await scene({
     tools: [{ name: 'find_text', exec: 'printf %s ${text}' }],
@@ -36,9 +36,4 @@ test('what the author of a tool can change is told once a run, and stands in ENG
     },
     ...Array(3).fill({ status: 'ERROR' }),
   ])
-})
-
-test('a run in which nothing is to be changed has no warnings', async () => {
-  const { run } = await scene({ turns: [{ content: 'Done.' }] })
-  expect((await eventsOfType(await run(), 'ENGINE_END'))[0]).not.toHaveProperty('warnings')
 })

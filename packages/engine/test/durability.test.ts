@@ -24,7 +24,7 @@ async function leaving(...message: string[]): Promise<string[]> {
   return stdout.trimEnd().split('\n')
 }
 
-test('the journal, a password and what is kept of the agent are on the disk whenever something leaves the process', async () => {
+test('the journal, a password and the copy of the agent are on disk before anything leaves the process', async () => {
   expect(await leaving()).toEqual([
     'uname starts', // the generator
     'a request',
@@ -43,7 +43,7 @@ test('the journal, a password and what is kept of the agent are on the disk when
   ])
 })
 
-test('a message is on the disk before the person is told that it was kept', async () => {
+test('a message is on disk before the notice that it was kept', async () => {
   expect(await leaving('go on')).toEqual([
     'uname starts',
     'a request',

@@ -14,7 +14,7 @@ function onEvent(event) {
 }
 
 const credentials = { apiKey: 'test-key-not-real' }
-const options = { agent, workDirectory, credentials, environment: process.env, onEvent }
+const options = { agent, workDirectory, credentials, env: process.env, onEvent }
 const before = await findRun(workDirectory).catch(() => undefined)
 if (before?.status !== 'COMPLETED') {
   const result = before

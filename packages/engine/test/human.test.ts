@@ -3,37 +3,40 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { findRun, isYesOrNo } from '../src/index.js'
-import { eventsOfType, hooks, scene } from './run.js'
+import { findRun } from '../src/index.js'
+import { isYesOrNo } from '../src/internal.js'
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
 const TURNS = [{ tool_calls: [ASK] }, { content: 'It is {{last_observation}}.' }]
 
-test('with somebody there the answer comes at once, and the run stays RUNNING', async () => {
-  const { run } = await scene({ turns: TURNS })
-  const result = await run({ ask: async (question) => `${question.prompt} green` })
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is Which colour? green.' })
-})
-
-test('without anybody the question lies in interaction/, beside an empty response.txt', async () => {
-  const { run } = await scene({ turns: TURNS })
-  const result = await run()
+test('without a person the question waits in interaction/ for an answer in response.txt; a blank one is ignored, a damaged one refused', async () => {
+  const { run, resume, workspace } = await scene({ turns: TURNS })
+  const { runId, runDirectory, ...result } = await run()
   expect(result).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which colour?' } })
-  const interaction = join(result.runDirectory, 'interaction')
-  expect(JSON.parse(await readFile(join(interaction, 'request.json'), 'utf8'))).toMatchObject({
+  const [request, response] = ['request.json', 'response.txt'].map(
+    (file) => `.delta/${runId}/interaction/${file}`,
+  )
+  expect(JSON.parse(await workspace.read(request ?? ''))).toMatchObject({
     request_id: expect.any(String),
     prompt: 'Which colour?',
     input_type: 'text',
     sensitive: false,
   })
-  expect(await readFile(join(interaction, 'response.txt'), 'utf8')).toBe('')
-})
-
-test('an answer written into response.txt is taken up, and the files go away', async () => {
-  const { run, resume, workspace } = await scene({ turns: TURNS })
-  const { runId, runDirectory } = await run()
-  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'blue\n')
-  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'It is blue.' })
+  expect(await workspace.read(response ?? '')).toBe('')
+  for (const blank of ['', '\n', ' ', '\uFEFF\r\n \t\r\n']) {
+    await workspace.write(response ?? '', blank)
+    expect(await resume()).toMatchObject({
+      status: 'WAITING_FOR_INPUT',
+      question: { prompt: 'Which colour?' },
+    })
+  }
+  await workspace.write(response ?? '', '\0\0\0') // what a power failure leaves
+  await expect(resume()).rejects.toThrow('response.txt is not UTF-8 text.')
+  await workspace.write(response ?? '', 'blue\n')
+  const answered = await resume()
+  expect(answered).toMatchObject({ status: 'COMPLETED', answer: 'It is blue.' })
+  expect(await eventsOfType(answered, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
   expect(await readdir(runDirectory)).not.toContain('interaction')
 })
 
@@ -54,30 +57,6 @@ test('a link in the place of response.txt or of its directory is not followed', 
   expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', runId })
   expect(await workspace.read('outside/interaction/response.txt')).toBe('red\n')
   expect(await readFile(response, 'utf8')).toBe('')
-})
-
-test.each(['\n', ' ', '\n\n', '\uFEFF\r\n \t\r\n'])(
-  'a response.txt that holds only %j is unanswered',
-  async (text) => {
-    const { run, resume, workspace } = await scene({ turns: TURNS })
-    const { runId } = await run()
-    const path = `.delta/${runId}/interaction/response.txt`
-    await workspace.write(path, text)
-    expect(await resume()).toMatchObject({
-      status: 'WAITING_FOR_INPUT',
-      question: { prompt: 'Which colour?' },
-    })
-    await workspace.write(path, `${text} blue\n\n`)
-    expect(await resume()).toMatchObject({ status: 'COMPLETED' })
-  },
-)
-
-test('a question that is still unanswered is asked again, once in the journal', async () => {
-  const { run, resume } = await scene({ turns: TURNS })
-  await run()
-  const again = await resume()
-  expect(again).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which colour?' } })
-  expect(await eventsOfType(again, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
 })
 
 test('calls after a question are not started before its answer', async () => {
@@ -117,7 +96,7 @@ test('a password reaches the tool, but no record, request or event, and no file 
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
-test('a call that names a password of before the run failed is refused, and the model reads why', async () => {
+test('a call that names a password from before the run failed is rejected, and the model reads why', async () => {
   const { run, resume, workspace } = await scene({
     turns: [
       { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }] },
@@ -133,7 +112,7 @@ test('a call that names a password of before the run failed is refused, and the 
   expect(await workspace.has('used.txt')).toBe(false)
 })
 
-test('a password whose engine was killed as it took it from response.txt is in no file either once the run has ended', async () => {
+test('a password in response.txt whose engine was killed as it read it is in no file once the run has ended', async () => {
   const secret = 'correct horse battery'
   const ask = { name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }
   const { run, resume, workspace, killAfter } = await scene({
@@ -148,19 +127,6 @@ test('a password whose engine was killed as it took it from response.txt is in n
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
-test('an answer of which a power cut left nothing but NULs is no answer', async () => {
-  const ask = { name: 'ask_human', arguments: { prompt: 'Which?' } }
-  const { run, resume } = await scene({ turns: [{ tool_calls: [ask] }, { content: 'Thanks.' }] })
-  const { runDirectory } = await run()
-  const path = join(runDirectory, 'interaction', 'response.txt')
-  await writeFile(path, '\0\0\0\0\0')
-  await expect(resume()).rejects.toThrow(
-    `${path} is not UTF-8 text.\nWrite the answer into a file of that name`,
-  )
-  await writeFile(path, 'blue\n')
-  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })
-})
-
 test('a broken question is an observation, not a crash', async () => {
   const { run } = await scene({
     turns: [
@@ -171,7 +137,7 @@ test('a broken question is an observation, not a crash', async () => {
   expect((await run()).answer).toContain('ask_human needs a "prompt"')
 })
 
-test('a run that is stopped while a person is asked is INTERRUPTED, and asks again when it goes on', async () => {
+test('a run that is stopped while a person is asked is INTERRUPTED, and asks again when it continues', async () => {
   const { run, resume } = await scene({ turns: TURNS })
   const stop = new AbortController()
   const result = await run({
@@ -186,7 +152,7 @@ test('a run that is stopped while a person is asked is INTERRUPTED, and asks aga
   expect(await eventsOfType(result, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
 })
 
-test('an answer that is in the journal is never asked for again, even if its result was torn off by a crash', async () => {
+test('a question with its answer in the journal is not asked again, even if a crash tore off its result', async () => {
   const { run, resume, workspace } = await scene({ turns: TURNS })
   const { runId, question, runDirectory } = await run()
   const journal = join(runDirectory, 'journal.jsonl')
@@ -207,7 +173,7 @@ test('an answer that is in the journal is never asked for again, even if its res
   expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toHaveLength(1)
 })
 
-test('an old answer left lying by a crash does not answer the next question', async () => {
+test('an old answer that a crash left does not answer the next question', async () => {
   const again = { name: 'ask_human', arguments: { prompt: 'Which size?' } }
   const { run, resume, workspace } = await scene({
     turns: [{ tool_calls: [ASK] }, { tool_calls: [again] }, { content: '{{last_observation}}' }],
@@ -220,32 +186,18 @@ test('an old answer left lying by a crash does not answer the next question', as
   expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which size?' } })
 })
 
-test('a confirmation from outside is a yes or a no, and the run is not touched by anything else', async () => {
-  const sure = { name: 'ask_human', arguments: { prompt: 'Sure?', input_type: 'confirmation' } }
-  const { run, resume, workspace } = await scene({ turns: [{ tool_calls: [sure] }, ...TURNS.slice(1)] })
-  const { runId } = await run()
-  const journal = `.delta/${runId}/journal.jsonl`
-  const before = await workspace.read(journal)
-  for (const message of ['maybe', 'n/a', 'yesterday', 'not now', ' '])
-    await expect(resume({ message })).rejects.toMatchObject({ code: 'ERR_ENGINE_NO_ANSWER' })
-  expect(await workspace.read(journal)).toBe(before)
-  expect(await resume({ message: 'yes, proceed' })).toMatchObject({ answer: 'It is yes, proceed.' })
+test.each([
+  ...['y', 'Yes', 'YES.', ' no', 'N', 'no: it is too late', 'yes\nand again'].map(
+    (word) => [word, true] as const,
+  ),
+  ...['maybe', 'n/a', 'yesterday', 'not now', ' '].map((word) => [word, false] as const),
+])('%j answers a confirmation: %s', (word, isAnswer) => {
+  expect(isYesOrNo(word)).toBe(isAnswer)
 })
 
-test.each(['y', 'Yes', 'YES.', ' no', 'N', 'no: it is too late', 'yes\nand again'])(
-  '%j confirms, or does not',
-  (word) => {
-    expect(isYesOrNo(word)).toBe(true)
-  },
-)
-
-test('where the clock stands still the next engine goes on, and no record takes the place of an earlier one', async () => {
+test('if the clock stands still, the next engine continues, and no record replaces an earlier one', async () => {
   const { agentFiles, workspace } = await scene({
-    turns: [
-      { tool_calls: [{ name: 'work', arguments: {} }, ASK] },
-      { tool_calls: [{ name: 'work', arguments: {} }] },
-      { content: 'Done.' },
-    ],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }, ASK] }, calls('work'), { content: 'Done.' }],
     tools: [{ name: 'work', exec: 'echo worked' }],
     files: hooks({ on_iteration_start: 'true', post_tool_execution: 'true' }),
   })

@@ -22,18 +22,6 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('one at a time is the order of the items', async () => {
-  const run = controlled(1)
-  const done = inOrder(['a', 'b'], run.options)
-  await settled()
-  expect(run.log).toEqual(['start a'])
-  run.end('a')
-  await settled()
-  run.end('b')
-  await done
-  expect(run.log).toEqual(['start a', 'end a', 'start b', 'end b'])
-})
-
 test('with a concurrency of two the third waits for either of the first', async () => {
   const run = controlled(2)
   const done = inOrder(['a', 'b', 'c'], run.options)
@@ -47,7 +35,7 @@ test('with a concurrency of two the third waits for either of the first', async 
   expect(await done).toBeUndefined()
 })
 
-test('a barrier waits for what runs and holds back what follows', async () => {
+test('a barrier waits for earlier items and holds back later ones', async () => {
   const run = controlled(3, { barriers: ['b'] })
   const done = inOrder(['a', 'b', 'c'], run.options)
   await settled()
@@ -62,7 +50,7 @@ test('a barrier waits for what runs and holds back what follows', async () => {
   expect(run.log).toEqual(['start a', 'end a', 'start b', 'end b', 'start c', 'end c'])
 })
 
-test('a stop lets those that run end, starts no more, and is the result', async () => {
+test('a stop lets running items end, starts no more, and is the result', async () => {
   const run = controlled(2, { stopAt: 'a' })
   const done = inOrder(['a', 'b', 'c'], run.options)
   await settled()
@@ -73,7 +61,7 @@ test('a stop lets those that run end, starts no more, and is the result', async 
   expect(run.log).not.toContain('start c')
 })
 
-test('a failure starts no more and is thrown once those that run, and are told of it, have ended', async () => {
+test('a failure starts no more items, is reported to the running ones, and is thrown once they have ended', async () => {
   const log: string[] = []
   let end: (() => void) | undefined
   const each = (item: string) => {

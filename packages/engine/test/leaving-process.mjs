@@ -32,8 +32,8 @@ const { continueRun, runAgent } = await import('@delta/engine')
 const { ModelError } = await import('@delta/model')
 
 const [agentDirectory, workDirectory, message] = process.argv.slice(2)
-const environment = process.env
-const { agent } = await loadAgent(agentDirectory, { env: environment })
+const env = process.env
+const { agent } = await loadAgent(agentDirectory, { env })
 const call = (name, args) => [
   { id: name, type: 'function', function: { name, arguments: JSON.stringify(args) } },
 ]
@@ -56,7 +56,7 @@ async function ask() {
   return 'yes'
 }
 const onEvent = ({ kind }) => kind === 'notice' && leaves('a notice')
-const options = { agent, workDirectory, model, environment, onEvent }
+const options = { agent, workDirectory, model, env, onEvent }
 if (message === undefined) await runAgent({ ...options, ask, message: 'Go' })
 else {
   turns.shift()

@@ -2,12 +2,12 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { actionIdFor } from '../src/think.js'
 import { eventsOfType, scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
-const KEY = { apiKey: 'test-key-not-real' }
 
-test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message gives it as many again', async () => {
+test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message allows as many again', async () => {
   const call = { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }
   const { run, resume } = await scene({ turns: [call, call, call, { content: 'At last.' }], tools: [ECHO] })
   expect(await run({ maxIterations: 2 })).toMatchObject({
@@ -23,16 +23,7 @@ test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message gi
   })
 })
 
-test('a model that refuses has not answered: the run has FAILED with its words', async () => {
-  const { run } = await scene({})
-  const message = { role: 'assistant', content: null, refusal: 'I must not.' } as const
-  expect(await run({ model: { complete: async () => ({ message, raw: {} }) } })).toMatchObject({
-    status: 'FAILED',
-    reason: 'the model refused: I must not.',
-  })
-})
-
-test('whatever the model sends as a call gets exactly one result it can read', async () => {
+test('every call of the model, however malformed, gets exactly one result', async () => {
   const calls = [
     { name: 'say', arguments: '{"text": broken' },
     { name: 'say', arguments: '[1]' },
@@ -42,21 +33,46 @@ test('whatever the model sends as a call gets exactly one result it can read', a
     { name: 'say', arguments: { __proto__: 'x', text: 'fine' } },
     { id: '../../escape', name: 'say', arguments: { text: 'fine' } },
     { id: 'x'.repeat(300), name: 'say', arguments: { text: 'fine' } },
+    { name: '../../evil tool', arguments: {} },
+    { name: '', arguments: {} },
   ]
   await using server = await startScriptedServer([{ tool_calls: calls }, { content: 'Done.' }])
   const { run, workspace } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  const result = await run()
   expect(result.status).toBe('COMPLETED')
   const results = await eventsOfType(result, 'ACTION_RESULT')
   expect(results.map((event) => 'status' in event && event.status)).toEqual([
     ...Array(5).fill('ERROR'),
     ...Array(3).fill('SUCCESS'),
+    ...Array(2).fill('ERROR'),
   ])
   expect(await eventsOfType(result, 'ACTION_REQUEST')).toHaveLength(calls.length)
   expect((await workspace.files()).every((file) => file.startsWith('.delta/'))).toBe(true)
 })
 
-test('half characters are in no line of a run, so that jq and strict servers can read it; a value that was one is refused', async () => {
+test.each([
+  ['call_1', 'call_1'],
+  ['functions.write_file:0', 'functions.write_file:0'],
+  ['../../etc/passwd', '3-1'],
+  ['..', '3-1'],
+  ['.a', '3-1'],
+  ['', '3-1'],
+  ['x'.repeat(300), '3-1'],
+  ['a b', '3-1'],
+  ['a\0b', '3-1'],
+  ['used', '3-1'],
+])(
+  'the id %j of a call is journaled as %s: unless it is safe and unused, as <iteration>-<index>',
+  (id, journaled) => {
+    expect(actionIdFor(id, { iteration: 3, index: 1, isUsed: (other) => other === 'used' })).toBe(journaled)
+  },
+)
+
+test('a model that uses the same form of id gets no two calls under one id', () => {
+  expect(actionIdFor('2-0', { iteration: 2, index: 0, isUsed: (id) => id === '2-0' })).not.toBe('2-0')
+})
+
+test('no line of a run contains half characters, so that jq and strict servers can read it; a value with one is refused', async () => {
   const calls = [
     { name: 'say', arguments: '{"text":"\\ud83d"}' },
     { name: 'say\ud83d', arguments: '{"text":"\ude00"}' },
@@ -66,7 +82,7 @@ test('half characters are in no line of a run, so that jq and strict servers can
     { content: 'Done.' },
   ])
   const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  const result = await run()
   expect(result.status).toBe('COMPLETED')
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
     { status: 'ERROR' },
@@ -76,18 +92,6 @@ test('half characters are in no line of a run, so that jq and strict servers can
   for (const file of ['journal.jsonl', 'io/parts.jsonl'])
     expect(await readFile(join(result.runDirectory, file), 'utf8')).not.toMatch(HALF)
   expect(server.requests()[1]?.body).not.toMatch(HALF)
-})
-
-test('a rate limit is waited for and journaled, and the run completes', async () => {
-  await using server = await startScriptedServer([
-    { before: [{ status: 429, retryAfter: '0' }], content: 'Done.' },
-  ])
-  const { run } = await scene({ baseUrl: server.baseUrl })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
-  expect(await eventsOfType(result, 'ERROR')).toMatchObject([
-    { recoverable: true, error_details: { status: 429, attempt: 1 } },
-  ])
 })
 
 test.each([
@@ -103,32 +107,16 @@ test.each([
   ])
   const llm = { provider: 'openai', model: 'm', base_url: server.baseUrl, ...patience }
   const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  const result = await run()
   expect(result.status).toBe(attempts === 7 ? 'COMPLETED' : 'FAILED')
   expect(server.requests()).toHaveLength(attempts)
 })
 
-test('a refused key fails the run at once', async () => {
-  await using server = await startScriptedServer([{ status: 401 }])
-  const { run } = await scene({ baseUrl: server.baseUrl })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-  expect(result.status).toBe('FAILED')
-  expect(server.requests()).toHaveLength(1)
-})
-
-test('a critical tool that fails ends the run', async () => {
-  const { run } = await scene({
-    turns: [{ tool_calls: [{ name: 'check', arguments: {} }] }, { content: 'Never said.' }],
-    tools: [{ name: 'check', exec: 'false', critical: true }],
-  })
-  expect(await run()).toMatchObject({ status: 'FAILED', reason: 'critical tool "check" ended with FAILED' })
-})
-
 test.each([
   { how: 'one at a time', tool_concurrency: 1 },
-  { how: 'side by side', tool_concurrency: 3 },
+  { how: 'in parallel', tool_concurrency: 3 },
 ])(
-  'what follows a critical tool that was not run is not run either, where calls run $how',
+  'calls after a critical tool that was not run are not run either, where calls run $how',
   async ({ tool_concurrency }) => {
     const { run, workspace } = await scene({
       ...lookCheckDeploy('true', { to: 'nowhere' }),
@@ -147,7 +135,7 @@ test.each([
   },
 )
 
-test('a critical tool that fails keeps what follows it from beginning beside it', async () => {
+test('a critical tool that fails keeps later calls from starting', async () => {
   const { run, workspace } = await scene({ ...lookCheckDeploy('false', {}), agent: { tool_concurrency: 3 } })
   expect(await run()).toMatchObject({ status: 'FAILED', reason: 'critical tool "check" ended with FAILED' })
   expect([await workspace.has('looked'), await workspace.has('deployed')]).toEqual([true, false])
@@ -174,34 +162,22 @@ function lookCheckDeploy(check: string, args: Record<string, string>) {
   }
 }
 
-test('a model can be a command: it reads the request and prints a message', async () => {
-  const { run } = await scene({
-    agent: {
-      llm: {
-        provider: 'command',
-        command: ['sh', '-c', `grep -q '"Go"' && echo '{"role":"assistant","content":"Read it."}'`],
-      },
-    },
-  })
-  expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
-})
-
-test('a model that is a command has the environment of the run that it answers, and the keys of the engine', async () => {
+test('a model that is a command reads the request, and has the environment of its run and the keys of the engine', async () => {
   const script =
-    'printf \'{"content":"%s"}\' "$DELTA_PARENT_RUN $DELTA_RUN_ID $DELTA_DEPTH $DELTA_ACTION_ID $OPENAI_API_KEY"'
+    'grep -q "Go" && printf \'{"content":"%s"}\' "$DELTA_PARENT_RUN $DELTA_RUN_ID $DELTA_DEPTH $DELTA_ACTION_ID $OPENAI_API_KEY"'
   const { run } = await scene({ agent: { llm: { provider: 'command', command: ['sh', '-c', script] } } })
   const above = { DELTA_ACTION_ID: 'call_1', DELTA_RUN_DIR: '/above', DELTA_DEPTH: '1' }
-  const environment = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
-  const { answer, runDirectory, runId } = await run({ environment })
+  const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
+  const { answer, runDirectory, runId } = await run({ env })
   expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
 })
 
-test('a model that is a command has as long as timeout_ms says, and is ended', async () => {
+test('a model that is a command is ended after timeout_ms', async () => {
   const command = ['sh', '-c', 'sleep 300']
   const { run } = await scene({ agent: { llm: { provider: 'command', command, timeout_ms: 100 } } })
   expect(await run()).toMatchObject({
     status: 'FAILED',
-    reason: 'The model command sh had no answer within 100 ms (timeout_ms of llm).',
+    reason: 'The model command sh timed out after 100 ms (timeout_ms)',
   })
 })
 
@@ -209,25 +185,24 @@ test.each([
   ['besides its answer, words', 'echo Asked.; echo \'{"role":"assistant","content":"Hi."}\''],
   ['nothing', 'true'],
   ['calls as a script has them', 'echo \'{"tool_calls":[{"name":"say","arguments":{}}]}\''],
-])('a model that is a command and prints %s, fails with what it is to print', async (_what, script) => {
+])('a model that is a command and prints %s, fails with what it must print', async (_what, script) => {
   const llm = { provider: 'command', command: ['sh', '-c', script] }
   const { run } = await scene({ agent: { llm } })
   const result = await run()
   expect(result).toMatchObject({
     status: 'FAILED',
     reason: expect.stringMatching(
-      /^The model command sh did not print a completion: .*\nIt must print one assistant message .* and nothing else; anything for people goes to stderr\.$/s,
+      /^The model command sh did not print a completion: .*\nIt must print exactly one assistant message .* Messages for people belong on stderr\.$/s,
     ),
   })
 })
 
-test('the words of a thought come as they stream, each with its iteration, and the whole follows', async () => {
+test('the text of a thought comes as it streams, each piece with its iteration, and the whole follows', async () => {
   const turns = [{ content: 'First I look.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }]
   await using server = await startScriptedServer([...turns, { content: 'It is done.' }])
   const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
   const heard: string[] = []
   const result = await run({
-    credentials: { ...KEY, baseUrl: server.baseUrl },
     stream: true,
     onEvent: (event) => {
       if (event.kind === 'delta') heard[event.iteration] = (heard[event.iteration] ?? '') + event.content
@@ -237,7 +212,7 @@ test('the words of a thought come as they stream, each with its iteration, and t
   expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
 })
 
-test('what the model reasons comes as it streams, apart from its words', async () => {
+test('reasoning comes as it streams, apart from the text; llm.stream: false asks for no stream', async () => {
   const message = { reasoning_content: 'Two and two.' }
   await using server = await startScriptedServer([{ content: 'Four.', message, times: 2 }])
   for (const stream of [true, false]) {
@@ -245,7 +220,6 @@ test('what the model reasons comes as it streams, apart from its words', async (
     const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
     const heard = { delta: '', reasoning: '' }
     await run({
-      credentials: { ...KEY, baseUrl: server.baseUrl },
       stream: true,
       onEvent: (event) => {
         if (event.kind === 'delta' || event.kind === 'reasoning') heard[event.kind] += event.content
@@ -253,19 +227,10 @@ test('what the model reasons comes as it streams, apart from its words', async (
     })
     expect(heard).toEqual({ delta: 'Four.', reasoning: 'Two and two.' })
   }
-})
-
-test('an answer is asked for as a stream whether somebody listens or not, unless llm.stream is false', async () => {
-  await using server = await startScriptedServer([{ content: 'Done.', times: 2 }])
-  for (const stream of [undefined, false]) {
-    const llm = { provider: 'openai', model: 'm', base_url: server.baseUrl, stream }
-    const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
-    await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-  }
   expect(server.requests().map(({ json }) => Object(json).stream)).toEqual([true, undefined])
 })
 
-test('with tool_concurrency calls run side by side, and the model reads their results in call order', async () => {
+test('with tool_concurrency calls run in parallel, and the model reads their results in call order', async () => {
   await using server = await startScriptedServer([
     {
       tool_calls: [
@@ -283,7 +248,7 @@ test('with tool_concurrency calls run side by side, and the model reads their re
       { name: 'go', shell: 'mkfifo gate 2>/dev/null; echo open > gate; echo went' },
     ],
   })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  const result = await run()
   expect(result.status).toBe('COMPLETED')
   const results = await eventsOfType(result, 'ACTION_RESULT')
   expect(results).toHaveLength(2)
@@ -293,22 +258,7 @@ test('with tool_concurrency calls run side by side, and the model reads their re
   ])
 })
 
-test('a context source that is missing fails the run with its name, and a message may retry', async () => {
-  const context = "sources:\n  - type: file\n    id: notes\n    path: '${CWD}/notes.md'\n  - type: journal\n"
-  const { run, resume, workspace } = await scene({
-    turns: [{ content: 'Read.' }],
-    files: { 'context.yaml': context },
-  })
-  const failed = await run()
-  expect(failed.status).toBe('FAILED')
-  expect(failed.reason).toContain('notes')
-  expect(await eventsOfType(failed, 'ERROR')).toMatchObject([{ recoverable: false }])
-
-  await workspace.write('notes.md', 'Here.\n')
-  expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
-})
-
-test('what a provider puts on a call goes back with it', async () => {
+test("a provider's fields on a call go back with it", async () => {
   const signature = { extra_content: { google: { thought_signature: 'signed' } } }
   const call = {
     id: 'a',
@@ -321,43 +271,17 @@ test('what a provider puts on a call goes back with it', async () => {
     { content: 'Said.' },
   ])
   const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-  expect(await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })).toMatchObject({ answer: 'Said.' })
+  expect(await run()).toMatchObject({ answer: 'Said.' })
   expect(JSON.stringify(server.requests()[1]?.json)).toContain(JSON.stringify(signature).slice(1, -1))
 })
 
-test.each([
-  ['length', "cut off at the model's token limit"],
-  ['content_filter', "the provider's filter held the answer back"],
-])('an answer that ended with finish_reason %s is no answer', async (finish_reason, reason) => {
-  await using server = await startScriptedServer([{ content: 'Half of it', finish_reason }])
-  const { run } = await scene({ baseUrl: server.baseUrl })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-  expect(result.status).toBe('FAILED')
-  expect(result.reason).toContain(reason)
-})
-
-test('a tool name that no server takes back does not poison the conversation', async () => {
-  await using server = await startScriptedServer([
-    {
-      tool_calls: [
-        { name: '../../evil tool', arguments: {} },
-        { name: '', arguments: {} },
-      ],
-    },
-    { content: 'Sorry.' },
-  ])
-  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Sorry.' })
-})
-
-test('agents that call one another without end are stopped', async () => {
+test('agents that call one another endlessly are stopped', async () => {
   const { run } = await scene({ turns: [{ content: 'Done.' }] })
-  const environment = { PATH: process.env.PATH ?? '', DELTA_DEPTH: '16' }
-  await expect(run({ environment })).rejects.toMatchObject({ code: 'ERR_ENGINE_TOO_DEEP' })
+  const env = { PATH: process.env.PATH ?? '', DELTA_DEPTH: '16' }
+  await expect(run({ env })).rejects.toMatchObject({ code: 'ERR_ENGINE_TOO_DEEP' })
 })
 
-test('what was deleted under the run directory is made again', async () => {
+test('directories deleted under the run directory are made again', async () => {
   const { run, resume } = await scene({
     turns: [
       { content: 'One.' },
@@ -372,7 +296,7 @@ test('what was deleted under the run directory is made again', async () => {
   expect(await resume({ message: 'Go on' })).toMatchObject({ status: 'COMPLETED', answer: 'Two.' })
 })
 
-test('with accept_empty an answer of nothing completes the run, and the journal says that it is odd', async () => {
+test('with accept_empty an empty answer completes the run, and the journal has the reason', async () => {
   const { run } = await scene({ turns: [{ content: ' \n' }], agent: { accept_empty: true } })
   const result = await run()
   const odd = { status: 'COMPLETED', reason: expect.stringMatching(/^the answer is empty: /) }
@@ -393,11 +317,10 @@ test.each([
       turns: [{ content, finish_reason, times: 2 }],
     })
     const { run, agentFiles } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-    const options = { credentials: { ...KEY, baseUrl: server.baseUrl } }
-    expect(await run(options)).toMatchObject({ status: 'FAILED', reasonCode, partialAnswer: content })
+    expect(await run()).toMatchObject({ status: 'FAILED', reasonCode, partialAnswer: content })
     const agent = JSON.parse(await agentFiles.read('agent.yaml'))
     await agentFiles.write('agent.yaml', JSON.stringify({ ...agent, accept_empty: true }))
-    const result = await run(options)
+    const result = await run()
     expect(result).toMatchObject({ status: 'COMPLETED', reasonCode, answer: content })
     expect(result.reason).toMatch(
       /a tool call (written as text, which was not run|along with this text, but sent none)/,
@@ -405,7 +328,7 @@ test.each([
   },
 )
 
-test('llm.strict_tools: the tools are offered in strict mode, and null is what was left out', async () => {
+test('llm.strict_tools: the tools are offered in strict mode, and null means absent', async () => {
   const calls = [
     { name: 'say', arguments: { text: 'hi', loud: null } },
     { name: 'ask_human', arguments: { prompt: 'Which?', input_type: null, sensitive: null } },
@@ -417,47 +340,23 @@ test('llm.strict_tools: the tools are offered in strict mode, and null is what w
     agent: { llm: { model: 'any', strict_tools: true } },
     tools: [{ name: 'say', exec: 'echo ${text} ${loud}', parameters: [loud] }],
   })
-  const credentials = { ...KEY, baseUrl: server.baseUrl }
-  const result = await run({ credentials, ask: async () => 'this one' })
-  expect(result.status).toBe('COMPLETED')
+  const result = await run({ ask: async () => 'this one' })
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
     { observation_content: 'hi\n' },
     { observation_content: 'this one' },
   ])
-  const sent = server.requests()[0]?.json
-  const { tools, ...rest } = sent as unknown as { tools: { function: Record<string, unknown> }[] }
-  expect(rest).not.toHaveProperty('strict_tools')
-  expect(tools.map((tool) => tool.function)).toMatchObject([
+  const sent = Object(server.requests()[0]?.json)
+  expect(sent).not.toHaveProperty('strict_tools')
+  expect(sent.tools).toMatchObject([
+    { function: { strict: true, parameters: { required: ['text', 'loud'] } } },
     {
-      name: 'say',
-      strict: true,
-      parameters: { required: ['text', 'loud'], properties: { loud: { type: ['string', 'null'] } } },
-    },
-    {
-      name: 'ask_human',
-      strict: true,
-      parameters: {
-        required: ['prompt', 'input_type', 'sensitive'],
-        properties: { input_type: { enum: ['text', 'password', 'confirmation', null] } },
+      function: {
+        strict: true,
+        parameters: {
+          required: ['prompt', 'input_type', 'sensitive'],
+          properties: { input_type: { enum: ['text', 'password', 'confirmation', null] } },
+        },
       },
     },
-  ])
-})
-
-test('at most max_tool_calls of one response run, and the result of each other one says so', async () => {
-  const calls = ['a', 'b', 'c', 'd'].map((text) => ({ name: 'say', arguments: { text } }))
-  const { run } = await scene({
-    turns: [{ tool_calls: calls }, { content: 'Done.' }],
-    tools: [ECHO],
-    agent: { max_tool_calls: 2 },
-  })
-  const results = await eventsOfType(await run(), 'ACTION_RESULT')
-  const refusal =
-    'Not run: this response has 4 tool calls, and at most 2 of one response run. Make the rest again in the next one, if they are still needed.'
-  expect(results).toMatchObject([
-    { status: 'SUCCESS', observation_content: 'a\n' },
-    { status: 'SUCCESS', observation_content: 'b\n' },
-    { status: 'BLOCKED', observation_content: refusal },
-    { status: 'BLOCKED', observation_content: refusal },
   ])
 })

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { areInstalled, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunResult } from '../src/index.js'
-import { eventsOfType, hooks, scene } from './run.js'
-
-const call = (name: string) => ({ name, arguments: {} })
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
 async function observations(result: RunResult): Promise<unknown[]> {
   return (await eventsOfType(result, 'ACTION_RESULT')).map((event) => Object(event).observation_content)
@@ -16,15 +14,10 @@ async function executionFiles({ runDirectory }: RunResult): Promise<string[]> {
   return names.map((name) => name.replace(/^.*_/, ''))
 }
 
-test('what a command left behind prints later is in the result of no other command, also from a session of its own', async () => {
+test("late output of a background process is in no other command's result, even from a session of its own", async () => {
   const late = 'until test -e go; do sleep 0.01; done; echo late; echo late >&2; touch said'
   const play = await scene({
-    turns: [
-      { tool_calls: [call('leave')] },
-      { tool_calls: [call('wait')] },
-      { tool_calls: [call('plain')] },
-      { content: 'Done.' },
-    ],
+    turns: [calls('leave'), calls('wait'), calls('plain'), { content: 'Done.' }],
     tools: [
       { name: 'leave', shell: `setsid sh -c '${late}' & echo left` },
       { name: 'wait', shell: 'touch go; until test -e said; do sleep 0.01; done; echo waited' },
@@ -34,14 +27,14 @@ test('what a command left behind prints later is in the result of no other comma
   expect(await observations(await play.run())).toEqual(['left\n', 'waited\n', 'plain\n'])
 })
 
-test('a result keeps its whole output where the next command prints something shorter', async () => {
+test('a result keeps its whole output when the next command prints less', async () => {
   const play = await scene({
     turns: [
-      { tool_calls: [call('long')] },
-      { tool_calls: [call('short')] },
-      { tool_calls: [call('silent')] },
-      { tool_calls: [call('large')] },
-      { tool_calls: [call('short')] },
+      calls('long'),
+      calls('short'),
+      calls('silent'),
+      calls('large'),
+      calls('short'),
       { content: 'Done.' },
     ],
     tools: [
@@ -67,12 +60,12 @@ test('a result keeps its whole output where the next command prints something sh
 })
 
 test.skipIf(!areInstalled('perl'))(
-  'an output file that a command put a directory in the place of does not end the run',
+  'a directory that a command puts in the place of an output file does not end the run',
   async () => {
     const script =
       'for (glob("$ENV{RUN_DIR}/io/tool_executions/*.stdout")) { unlink $_; mkdir $_ } print "done\n"'
     const play = await scene({
-      turns: [{ tool_calls: [call('replace')] }, { content: 'Done.' }],
+      turns: [calls('replace'), { content: 'Done.' }],
       tools: [{ name: 'replace', command: ['perl', '-e', script] }],
     })
     const result = await play.run()
@@ -81,32 +74,20 @@ test.skipIf(!areInstalled('perl'))(
   },
 )
 
-test('an engine that was killed between two commands leaves no files of outputs once its run has ended', async () => {
+test('an engine that was killed after parallel commands leaves no output files once its run has ended', async () => {
   const play = await scene({
-    turns: [{ tool_calls: [call('say')] }, { tool_calls: [call('say')] }, { content: 'Done.' }],
-    tools: [{ name: 'say', exec: 'echo hi' }],
-    files: hooks({
-      pre_llm_request: 'test $ITERATION_COUNT != 3 || test -e asked || { touch asked; exec sleep 300; }',
-    }),
-  })
-  await play.runAndKill(() => waitForFile(`${play.workspace.path}/asked`))
-  const result = await play.resume()
-  expect(await observations(result)).toEqual(['hi\n', 'hi\n'])
-  expect(await executionFiles(result)).toEqual(['say.json', 'say.json'])
-})
-
-test('so does one that was killed after commands that ran side by side', async () => {
-  const play = await scene({
-    turns: [{ tool_calls: [call('slow'), call('quick')] }, { content: 'Done.' }],
+    turns: [calls('quick'), calls('slow', 'quick'), { content: 'Done.' }],
     tools: [
       { name: 'slow', exec: 'sleep 0.5' },
       { name: 'quick', exec: 'echo hi' },
     ],
     agent: { tool_concurrency: 2 },
     files: hooks({
-      pre_llm_request: 'test $ITERATION_COUNT != 2 || test -e asked || { touch asked; exec sleep 300; }',
+      pre_llm_request: 'test $ITERATION_COUNT != 3 || test -e asked || { touch asked; exec sleep 300; }',
     }),
   })
   await play.runAndKill(() => waitForFile(`${play.workspace.path}/asked`))
-  expect((await executionFiles(await play.resume())).sort()).toEqual(['quick.json', 'slow.json'])
+  const result = await play.resume()
+  expect(await observations(result)).toEqual(['hi\n', 'hi\n', ''])
+  expect((await executionFiles(result)).sort()).toEqual(['quick.json', 'quick.json', 'slow.json'])
 })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess, type TemporaryAgentOptions } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { hooks, scene } from './run.js'
+import { calls, hooks, scene } from './run.js'
 
-const CALL = { tool_calls: [{ name: 'work', arguments: {} }] }
+const CALL = calls('work')
 const TURNS = [CALL, { content: 'Done: {{last_observation}}' }]
 
 /** In another process: one that waits for a pipe is to be ended from outside. */
@@ -27,7 +27,7 @@ const WAYS = [
 ] as const
 
 test.each(WAYS)(
-  '%s that a hook leaves in the place of an answer fails the hook, and the run goes on',
+  '%s that a hook puts in the place of its output fails the hook, and the run continues',
   async (_, make) => {
     const script = (file: string) => `OUT=$DELTA_HOOK_IO_PATH/output/${file}; ${make}`
     const { result, workspace, journal } = await runOutside({
@@ -60,7 +60,7 @@ test.each(WAYS)(
   },
 )
 
-test.each(WAYS)('%s that a tool leaves among the secrets keeps nobody waiting', async (_, make) => {
+test.each(WAYS)('%s that a tool puts among the secrets does not block the engine', async (_, make) => {
   const { result } = await runOutside({
     tools: [{ name: 'work', shell: `mkdir -p "$RUN_DIR/secrets"; OUT=$RUN_DIR/secrets/x; ${make}` }],
     files: hooks({ post_tool_execution: 'true' }),
@@ -69,7 +69,7 @@ test.each(WAYS)('%s that a tool leaves among the secrets keeps nobody waiting', 
   expect(result.stdout).toBe('begun\nCOMPLETED\n')
 })
 
-test('a guard whose answer is a pipe blocks the call', async () => {
+test('a guard whose control.json is a pipe blocks the call', async () => {
   const { workspace, result } = await runOutside({
     tools: [{ name: 'work', shell: 'touch worked' }],
     files: hooks({ pre_tool_execution: 'mkfifo "$DELTA_HOOK_IO_PATH/output/control.json"' }),
@@ -82,7 +82,7 @@ test.each([
   ['pipe', 'mkfifo "$JOURNAL_PATH"', 'ESPIPE'],
   ['device', 'ln -s /dev/zero "$JOURNAL_PATH"', 'ENODEV'],
 ])(
-  'a %s that a command leaves in the place of the journal is named, and away the run goes on',
+  'a %s that a command puts in the place of the journal is named, and the run continues without it',
   async (what, make, code) => {
     const { result, resume, journal } = await runOutside({
       tools: [{ name: 'work', shell: `mv "$JOURNAL_PATH" "$JOURNAL_PATH.x"; ${make}` }],

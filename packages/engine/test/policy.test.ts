@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isDecision } from '../src/index.js'
-import { eventsOf, eventsOfType, scene } from './run.js'
+import { isDecision } from '../src/internal.js'
+import { eventsOfType, scene } from './run.js'
 
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
 const CALL = [
@@ -9,12 +9,17 @@ const CALL = [
 ]
 const ASKING = { tools: [DELETE], turns: CALL, agent: { policy: { on_confirmation: 'ask_human' } } }
 
-test('a destructive call waits for a person, with the command that would run, and nothing is journaled as started', async () => {
+test('a destructive call waits for a person, with its command, reasons and effects, and is not journaled as started', async () => {
   const { run, workspace } = await scene(ASKING, { 'a.txt': '' })
   const result = await run()
   expect(result).toMatchObject({
     status: 'WAITING_FOR_INPUT',
-    question: { command: `sh -c 'rm "$1"' -- a.txt` },
+    question: {
+      tool: 'delete',
+      command: `sh -c 'rm "$1"' -- a.txt`,
+      reasons: ['destructive'],
+      effects: { destructive: true },
+    },
   })
   expect(await workspace.has('a.txt')).toBe(true)
   expect(await eventsOfType(result, 'ACTION_REQUEST')).toEqual([])
@@ -23,35 +28,7 @@ test('a destructive call waits for a person, with the command that would run, an
   ])
 })
 
-test('an approval by its request id runs exactly that command once', async () => {
-  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
-  const { question } = await run()
-  const result = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
-  expect(result.status).toBe('COMPLETED')
-  expect(await workspace.has('a.txt')).toBe(false)
-  expect(
-    (await eventsOf(result)).map((event) => event.type).filter((type) => /HUMAN|ACTION/.test(type)),
-  ).toEqual(['HUMAN_INPUT_REQUEST', 'HUMAN_INPUT_RECEIVED', 'ACTION_REQUEST', 'ACTION_RESULT'])
-})
-
-test('a refusal is what the model reads', async () => {
-  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
-  const { question } = await run()
-  const result = await resume({ decision: { kind: 'deny', requestId: question?.requestId ?? '' } })
-  expect(result.answer).toBe('Result: A person was asked and said no. The command was not run.')
-  expect(await workspace.has('a.txt')).toBe(true)
-})
-
-test('neither a message nor response.txt approves anything: a tool could have written them', async () => {
-  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
-  const { runId } = await run()
-  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'yes\n')
-  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT' })
-  expect(await resume({ message: 'yes' })).toMatchObject({ status: 'WAITING_FOR_INPUT' })
-  expect(await workspace.has('a.txt')).toBe(true)
-})
-
-test('at the terminal only a plain yes is a yes', async () => {
+test('at the terminal only a plain yes approves', async () => {
   for (const [answer, remains] of [
     ['yes', false],
     ['yes, but only if it is old', true],
@@ -63,33 +40,13 @@ test('at the terminal only a plain yes is a yes', async () => {
   }
 })
 
-test('a decision on a command that does not wait is refused, and says which one does', async () => {
-  const { run, resume } = await scene(ASKING, { 'a.txt': '' })
-  const { question } = await run()
-  await expect(resume({ decision: { kind: 'approve', requestId: 'another' } })).rejects.toMatchObject({
-    code: 'ERR_ENGINE_NOT_WAITING',
-    message: expect.stringContaining(question?.requestId ?? 'none'),
-  })
-})
-
 const QUERY = { name: 'query', exec: 'cat', stdin: 'sql', effects: { destructive: true } }
 const DROP = [
   { tool_calls: [{ name: 'query', arguments: { sql: 'drop all' } }] },
   { content: '{{last_observation}}' },
 ]
 
-test('the question holds the reasons, the effects, and all that the command would get', async () => {
-  const { run } = await scene({ ...ASKING, tools: [QUERY], turns: DROP })
-  const { question } = await run()
-  expect(question).toMatchObject({
-    tool: 'query',
-    command: `printf %s 'drop all' | cat`,
-    reasons: ['destructive'],
-    effects: { destructive: true },
-  })
-})
-
-test('an approval does not hold for another command than the one asked about', async () => {
+test('an approval does not hold for a changed command', async () => {
   const { run, resume, workspace, agentFiles } = await scene(ASKING, { 'a.txt': '' })
   const { question } = await run()
   const agent = JSON.parse(await agentFiles.read('agent.yaml'))
@@ -155,7 +112,7 @@ async function waitingAndChanged(changed: object) {
   return { ...set, requestId: question?.requestId ?? '' }
 }
 
-test('a person who says no is obeyed, also when the policy or the command has changed since', async () => {
+test('a no rejects the call, also when the policy or the command has changed since', async () => {
   for (const changed of [
     { policy: { allow_destructive: true } },
     { tools: [{ ...DELETE, shell: 'rm -f ${file}' }] },
@@ -170,7 +127,7 @@ test('a person who says no is obeyed, also when the policy or the command has ch
   }
 })
 
-test('an approval of a command that has become another one and needs none now is still for the first alone', async () => {
+test('an approval does not hold for a changed command that needs none now', async () => {
   const { resume, workspace, requestId } = await waitingAndChanged({
     policy: { allow_destructive: true },
     tools: [{ ...DELETE, shell: 'rm -f ${file}' }],
@@ -183,7 +140,7 @@ test('an approval of a command that has become another one and needs none now is
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
-test('an approval holds for the same command when the policy needs none by now, and without one it simply runs', async () => {
+test('an approval holds for the same command when the policy needs none by now; without one the command runs, too', async () => {
   for (const kind of ['approve', undefined] as const) {
     const { resume, workspace, requestId } = await waitingAndChanged({ policy: { allow_destructive: true } })
     const result = await resume(kind === undefined ? {} : { decision: { kind, requestId } })
@@ -205,7 +162,7 @@ test("no value adds lines to the question, or hides in it; the author's own scri
   expect(question?.command).toBe(`sh -c 'cd .\nrm "$1"' -- ${spelt}`)
 })
 
-test('always is a yes to this tool as long as this engine runs: it is not asked again, and a later engine asks', async () => {
+test('always approves this tool until the engine ends; the next engine asks again', async () => {
   const call = (file: string) => ({ tool_calls: [{ name: 'delete', arguments: { file } }] })
   const { run, resume, workspace } = await scene(
     {
@@ -229,12 +186,12 @@ test('always is a yes to this tool as long as this engine runs: it is not asked 
   expect(await workspace.has('c.txt')).toBe(true)
 })
 
-test('an answer that decides on a command is yes, no or always, and nothing besides', () => {
+test('only yes, no and always decide on a command', () => {
   const answers = ['yes', ' Y\n', 'no', 'n', 'ALWAYS', 'yes, but', 'always?', '', 'maybe']
   expect(answers.map(isDecision)).toEqual([true, true, true, true, true, false, false, false, false])
 })
 
-test('of a tool in a sandbox a question has the command inside, and what is started', async () => {
+test('the question about a tool in a sandbox has the command inside, and the one that is started', async () => {
   const { run } = await scene({ ...ASKING, tools: [{ ...DELETE, sandbox: true }] }, { 'a.txt': '' })
   const { question } = await run()
   expect(question).toMatchObject({

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { ModelError, type ModelErrorCode } from '@delta/model'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { type RunAgentOptions, type RunResult, retryOf } from '../src/index.js'
-import { eventsOf, eventsOfType, hooks, scene } from './run.js'
+import type { RunAgentOptions, RunResult } from '../src/index.js'
+import { retryOf } from '../src/internal.js'
+import { calls, control, eventsOf, eventsOfType, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
-const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
-const KEY = { apiKey: 'test-key-not-real' }
+const CALL = calls('say')
 const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
   model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
 })
@@ -21,7 +21,7 @@ test.each([
   [{ content: 'Half of', finish_reason: 'length' }],
   [{ content: 'No', finish_reason: 'content_filter' }],
   [{ message: { refusal: 'I must not.' } }],
-])('a retry after %j makes the same request again, and puts nothing before the model', async (turn) => {
+])('a retry after %j sends the same request again, without a new message', async (turn) => {
   await using server = await startScriptedServer({
     choose: 'requests',
     turns: [CALL, turn, { content: 'Done.' }, { content: 'And more.' }],
@@ -31,9 +31,8 @@ test.each([
     tools: [SAY],
     agent: { llm: { model: 'any', max_attempts: 1 } },
   })
-  const credentials = { ...KEY, baseUrl: server.baseUrl }
-  expect((await run({ credentials })).status).toBe('FAILED')
-  const result = await resume({ credentials, retry: true })
+  expect((await run()).status).toBe('FAILED')
+  const result = await resume({ retry: true })
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   const bodies = () => server.requests().map(({ body }) => body)
   expect(bodies()[2]).toBe(bodies()[1])
@@ -45,7 +44,7 @@ test.each([
     { resumed: true, retry: true },
   ])
   if ('content' in turn) expect(events.map((event) => Object(event).content)).toContain(turn.content)
-  await resume({ credentials, message: 'More' })
+  await resume({ message: 'More' })
   expect(server.requests()[3]?.json?.messages.slice(-2)).toEqual([
     { role: 'assistant', content: 'Done.' },
     { role: 'user', content: 'More' },
@@ -69,16 +68,14 @@ test.each([
   })
 })
 
-test('a retry that is killed before its answer goes on as one: the unused answer stays unused', async () => {
+test('a killed retry continues as a retry: the unused answer stays unused', async () => {
   await using server = await startScriptedServer({
     choose: 'requests',
     turns: [{ content: '' }, { content: 'late', hold: 'ever' }, { content: 'Done.' }],
   })
   const { run, resume, runAndKill } = await scene({ baseUrl: server.baseUrl })
-  const credentials = { ...KEY, baseUrl: server.baseUrl }
-  await run({ credentials })
+  await run()
   const killed = resume({
-    credentials,
     retry: true,
     onRun: () => {
       throw new Error('as good as killed')
@@ -86,19 +83,19 @@ test('a retry that is killed before its answer goes on as one: the unused answer
   })
   await expect(killed).rejects.toThrow('as good as killed')
   await runAndKill(() => server.waitForRequests(2))
-  expect(await resume({ credentials })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
   const [first, ...others] = server.requests().map(({ body }) => body)
   expect(
     others.every((body) => JSON.parse(body).messages.length === JSON.parse(first ?? '').messages.length),
   ).toBe(true)
 })
 
-test('a retry after a limit needs a higher one, and goes on with the next request', async () => {
+test('a retry after a limit needs a higher one, and sends the next request', async () => {
   const { run, resume } = await scene({ turns: [CALL, CALL, { content: 'Done.' }], tools: [SAY] })
   const failed = await run({ maxIterations: 1 })
   await expect(resume({ retry: true, maxIterations: 1 })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise max_iterations, for example to 2, or go on with a message.`,
+    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise max_iterations, for example to 2, or continue with a message.`,
   })
   expect(await resume({ retry: true, maxIterations: 2 })).toMatchObject({ reasonCode: 'limit_iterations' })
   const result = await resume({ retry: true })
@@ -106,13 +103,13 @@ test('a retry after a limit needs a higher one, and goes on with the next reques
   expect(await eventsOfType(result, 'USER_MESSAGE')).toHaveLength(1)
 })
 
-test('what a hook or a critical tool ended is not retried, and the refusal says why', async () => {
-  const stop = 'echo \'{"action":"stop","reason":"enough"}\' > "$DELTA_HOOK_IO_PATH/output/control.json"'
+test('a run that a hook or a critical tool ended is not retried, and the refusal says why', async () => {
+  const stop = control({ action: 'stop', reason: 'enough' })
   const stopped = await scene({ turns: [CALL], files: hooks({ pre_llm_request: stop }) })
   const { runId } = await stopped.run()
   await expect(stopped.resume({ retry: true })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Go on with a message.`,
+    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Continue it with a message.`,
   })
   const critical = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await critical.run()
@@ -130,7 +127,7 @@ test('only a failed run is retried, and not together with a message', async () =
   await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
 })
 
-test('without a message, a failed run is refused, and the error says that it takes one', async () => {
+test('a failed run is not continued without a message, and the error says so', async () => {
   const { run, resume } = await scene({})
   const { runDirectory } = await run(failing('ERR_MODEL_SERVER'))
   await expect(resume()).rejects.toMatchObject({
@@ -152,11 +149,11 @@ test('a run that an older version left as FAILED, without a reason_code, is not 
   const { run, resume } = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await withoutCodes(await run())
   await expect(resume({ retry: true })).rejects.toThrow(
-    /cannot be retried: it ended with no reason_code \(.*\)\. Go on with a message\./,
+    /cannot be retried: it ended with no reason_code \(.*\)\. Continue it with a message\./,
   )
 })
 
-test('a code of a newer version is no reason to retry', () => {
+test('a code of a newer version is not retried', () => {
   expect(retryOf('limit_of_tomorrow', 30)).toBeUndefined()
   expect(retryOf('limit_iterations', 30)).toEqual({
     maxIterations: 60,

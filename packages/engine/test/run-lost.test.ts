@@ -1,14 +1,16 @@
-import { readdirSync } from 'node:fs'
+import { openSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isJournalError } from '@delta/journal'
 import { verifyRun } from '@delta/journal/internal'
-import { startProcess, waitForFile } from '@delta/testkit'
+import { startProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { asRecordFailure } from '../src/finish.js'
 import { findRun } from '../src/index.js'
-import { eventsOf, scene } from './run.js'
+import { calls, eventsOf, scene } from './run.js'
 
-const CALL = { tool_calls: [{ name: 'work', arguments: {} }] }
+const CALL = calls('work')
 
 test('a command that deletes the leases of its run stops the engine, and the run can be continued', async () => {
   const { run, resume } = await scene({
@@ -24,7 +26,7 @@ test('a command that deletes the leases of its run stops the engine, and the run
 })
 
 test.runIf(process.platform === 'linux')(
-  'a run whose leases were deleted is taken by nobody while its engine lives',
+  'a run whose leases were deleted stays busy while its engine lives',
   async () => {
     const { agentFiles, workspace, resume } = await scene({
       turns: [CALL, CALL, { content: 'Done.' }],
@@ -47,7 +49,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a command that deletes the journal of its run: the engine and whoever continues say the same of it', async () => {
+test('after a command deleted the journal of its run, the engine and continueRun report the same loss', async () => {
   const { run, resume, workspace } = await scene({
     turns: [CALL, { content: 'Done.' }],
     tools: [{ name: 'work', shell: 'rm "$JOURNAL_PATH"; sleep 0.1' }], // longer than the file is taken to be there unseen
@@ -64,4 +66,27 @@ test('a command that deletes the journal of its run: the engine and whoever cont
     `${directory}: The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.\n` +
       'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.',
   )
+})
+
+function failureOf(open: () => unknown): unknown {
+  try {
+    return open()
+  } catch (error) {
+    return error
+  }
+}
+
+test('a missing directory of the run is a write error, a missing file is not', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const run = { directory: workspace.path } as Parameters<typeof asRecordFailure>[1]
+  const gone = failureOf(() => openSync(join(workspace.path, 'io/tool_executions/a.json'), 'w'))
+  const missing = failureOf(() => openSync(join(workspace.path, 'a.json'), 'r'))
+  const elsewhere = failureOf(() => openSync('/no/such/directory/a.json', 'w'))
+
+  expect(isJournalError(asRecordFailure(gone, run))).toBe(true)
+  expect(asRecordFailure(gone, run)).toMatchObject({
+    message: expect.stringContaining('a.json: Could not be written: its directory does not exist (ENOENT).'),
+  })
+  expect(asRecordFailure(missing, run)).toBe(missing)
+  expect(asRecordFailure(elsewhere, run)).toBe(elsewhere)
 })

@@ -24,8 +24,10 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     await agentFiles[Symbol.asyncDispose]()
     await workspace[Symbol.asyncDispose]()
   })
-  const environment = { PATH: process.env.PATH ?? '' }
-  const load = async () => (await loadAgent(agentFiles.path, { env: environment })).agent
+  const env = { PATH: process.env.PATH ?? '' }
+  const { baseUrl } = options
+  const given = { env, ...(baseUrl && { credentials: { apiKey: 'test-key-not-real', baseUrl } }) }
+  const load = async () => (await loadAgent(agentFiles.path, { env })).agent
 
   return {
     agentFiles,
@@ -34,7 +36,7 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
     runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
       const engine = startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path], {
-        env: environment,
+        env,
       })
       await isTime()
       engine.kill('SIGKILL')
@@ -43,21 +45,26 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     killAfter: async (events: number): Promise<void> => {
       const engine = startProcess(
         [process.execPath, PROGRAM, agentFiles.path, workspace.path, String(events)],
-        { env: environment },
+        { env },
       )
       await engine.result
     },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
-      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
+      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', ...given, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>
       continueRun({
         agent: await load(),
         trusted: true,
         workDirectory: workspace.path,
-        environment,
+        ...given,
         ...more,
       }),
   }
+}
+
+/** A response with tool calls, each without arguments. */
+export function calls(...names: string[]) {
+  return { tool_calls: names.map((name) => ({ name, arguments: {} })) }
 }
 
 /** The journal of a run, each line parsed. */
@@ -79,4 +86,14 @@ export function hooks(entries: Record<string, string>): Record<string, string> {
     ([name, script]) => `${name}:\n  command: ${JSON.stringify(['sh', '-c', script])}\n`,
   )
   return { 'hooks.yaml': lines.join('') }
+}
+
+/** A hook's script that writes a file to its `output/`. */
+export function output(file: string, text: string): string {
+  return `echo '${text}' > "$DELTA_HOOK_IO_PATH/output/${file}"`
+}
+
+/** A hook's script that writes its `control.json`. */
+export function control(decision: { action: string; observation?: string; reason?: string }): string {
+  return output('control.json', JSON.stringify(decision))
 }

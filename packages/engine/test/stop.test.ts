@@ -3,9 +3,9 @@ import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { EngineEvent } from '../src/index.js'
-import { eventsOfType, hooks, scene } from './run.js'
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
-const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
+const WORK = calls('work')
 const SLEEPS_ONCE = 'echo started >> witness.txt; test -e began || { touch began; exec sleep 300; }'
 
 /** Runs until there is a file `began` in the workspace, and is told to stop; then there is a file `stopped`. */
@@ -20,7 +20,7 @@ async function stopped(play: Awaited<ReturnType<typeof scene>>) {
   return result
 }
 
-test('a stop while pre_tool_execution decides refuses nothing: the call is made when the run goes on', async () => {
+test('a stop while pre_tool_execution decides rejects nothing: the call runs when the run continues', async () => {
   const play = await scene({
     turns: [WORK, { content: 'Done.' }],
     tools: [{ name: 'work', shell: 'echo ran' }],
@@ -43,30 +43,25 @@ test('a stopped call is reported to the model as interrupted, and not made again
   expect(await play.workspace.read('witness.txt')).toBe('started\n')
 })
 
-test('with on_interrupt: rerun a stopped call is made again when the run goes on, as after a crash', async () => {
-  const play = await scene({
-    turns: [WORK, { content: 'Done.' }],
-    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'rerun' }],
-  })
-  await stopped(play)
-  const result = await play.resume()
-  expect(await eventsOfType(result, 'ACTION_REQUEST')).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
-  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'SUCCESS' }])
-})
+test.each([
+  ['rerun', { status: 'COMPLETED' }, [1, 2]],
+  ['ask', { status: 'WAITING_FOR_INPUT', question: { command: expect.stringContaining('witness') } }, [1]],
+])(
+  'with on_interrupt: %s a stopped call is settled when the run continues, as after a crash',
+  async (on_interrupt, outcome, attempts) => {
+    const play = await scene({
+      turns: [WORK, { content: 'Done.' }],
+      tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt }],
+    })
+    await stopped(play)
+    const result = await play.resume()
+    expect(result).toMatchObject(outcome)
+    const requests = await eventsOfType(result, 'ACTION_REQUEST')
+    expect(requests.map((event) => Object(event).attempt)).toEqual(attempts)
+  },
+)
 
-test('with on_interrupt: ask a person is asked about a stopped call when the run goes on', async () => {
-  const play = await scene({
-    turns: [WORK, { content: 'Done.' }],
-    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }],
-  })
-  await stopped(play)
-  expect(await play.resume()).toMatchObject({
-    status: 'WAITING_FOR_INPUT',
-    question: { command: expect.stringContaining('witness') },
-  })
-})
-
-test('post_tool_execution has time to see the result of a command that ended as the stop came', async () => {
+test('post_tool_execution has time for the result of a command that ended as the stop came', async () => {
   const play = await scene({
     turns: [WORK, { content: 'Done.' }],
     tools: [{ name: 'work', shell: 'echo ran' }],
@@ -79,7 +74,7 @@ test('post_tool_execution has time to see the result of a command that ended as 
   expect(await play.workspace.read('seen.txt')).toBe('ran\n')
 })
 
-test('no hook holds a stop for long: one that hangs is ended, and the run is INTERRUPTED', async () => {
+test('a hook that hangs does not delay a stop for long: it is ended, and the run is INTERRUPTED', async () => {
   const hangs = 'touch began; trap "" TERM; while :; do sleep 1; done'
   const play = await scene({
     turns: [WORK, { content: 'Done.' }],
@@ -93,10 +88,9 @@ test('no hook holds a stop for long: one that hangs is ended, and the run is INT
   ])
 })
 
-test('a call whose record cannot be written takes those beside it along: nothing runs on when the run has ended', async () => {
-  const call = (name: string) => ({ name, arguments: {} })
+test('a call whose record cannot be written stops the parallel ones: no command runs once the run has ended', async () => {
   const play = await scene({
-    turns: [{ tool_calls: [call('work'), call('spoil'), call('late')] }, { content: 'Done.' }],
+    turns: [calls('work', 'spoil', 'late'), { content: 'Done.' }],
     tools: [
       { name: 'work', shell: 'echo $$ > began; exec sleep 300' },
       {
@@ -121,7 +115,7 @@ test('a call whose record cannot be written takes those beside it along: nothing
   ])
 })
 
-test('a request that fails because the run is stopped is no failure of the run', async () => {
+test('a request that fails because the run is stopped is not a failure of the run', async () => {
   const { run } = await scene({})
   const stop = new AbortController()
   const complete = async () => {
@@ -133,7 +127,7 @@ test('a request that fails because the run is stopped is no failure of the run',
   expect(await eventsOfType(result, 'ERROR')).toEqual([])
 })
 
-test('a stop that comes as a failed request is told of does not wait for the next attempt', async () => {
+test('a stop during the report of a failed request does not wait for the next attempt', async () => {
   const { run } = await scene({})
   const stop = new AbortController()
   const complete = async () => {
@@ -146,22 +140,15 @@ test('a stop that comes as a failed request is told of does not wait for the nex
   expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
 })
 
-test('nothing waits for a stop any more once the run has ended', async () => {
+test('a run leaves no listeners on its signal, however many commands, hooks and questions it has', async () => {
+  const ask = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] }
   const { run } = await scene({
-    turns: [WORK, { content: 'Done.' }],
+    turns: [WORK, ...Array(12).fill(ask), { content: 'Done.' }],
     tools: [{ name: 'work', shell: 'true' }],
     files: hooks({ pre_tool_execution: 'true', on_run_end: 'true' }),
   })
   const { signal } = new AbortController()
-  await run({ signal })
-  expect(getEventListeners(signal, 'abort')).toEqual([])
-})
-
-test('nor once a person has answered, however many questions there are', async () => {
-  const ask = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] }
-  const { run } = await scene({ turns: [...Array(12).fill(ask), { content: 'Done.' }] })
-  const { signal } = new AbortController()
   const result = await run({ signal, ask: async () => 'Well.' })
-  expect(result).toMatchObject({ status: 'COMPLETED', iterations: 13 })
+  expect(result).toMatchObject({ status: 'COMPLETED', iterations: 14 })
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })

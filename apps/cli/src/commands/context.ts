@@ -117,7 +117,7 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
     onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
     onExit: () => warn('Stopped at once.'),
   })
-  const environment = withOwnCommands(terminal.env)
+  const env = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
     ? await findEnvironment(agent, { ...place, flags: allowed, terminal, warn, signal: stop.signal })
     : {}
@@ -127,7 +127,7 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
     runsDirectory: place.runsDirectory,
     run,
     message,
-    environment,
+    env,
     credentials,
     signal: stop.signal,
   }).catch((error: unknown) => {

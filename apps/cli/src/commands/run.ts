@@ -1,13 +1,6 @@
 import type { Agent } from '@delta/config-loader'
-import {
-  continueRun,
-  findResumable,
-  isEngineError,
-  isTaskOf,
-  parentRun,
-  type RunResult,
-  runAgent,
-} from '@delta/engine'
+import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
+import { findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
 import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent.js'

@@ -1,5 +1,5 @@
 import { isConfigError } from '@delta/config-loader'
-import { agentChanges } from '@delta/engine'
+import { agentChanges } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
 import { emptyRunError } from '@delta/journal/internal'
 import {

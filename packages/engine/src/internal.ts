@@ -1,0 +1,7 @@
+// For the other packages of Delta: may change in any release.
+export { isDecision } from './approve.js'
+export { isYesOrNo } from './ask-human.js'
+export { findAgentHome, findResumable, isTaskOf, type ResumableQuery } from './find-run.js'
+export { parentRun } from './options.js'
+export { retryOf } from './outcome.js'
+export { agentChanges } from './run-agent.js'
