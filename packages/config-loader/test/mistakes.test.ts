@@ -26,7 +26,7 @@ test.each<[string, Files, string[]]>([
     },
     [
       'agent/agent.yaml:1:7: name: must be a string, got 5.',
-      'agent/agent.yaml:2:1: llm.model: The provider openai needs it.',
+      'agent/agent.yaml:2:1: llm.model: missing; the provider openai needs it.',
       expect.stringMatching(/^agent\/agent\.yaml:4:5: tools\[0\]: name /),
       'agent/agent.yaml:5:11: policy: there is no rule "allow_netwrok"; it would protect nothing.',
       'agent/hooks.yaml:1:1: There is no hook "on_eror"; it would never be called.',

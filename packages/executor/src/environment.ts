@@ -10,7 +10,7 @@ export interface EnvironmentOptions {
   run?: RunVariables | undefined
   /** Engine credentials by name, besides those in `base`; withheld like those. */
   credentials?: Readonly<Record<string, string>> | undefined
-  /** Names of the credentials the command gets. Default: none. */
+  /** Names of the credentials the command gets. With a key it also gets the address (`…_URL`). Default: none. */
   passEnv?: readonly string[] | undefined
   /** The command's argv. `delta run` and `delta continue` get every credential. */
   command?: readonly string[] | undefined
@@ -45,7 +45,10 @@ export function commandEnvironment(
 ): NodeJS.ProcessEnv {
   const withheld = { ...credentialsOf(base), ...credentials }
   const isDelta = startsDelta(command, { env: { ...base, ...extra }, trusted: base })
-  const passed = Object.entries(withheld).filter(([name]) => isDelta || passEnv.includes(name))
+  const isPassed = (name: string) => isDelta || passEnv.includes(name)
+  // an address goes with its key: without it, a client would send the key to the provider's own
+  const hasKey = Object.keys(withheld).some((name) => isPassed(name) && !name.endsWith('_URL'))
+  const passed = Object.entries(withheld).filter(([name]) => isPassed(name) || (hasKey && name.endsWith('_URL')))
   const variables = {
     ...base,
     ...Object.fromEntries(Object.keys(withheld).map((name) => [name, undefined])),

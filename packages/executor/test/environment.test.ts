@@ -39,7 +39,7 @@ test('without a run, its variables stay; extra overrides and removes', () => {
   expect(commandEnvironment(base, { extra: { PATH: '/x', RUN_DIR: undefined } })).toEqual(changed)
 })
 
-test('a command gets the credentials that it lists, and no other variable by that', () => {
+test('a command gets the credentials that it lists, with a key also its address, and no other variable by that', () => {
   const credentials = { OPENAI_API_KEY: 'sk-2', MY_KEY: 'mine', DELTA_BASE_URL: 'http://x' }
   const environment = { ...base, MY_KEY: 'theirs', DELTA_BASE_URL: 'http://y' }
   const given = (passEnv: string[]) =>
@@ -51,8 +51,14 @@ test('a command gets the credentials that it lists, and no other variable by tha
       'HOME',
     ])
   expect(given([])).toEqual({})
-  expect(given(['MY_KEY', 'HOME'])).toEqual({ MY_KEY: 'mine' })
-  expect(given(['OPENAI_API_KEY', 'DELTA_API_KEY'])).toEqual({ OPENAI_API_KEY: 'sk-2', DELTA_API_KEY: 'k' })
+  const address = { DELTA_BASE_URL: 'http://x' }
+  expect(given(['DELTA_BASE_URL'])).toEqual(address)
+  expect(given(['MY_KEY', 'HOME'])).toEqual({ MY_KEY: 'mine', ...address })
+  expect(given(['OPENAI_API_KEY', 'DELTA_API_KEY'])).toEqual({
+    OPENAI_API_KEY: 'sk-2',
+    DELTA_API_KEY: 'k',
+    ...address,
+  })
   expect(secretValues(credentials)).toEqual(['sk-2', 'mine']) // an address is no secret
 })
 

@@ -5,7 +5,7 @@ import { isObject } from './response.js'
 const text = z.string().check(z.minLength(1))
 
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
-const A_TIME = 'Must be a time such as 90s, 15m, 6h, or milliseconds'
+const A_TIME = 'must be a time such as 90s, 15m, 6h, or milliseconds'
 
 function setting<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
   return z.optional(schema.check(z.describe(description)))
@@ -154,11 +154,11 @@ const KINDS: Record<string, string> = {
 
 /** The error map: says what a value must be. */
 export function mustBe(issue: z.core.$ZodRawIssue): string {
-  if (issue.code === 'invalid_type') return `Must be ${KINDS[issue.expected] ?? issue.expected}`
-  if (issue.code === 'invalid_value') return `Must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   if (issue.code === 'too_small' && issue.origin !== 'string' && issue.origin !== 'array')
-    return `Must be at least ${issue.minimum}`
-  return 'Must not be empty'
+    return `must be at least ${issue.minimum}`
+  return 'must not be empty'
 }
 
 /** The problems of a value that was parsed with `reportInput`, each with the value found. */
@@ -177,10 +177,10 @@ export function problemsOf(
 
 function show(value: unknown): string {
   if (value === '' || (Array.isArray(value) && value.length === 0)) return ''
-  if (value === null || value === undefined) return ', not nothing'
-  if (Array.isArray(value)) return ', not a list'
-  if (typeof value === 'object') return ', not a mapping'
-  return `, not ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
+  if (value === null || value === undefined) return ', got nothing'
+  if (Array.isArray(value)) return ', got a list'
+  if (typeof value === 'object') return ', got a mapping'
+  return `, got ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
 }
 
 /** The setting that each provider needs, and an example. */
@@ -195,7 +195,7 @@ function missingSettings(llm: Record<string, unknown>): ValueProblem[] {
   const { provider = 'openai' } = llm
   const [path = '', example] = NEEDS[provider as LlmProvider] ?? []
   if (example === undefined || llm[path] !== undefined) return []
-  const message = `The provider ${String(provider)} needs it.`
+  const message = `missing; the provider ${String(provider)} needs it.`
   return [{ path, message, hint: `For example ${path}: ${example}.` }]
 }
 
@@ -238,14 +238,14 @@ function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return problem('Must be an http or https URL.', 'For example http://localhost:11434/v1.')
+    return problem('must be an http or https URL.', 'For example http://localhost:11434/v1.')
   }
   const secretParameter = [...url.searchParams.keys()].some((name) => /key|token|secret/i.test(name))
   if (url.username !== '' || url.password !== '' || secretParameter) {
     return problem('Credentials must not be written into the URL.', KEY_HINT)
   }
   if (/\/chat\/completions\/?$/.test(url.pathname)) {
-    return problem('Must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
+    return problem('must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
   }
   return []
 }

@@ -38,7 +38,7 @@ const callSchema = keysOf({
   arguments: z.optional(
     z.union(
       [z.string(), z.record(z.string(), z.unknown())],
-      'Must be a mapping, or a string that is passed on as it is',
+      'must be a mapping, or a string that is passed on as it is',
     ),
   ),
 })

@@ -38,9 +38,9 @@ test.each([
 })
 
 test.each([
-  ['gpt-4o', 'Must be a mapping, not "gpt-4o".', 'Write llm: { model: gpt-4o }.'],
-  [null, 'Must be a mapping, not nothing.', 'Write llm: { model: gpt-4o }.'],
-  [['gpt-4o'], 'Must be a mapping, not a list.', 'Write llm: { model: gpt-4o }.'],
+  ['gpt-4o', 'must be a mapping, got "gpt-4o".', 'Write llm: { model: gpt-4o }.'],
+  [null, 'must be a mapping, got nothing.', 'Write llm: { model: gpt-4o }.'],
+  [['gpt-4o'], 'must be a mapping, got a list.', 'Write llm: { model: gpt-4o }.'],
 ])('%j is not a mapping', (input, message, hint) => {
   expect(problemsOf(input)).toEqual([{ path: '', message, hint }])
 })
@@ -51,14 +51,14 @@ test('every problem is reported at once, each with its place', () => {
   expect(problemsOf(wrong)).toEqual([
     {
       path: 'provider',
-      message: 'Must be one of openai, command, script, replay, not "opnai".',
+      message: 'must be one of openai, command, script, replay, got "opnai".',
       hint: 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.',
     },
-    { path: 'model', message: 'Must not be empty.', hint: 'For example model: gpt-4o.' },
-    { path: 'base_url', message: 'Must be a string, not 5.' },
-    { path: 'command[1]', message: 'Must be a string, not 1.' },
-    { path: 'timeout_ms', message: 'Must be a whole number, not 0.5.' },
-    { path: 'max_attempts', message: 'Must be at least 1, not 0.' },
+    { path: 'model', message: 'must not be empty.', hint: 'For example model: gpt-4o.' },
+    { path: 'base_url', message: 'must be a string, got 5.' },
+    { path: 'command[1]', message: 'must be a string, got 1.' },
+    { path: 'timeout_ms', message: 'must be a whole number, got 0.5.' },
+    { path: 'max_attempts', message: 'must be at least 1, got 0.' },
   ])
   const paths = problemsOf({ base_url: 'nonsense', timeout_ms: 'soon' }).map(({ path }) => path)
   expect(paths).toEqual(['timeout_ms', 'base_url', 'model'])
@@ -90,11 +90,11 @@ test.each([
   ['http://me:pw@host/v1', CREDENTIALS, KEY_HINT],
   ['https://sk-token@host/v1', CREDENTIALS, KEY_HINT],
   ['https://host/v1?api_key=sk-1', CREDENTIALS, KEY_HINT],
-  ['localhost:11434', 'Must be an http or https URL.', 'For example http://localhost:11434/v1.'],
-  ['nonsense', 'Must be an http or https URL.', 'For example http://localhost:11434/v1.'],
+  ['localhost:11434', 'must be an http or https URL.', 'For example http://localhost:11434/v1.'],
+  ['nonsense', 'must be an http or https URL.', 'For example http://localhost:11434/v1.'],
   [
     'http://h/v1/chat/completions',
-    'Must end before /chat/completions, which is appended.',
+    'must end before /chat/completions, which is appended.',
     'Usually it ends in /v1.',
   ],
 ])('the base URL %s cannot work', (base_url, message, hint) => {
@@ -105,16 +105,16 @@ const MODEL = 'For example model: gpt-4o.'
 const SCRIPT = 'For example script: script.yaml.'
 const COMMAND = 'For example command: [python3, model.py].'
 test.each([
-  [{}, 'model', 'The provider openai needs it.', MODEL],
-  [{ provider: 'script' }, 'script', 'The provider script needs it.', SCRIPT],
-  [{ provider: 'command' }, 'command', 'The provider command needs it.', COMMAND],
+  [{}, 'model', 'missing; the provider openai needs it.', MODEL],
+  [{ provider: 'script' }, 'script', 'missing; the provider script needs it.', SCRIPT],
+  [{ provider: 'command' }, 'command', 'missing; the provider command needs it.', COMMAND],
   [
     { provider: 'command', command: 'python3 m.py' },
     'command',
-    'Must be a list, not "python3 m.py".',
+    'must be a list, got "python3 m.py".',
     COMMAND,
   ],
-  [{ provider: 'command', command: [] }, 'command', 'Must not be empty.', COMMAND],
+  [{ provider: 'command', command: [] }, 'command', 'must not be empty.', COMMAND],
 ])('%j lacks what its provider needs', (llm, path, message, hint) => {
   expect(problemsOf(llm)).toEqual([{ path, message, hint }])
 })
@@ -129,13 +129,13 @@ test.each([
   expect(safeParseLlm({ model: 'm', retry: { max_wait } })).toMatchObject({ llm: { retry: { maxWaitMs } } })
 })
 
-const A_TIME = 'Must be a time such as 90s, 15m, 6h, or milliseconds'
+const A_TIME = 'must be a time such as 90s, 15m, 6h, or milliseconds'
 test.each([
-  [{ max_wait: '6 hours' }, 'retry.max_wait', `${A_TIME}, not "6 hours".`],
-  [{ max_wait: -1 }, 'retry.max_wait', `${A_TIME}, not -1.`],
-  [{ max_wait: null }, 'retry.max_wait', `${A_TIME}, not nothing.`],
+  [{ max_wait: '6 hours' }, 'retry.max_wait', `${A_TIME}, got "6 hours".`],
+  [{ max_wait: -1 }, 'retry.max_wait', `${A_TIME}, got -1.`],
+  [{ max_wait: null }, 'retry.max_wait', `${A_TIME}, got nothing.`],
   [{ max_wait: 5, max_attempts: 2 }, 'retry.max_attempts', 'Unknown key. Known: max_wait.'],
-  [5, 'retry', 'Must be a mapping, not 5.'],
+  [5, 'retry', 'must be a mapping, got 5.'],
 ])('retry: %j is refused', (retry, path, message) => {
   expect(problemsOf({ model: 'm', retry })).toEqual([{ path, message }])
 })

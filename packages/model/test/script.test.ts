@@ -142,10 +142,10 @@ test('a script is a list of turns with content, tool calls or both', () => {
 })
 
 test.each([
-  [null, 'Must be a list, not nothing.'],
-  ['Hello.', 'Must be a list, not "Hello.".'],
-  [{ content: 'Hello.' }, 'Must be a list, not a mapping.'],
-  [[], 'Must not be empty.'],
+  [null, 'must be a list, got nothing.'],
+  ['Hello.', 'must be a list, got "Hello.".'],
+  [{ content: 'Hello.' }, 'must be a list, got a mapping.'],
+  [[], 'must not be empty.'],
 ])('%j is not a script', (input, message) => {
   expect(safeParseScript(input)).toEqual({ ok: false, problems: [{ path: '', message, hint: EXAMPLE }] })
 })
@@ -162,15 +162,15 @@ test('every problem of a script is reported, with its place', () => {
   ])
   const problems = parsed.ok ? [] : parsed.problems
   expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    '[0]: Must be a mapping, not "Hello.".',
+    '[0]: must be a mapping, got "Hello.".',
     '[1]: A turn needs content or tool_calls, or both.',
-    '[2].content: Must be a string, not 5.',
+    '[2].content: must be a string, got 5.',
     '[3].contents: Unknown key. Known: content, tool_calls.',
     '[3]: A turn needs content or tool_calls, or both.',
-    '[4].tool_calls: Must be a list, not a mapping.',
-    '[5].tool_calls[0]: Must be a mapping, not nothing.',
-    '[5].tool_calls[1].name: Must be a string, not nothing.',
-    '[5].tool_calls[2].arguments: Must be a mapping, or a string that is passed on as it is, not a list.',
+    '[4].tool_calls: must be a list, got a mapping.',
+    '[5].tool_calls[0]: must be a mapping, got nothing.',
+    '[5].tool_calls[1].name: must be a string, got nothing.',
+    '[5].tool_calls[2].arguments: must be a mapping, or a string that is passed on as it is, got a list.',
     '[5].tool_calls[3].args: Unknown key. Known: name, arguments.',
   ])
   for (const { message, hint } of problems)
