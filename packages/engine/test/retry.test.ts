@@ -1,17 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ModelError, type ModelErrorCode } from '@delta/model'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import type { RunAgentOptions, RunResult } from '../src/index.js'
+import type { RunResult } from '../src/index.js'
 import { retryOf } from '../src/internal.js'
 import { calls, control, eventsOf, eventsOfType, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
 const CALL = calls('say')
-const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
-  model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
-})
 
 test.each([
   [{ status: 401 }],
@@ -125,17 +121,6 @@ test('only a failed run is retried, and not together with a message', async () =
     `Run ${runId} cannot be retried: it is COMPLETED, not FAILED. Continue it without a retry.`,
   )
   await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
-})
-
-test('a failed run is not continued without a message, and the error says so', async () => {
-  const { run, resume } = await scene({})
-  const { runDirectory } = await run(failing('ERR_MODEL_SERVER'))
-  await expect(resume()).rejects.toMatchObject({
-    code: 'ERR_ENGINE_MESSAGE_REQUIRED',
-    message: 'Run is FAILED. To continue, provide a message',
-    path: runDirectory,
-    wayOut: 'message',
-  })
 })
 
 /** The run as an older version would have left it. */
