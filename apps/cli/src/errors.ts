@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { ConfigError, ConfigProblem } from '@delta/config-loader'
 import type { EngineError } from '@delta/engine'
@@ -97,6 +97,8 @@ const NO_MODEL_AT_ALL =
 /** The flag that allows what was refused, for a person who trusts it; without an agent, the command that makes one. */
 function wayAround({ allowedBy, noAgentIn }: ConfigProblem): string[] {
   if (noAgentIn !== undefined) {
+    if (existsSync(noAgentIn) && !statSync(noAgentIn).isDirectory())
+      return [`Write its directory: --agent ${quoteForPerson([dirname(noAgentIn)])}`]
     const directory = noAgentIn === '.' ? 'my-agent' : noAgentIn
     return [`Name the directory of an agent, or make one: ${quoteForPerson(['delta', 'init', directory])}`]
   }

@@ -12,8 +12,8 @@ export const COMMON_TASKS = `Common tasks:
       answer its question, extend a finished run, retry a failed one
   delta show -w ./workspace --follow
       watch a run from another terminal
-  delta show -w ./workspace --request 7
-      what the model saw in iteration 7, byte for byte
+  delta show -w ./workspace --request 1
+      what the model saw in iteration 1, byte for byte
   delta context explain -w ./workspace
       what fills the context, in bytes and tokens
   delta run … -q | wc -w
@@ -73,10 +73,11 @@ Environment:
 What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message, or interaction/response.txt, as answer
-  COMPLETED          needs a message, and goes on with that
-  FAILED             the same, or with --retry makes the last request again; \
-out of iterations, that needs a higher --max-iterations
-  RUNNING            changes nothing, exit code 6; with --force, takes it
+  COMPLETED          needs a message, and continues with it
+  FAILED             needs a message, or --retry, which sends the last request \
+again (out of iterations: with a higher --max-iterations)
+  RUNNING            changes nothing, exit code 6; --force ends the other \
+process and resumes
 
 Exit codes and environment are those of delta run: delta run --help`,
 
@@ -86,8 +87,8 @@ journal verify says why.`,
 
   show: `
 Examples:
-  delta show -w ./workspace --request 7 | jq .messages
-      what the model saw in iteration 7
+  delta show -w ./workspace --request 1 | jq .messages
+      what the model saw in iteration 1
   delta show -w ./workspace --tool bash --failed
       each call of bash that failed, and why it was made
 

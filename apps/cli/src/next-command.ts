@@ -43,7 +43,7 @@ function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, re
       'To refuse it, use --deny instead of --approve.',
     ]
   const isConfirmation = inputType === 'confirmation'
-  const file = 'or write it to interaction/response.txt in the run directory and continue without both.'
+  const file = 'or write it to interaction/response.txt in the run directory and continue without a message.'
   if (sensitive)
     return [
       `Answer unseen with: ${resume} -i${isConfirmation ? '   (yes or no)' : ''}`,

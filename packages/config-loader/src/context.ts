@@ -114,6 +114,7 @@ export const CONTEXT_MISSING = 'Error: context.yaml not found'
  * @param promptFile - The agent's prompt file, relative to its directory, so that the pasted file works at once.
  */
 function missingContextMessage(directory: string, promptFile: string): string {
+  const onMissing = existsSync(join(directory, promptFile)) ? '' : '\n    on_missing: skip'
   return `${CONTEXT_MISSING} in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how
@@ -124,7 +125,7 @@ Quick fix - Create context.yaml with default content:
 sources:
   - type: file
     id: system_prompt
-    path: '\${AGENT_HOME}/${promptFile.replaceAll("'", "''")}'
+    path: '\${AGENT_HOME}/${promptFile.replaceAll("'", "''")}'${onMissing}
   - type: file
     id: workspace_guide
     path: '\${CWD}/DELTA.md'

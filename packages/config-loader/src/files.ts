@@ -170,7 +170,7 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
   const hint = names.includes('agent.yml')
     ? `Rename ${join(shown, 'agent.yml')} to agent.yaml.`
     : agents.length > 0
-      ? `Agents inside of it: ${agents.map((name) => join(shown, name)).join(', ')}`
+      ? `Agents in it: ${agents.map((name) => join(shown, name)).join(', ')}`
       : undefined
   throw notFound(`${place} holds no agent.yaml.`, shown, hint)
 }

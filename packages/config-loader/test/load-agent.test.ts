@@ -57,7 +57,7 @@ test('a link to itself in place of the directory is called one', async () => {
 test('a directory without agent.yaml names the agents inside of it', async () => {
   const home = await directoryOf({ 'one/agent.yaml': '', 'two/agent.yaml': '' })
   expect(await complaintAbout(home)).toBe(`agent: holds no agent.yaml.
-Agents inside of it: agent/one, agent/two`)
+Agents in it: agent/one, agent/two`)
 })
 
 test('agent.yml is not read, and the message says so', async () => {

@@ -48,7 +48,9 @@ export function commandEnvironment(
   const isPassed = (name: string) => isDelta || passEnv.includes(name)
   // an address goes with its key: without it, a client would send the key to the provider's own
   const hasKey = Object.keys(withheld).some((name) => isPassed(name) && !name.endsWith('_URL'))
-  const passed = Object.entries(withheld).filter(([name]) => isPassed(name) || (hasKey && name.endsWith('_URL')))
+  const passed = Object.entries(withheld).filter(
+    ([name]) => isPassed(name) || (hasKey && name.endsWith('_URL')),
+  )
   const variables = {
     ...base,
     ...Object.fromEntries(Object.keys(withheld).map((name) => [name, undefined])),

@@ -135,7 +135,7 @@ function aboutTool(
 }
 
 function onlyName(path: string, what: string): LintFinding {
-  const message = `The model learns of ${what} only its name.`
+  const message = `${what} has no description; the model sees only its name.`
   return { rule: 'no-description', path, message }
 }
 
