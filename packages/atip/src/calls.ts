@@ -18,18 +18,22 @@ const openaiCall = object({ id: name, function: object({ name, arguments: z.opti
 const openaiMessage = object({ tool_calls: z.nullish(listOf(openaiCall)) })
 const openaiResponse = object({ choices: listOf(object({ message: z.nullish(openaiMessage) })) })
 
-const geminiCall = object({ id: z.nullish(name), name, args: z.optional(z.unknown()) })
+const geminiCall = object({
+  id: z.nullish(z.string('must be a string')),
+  name,
+  args: z.optional(z.unknown()),
+})
 const geminiContent = object({ parts: z.nullish(listOf(object({ functionCall: z.optional(geminiCall) }))) })
 const geminiResponse = object({ candidates: listOf(object({ content: z.nullish(geminiContent) })) })
 
-const anthropicResponse = object({ content: listOf(z.looseObject({ type: name }, 'must be an object')) })
+const anthropicResponse = object({ content: listOf(z.looseObject({}, 'must be an object')) })
 const anthropicCall = object({ id: name, name, input: z.optional(z.unknown()) })
 
 /**
  * Reads the tool calls of a provider's raw response, in order.
  *
- * A Gemini call without an id gets one: the first call of a function gets the function's name,
- * the next ones `name#2`, `name#3`.
+ * A Gemini call without an id, or with that of an earlier call, gets one: the function's name or, where that is taken,
+ * `name#2`, `name#3`.
  *
  * @returns `[]` when the model called nothing.
  * @throws {AtipParseError} It is not a response of that provider, or arguments are not a JSON object.
@@ -60,9 +64,14 @@ export function parseToolCall(provider: Provider, response: unknown): ToolCall[]
     case 'gemini': {
       const parts = read(geminiResponse, response).candidates[0]?.content?.parts ?? []
       const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
-      return calls.map(({ id, name, args }, index) => {
-        const count = calls.slice(0, index + 1).filter((call) => call.name === name).length
-        return toCall(id ?? (count === 1 ? name : `${name}#${count}`), name, args)
+      const taken = new Set(calls.flatMap(({ id }) => id || []))
+      const given = new Set<string>()
+      const keep = (id: string) => given.add(id) && id
+      return calls.map(({ id, name, args }) => {
+        if (id && !given.has(id)) return toCall(keep(id), name, args)
+        let own = name
+        for (let count = 2; taken.has(own) || given.has(own); count++) own = `${name}#${count}`
+        return toCall(keep(own), name, args)
       })
     }
     case 'anthropic': {

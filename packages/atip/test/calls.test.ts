@@ -37,6 +37,21 @@ describe('parseToolCall', () => {
     }
   })
 
+  test('ids of Gemini calls stay apart, whether the server sent some, one twice, an empty one or none', () => {
+    const call = (name: string, id?: string) => ({ functionCall: { name, ...(id !== undefined && { id }) } })
+    const idsOf = (...parts: unknown[]) => parseToolCall('gemini', gemini(...parts)).map(({ id }) => id)
+    expect(idsOf(call('f'), call('g', 'f'))).toEqual(['f#2', 'f'])
+    expect(idsOf(call('f', 'i'), call('f', 'i'))).toEqual(['i', 'f'])
+    expect(idsOf(call('f', ''), call('f'))).toEqual(['f', 'f#2'])
+  })
+
+  test('a block of Anthropic that says no type is passed over', () => {
+    const use = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
+    expect(parseToolCall('anthropic', { content: [{}, use] })).toEqual([
+      { id: 'c1', name: 'f', arguments: {} },
+    ])
+  })
+
   test('the id that Gemini gives a call is kept, and goes back with the result', () => {
     const functionCall = { id: 'fc-81', name: 'box_run', args: { a: 1 } }
     const [call] = parseToolCall('gemini', gemini({ functionCall }))

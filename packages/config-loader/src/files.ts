@@ -167,15 +167,23 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
   const agents = names.filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
-  const hint = names.includes('agent.yml')
-    ? `Rename ${join(shown, 'agent.yml')} to agent.yaml.`
+  const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.includes(name))
+  const hint = otherEnding
+    ? `Rename ${join(shown, otherEnding)} to agent.yaml.`
     : agents.length > 0
       ? `Agents in it: ${agents.map((name) => join(shown, name)).join(', ')}`
       : undefined
   throw notFound(`${place} holds no agent.yaml.`, shown, hint)
 }
 
-function notFound(message: string, shown: string, hint?: string, cause?: unknown): ConfigError {
+function notFound(
+  message: string,
+  shown: string,
+  hint = shown.startsWith('~') ? NO_SHELL : undefined,
+  cause?: unknown,
+): ConfigError {
   const problems = [{ file: '', message, hint, ...(hint === undefined && { noAgentIn: shown }) }]
   return new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport(problems), { problems, cause })
 }
+
+const NO_SHELL = 'No shell reads this path: write out what "~" stands for.'

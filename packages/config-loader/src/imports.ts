@@ -174,7 +174,9 @@ async function loadToolFile(
 
   const spot = { file, path: [], findings: state.findings }
   const { value, problems } = fitShape(toolFileSchema, file.value)
-  report(problems, spot)
+  if (Array.isArray(file.value))
+    wrong(spot, 'An imported file must be a mapping, not a list.', 'Write "tools:" above the list.')
+  else report(problems, spot)
   if (value !== undefined && value.tools === undefined && value.imports === undefined)
     wrong(spot, 'An imported file must contain a list "tools:".')
   const lists = value ?? withoutFaults(toolFileSchema, file.value, problems) ?? {}

@@ -15,9 +15,11 @@ import {
   faultOfPattern,
   faultsOf,
   fit,
+  HAS_NUL,
   isNested,
   looksLikeOption,
   schemaOf,
+  textOf,
 } from './values.js'
 
 /** What a template alone says about a parameter, in the words of the full form. */
@@ -200,7 +202,9 @@ function checkEntry(
       }
       if (isNested(parameter)) {
         fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
-        complain(name, option)
+        const hasNul =
+          parameter.inject_as !== 'stdin' && [given].flat().some((item) => textOf(item).includes('\0'))
+        complain(name, hasNul ? HAS_NUL : option)
       } else complain(name, complaintAbout(parameter, given) ?? option)
     }
     entry.enum?.map((word, index) => check(`enum[${index}]`, type === 'array' ? [word] : word))

@@ -168,12 +168,13 @@ test('a parameter of type number takes every number that can be passed on exactl
   for (const p of [1e-9, '-1e-9']) expect(bind(text, { p }).ok).toBe(false)
 })
 
-test('NUL in a template, and a parameter with the name of a variable of ours, are refused', () => {
+test('NUL in a template or a default, and a parameter with the name of a variable of ours, are refused', () => {
   for (const definition of [
     { exec: 'a\0b' },
     { shell: 'a\0b' },
     { command: ['a', 'b\0'] },
     { command: ['a'], parameters: [{ name: 'p', inject_as: 'option', option_name: '-\0' }] },
+    { exec: 'x -- ${p}', parameters: [{ name: 'p', type: 'array', default: ['a\0b'] }] },
     { exec: 'x', stdin: 'AGENT_HOME' },
     { exec: 'x', stdin: 'CWD' },
   ]) {
