@@ -42,7 +42,7 @@ test('a waiting command is named in JSON; neither a message, response.txt nor an
   expect(denied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('said no') })
   expect((await at.at('show', '--request', '2')).stdout).toContain('use a trash directory')
   expect(at.workspace.has('old.txt')).toBe(true)
-  expect((await at.at('continue', '--approve', id)).stderr).toContain('No command waits for approval there.')
+  expect((await at.at('continue', '--approve', id)).stderr).toContain('No command waits for approval.')
 })
 
 /** What the screen shows when a person types each of `keys` at a question of its own. */

@@ -178,7 +178,7 @@ describe('--runs-dir', () => {
     const there = join(at.home.path, 'other')
     expect(await at.at(['continue', '-w', 'ws', '-m', 'More', '--run-id', 'two'])).toMatchObject({
       exitCode: 2,
-      stderr: `Error: Run two is of another workspace, ${there}.\nGo on with: delta continue -w ${there} --runs-dir ${at.runs} --run-id two\n`,
+      stderr: `Error: Run two belongs to another workspace, ${there}.\nGo on with: delta continue -w ${there} --runs-dir ${at.runs} --run-id two\n`,
     })
     await rename(there, join(at.home.path, 'moved'))
     const moved = ['continue', '-w', 'moved', '--runs-dir', 'runs', '-m', 'More', '-q']
