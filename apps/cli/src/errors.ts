@@ -25,7 +25,11 @@ const USAGE_CODES = [
 
 /** Prints what went wrong, without a stack trace unless `DELTA_DEBUG` is set, and returns the exit code. */
 export async function reportFailure(terminal: Terminal, error: unknown): Promise<number> {
-  return print(terminal, error, [describeError(error), ...(await moreAbout(error, terminal.env))].join('\n'))
+  return print(
+    terminal,
+    error,
+    [describeError(error, terminal.argv), ...(await moreAbout(error, terminal.env))].join('\n'),
+  )
 }
 
 /** The same for an error that no command caught: unless it came from the system, it is a bug of ours. */
@@ -44,8 +48,12 @@ function print({ stderr, env }: Terminal, error: unknown, message: string): numb
   return exitCodeOf(error)
 }
 
-/** An error in words: what went wrong, and the commands that lead on. */
-export function describeError(error: unknown): string {
+/**
+ * An error in words: what went wrong, and the commands that lead on.
+ *
+ * @param typed - The arguments of the command that failed: the trust in a run that they say is kept in the next command.
+ */
+export function describeError(error: unknown, typed: readonly string[] = []): string {
   const system = explained(error)
   if (system !== undefined) return system
   const message = error instanceof Error ? error.message : String(error)
@@ -53,14 +61,14 @@ export function describeError(error: unknown): string {
   const first =
     code === 'ERR_RUN_BUSY' ? ['Run is currently executing. Wait for completion or interrupt first.'] : []
   const said = code === 'ERR_ENGINE_MESSAGE_REQUIRED' ? `${message} using -m/--message` : message
-  return [...first, said, ...waysOut(error)].join('\n')
+  return [...first, said, ...waysOut(error, typed)].join('\n')
 }
 
 /** What errors of the libraries say about it. */
 type ErrorDetails = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'problems'>
 
 /** The lines that say how to go on, where the library that threw the error does not know the commands. */
-export function waysOut(error: unknown): string[] {
+export function waysOut(error: unknown, typed: readonly string[] = []): string[] {
   const { wayOut: way, path, problems } = Object(error) as Partial<ErrorDetails>
   if (problems !== undefined) return [...new Set(problems.flatMap(wayAround))]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
@@ -68,7 +76,7 @@ export function waysOut(error: unknown): string[] {
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
   const place = placeOfRun(run)
   const id = basename(run)
-  const resume = commandToContinue(place, id)
+  const resume = commandToContinue(place, id) + (typed.includes('--trust-run') ? ' --trust-run' : '')
   switch (way) {
     case 'take':
       return [`To take the run from it: ${resume} --force`]

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runProcess, temporaryWorkspace } from '@delta/testkit'
@@ -82,4 +82,13 @@ test('a program that cannot keep compiled code works as well', async () => {
   const { directory, list } = await installed()
   await directory.write('compiled', 'a file where the directory should be')
   await list()
+})
+
+test('a program whose own files are gone, as in the middle of an upgrade, ends', async () => {
+  const directory = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  for (const name of ['bin.cjs', 'package.json', 'dist'])
+    await cp(join(PACKAGE, name), join(directory.path, name), { recursive: true })
+  await rm(join(directory.path, 'dist/errors.cjs'))
+  const argv = [process.execPath, join(directory.path, 'bin.cjs'), 'run', '--agent', 'nowhere', '-m', 'x']
+  expect(await runProcess(argv, { env: cleanEnvironment() })).toMatchObject({ exitCode: 1, signal: null })
 })
