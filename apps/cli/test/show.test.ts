@@ -100,7 +100,7 @@ test('show --request prints the body that was sent, byte for byte; the record of
     expect((await at('show', '--request', String(number))).stdout).toBe(server.requests()[number - 1]?.body)
   const record = (await workspace.files()).find((file) => /invocations\/.*_12\.json$/.test(file)) ?? ''
   const { request_command: command } = JSON.parse(await workspace.read(record))
-  const PATH = `${new URL('../path', import.meta.url).pathname}:${process.env.PATH}`
+  const PATH = `${join(import.meta.dirname, '../path')}:${process.env.PATH}`
   const typed = await runProcess(['sh', '-c', command], { env: cleanEnvironment({ PATH }) })
   expect(typed.stdout).toBe(server.requests()[11]?.body)
   expect(await at('show', '--request', '99')).toMatchObject({
