@@ -22,12 +22,20 @@ const isReal = process.env.DELTA_TESTS === 'real'
 
 const REAL = '{packages,apps}/*/test/**/*.real.test.ts'
 
+/** What `npm test` tries a few times, and `npm run test:real` often. */
+const LONGER = [
+  'packages/engine/test/crash.test.ts',
+  'packages/journal/test/crash.test.ts',
+  'packages/sessions/test/concurrency.test.ts',
+  'packages/tool-expander/test/property.test.ts',
+]
+
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */
 export default defineConfig({
   plugins: [pythonAsText, sameInputs],
   test: {
     include: isReal
-      ? [REAL, 'packages/engine/test/crash.test.ts']
+      ? [REAL, ...LONGER]
       : ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
     exclude: ['**/node_modules/**', ...(isReal ? [] : [REAL])],
     // these end what hangs; they are no measure of how slow a machine may be

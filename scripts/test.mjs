@@ -8,7 +8,7 @@ import { summarize } from './lib/test-summary.mjs'
 
 /**
  * `npm test`: bootstrap, then every test in one vitest run. Arguments go to vitest: `npm test -- packages/journal`.
- * `npm run test:real`: the tests that need installed parts, and 200 kills. What `DELTA_REQUIRE` names must be installed.
+ * `npm run test:real`: the tests that need installed parts, and longer ones of kills and random inputs. What `DELTA_REQUIRE` names must be installed.
  */
 async function main() {
   const isReal = process.argv[2] === '--real'

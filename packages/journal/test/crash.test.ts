@@ -7,6 +7,9 @@ import { expect, test } from 'vitest'
 import { needsBuild, readText, temporaryDirectory } from './helpers.js'
 import { isKnownEvent, openRun, readJournal, readRequest, readRun, type StoredEvent } from './of-runs.js'
 
+/** Kills at random; `npm run test:real` kills more often. */
+const KILLS = process.env.DELTA_TESTS === 'real' ? 75 : 15
+
 const ITERATIONS = 400 // more than the kills let it reach, so that every kill finds a writer
 
 interface Scene {
@@ -156,7 +159,7 @@ function leftIn({ work }: Scene): string[] {
 
 test('a run killed at random instants loses nothing and is finished', async () => {
   const scene = newScene()
-  while (scene.kills < 75) {
+  while (scene.kills < KILLS) {
     await write(scene, { killAfterMs: Math.random() * 12 })
     await check(scene)
   }

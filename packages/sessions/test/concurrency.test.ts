@@ -7,6 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { endSession, execInSession, listSessions } from '../src/index.js'
 import { start, startCommandLine } from './helpers.js'
 
+/** `npm run test:real` kills more often. */
+const KILLS = process.env.DELTA_TESTS === 'real' ? 50 : 20
+
 describe('commands of one session wait for each other', () => {
   test('100 at once in one process: none is lost', async () => {
     const { exec, print } = await start()
@@ -156,12 +159,12 @@ describe('a killed command line', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  test('50 kills at any instant: the state is old or new, never half, and the session goes on', async () => {
+  test(`${KILLS} kills at any instant: the state is old or new, never half, and the session goes on`, async () => {
     const { id, sessionsDirectory, exec } = await start()
     await exec('export A=0; b=0; mkdir -p d0; cd d0')
     let last = 0
     let delayMs = 100 // moves to where a kill meets the command, however fast the machine is
-    for (let round = 1; round <= 50; round++) {
+    for (let round = 1; round <= KILLS; round++) {
       const next = last + 1
       const command = `cd .. && mkdir -p d${next} && cd d${next} && export A=${next} && b=${next}`
       const commandLine = startCommandLine(['exec', id, command, '--sessions-dir', sessionsDirectory])
@@ -178,7 +181,7 @@ describe('a killed command line', () => {
       last = Number(state.split(' ')[0])
     }
     expect(last).toBeGreaterThan(0)
-    expect(last).toBeLessThan(50)
+    expect(last).toBeLessThan(KILLS)
   })
 })
 

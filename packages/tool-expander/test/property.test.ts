@@ -36,7 +36,7 @@ async function output(argv: readonly string[], stdin = ''): Promise<string> {
 const PER_PROCESS = 100
 
 /** How often values are tried that cost no process; what costs one is tried less often, in proportion. */
-const RUNS = Number(process.env.RUNS ?? 20_000)
+const RUNS = Number(process.env.RUNS ?? (process.env.DELTA_TESTS === 'real' ? 20_000 : 4_000))
 const BATCHES = Math.ceil(RUNS / 667)
 const JSON_RUNS = Math.ceil((RUNS * 3) / 20)
 
