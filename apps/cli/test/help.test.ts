@@ -33,7 +33,7 @@ test('--version prints the version of the package and nothing else', async () =>
     expect(await delta([flag])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('a name that every object has is no command, and --task is refused with its new name', async () => {
+test('a name that every object has is not a command, and --task is refused with its new name', async () => {
   const refused = await delta(['constructor'])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).toContain("unknown command 'constructor'")

@@ -18,7 +18,7 @@ function inShell(line: string, args: string[]): { code: string; output: string }
   return { code: /\|(\d+)$/m.exec(output)?.[1] ?? '', output }
 }
 
-test('a reader that has gone is no crash: the run goes on to its end and exits with 0', async () => {
+test('a reader that has gone does not crash the run: it continues to its end and exits with 0', async () => {
   const { words, events } = await scene({ turns: [{ content: 'x'.repeat(200_000) }] })
   const { code, output } = inShell('| head -c 1', words('run'))
   expect(code).toBe('0')

@@ -47,7 +47,7 @@ test('a message from stdin leaves nothing to answer with: the question waits, wi
   expect((await delta(words('run', '-i', '-m', '-'), { input: 'Go\n' })).exitCode).toBe(101)
 })
 
-test('a response.txt that is no answer is refused with 2, and the run goes on waiting', async () => {
+test('a response.txt that is not an answer is refused with 2, and the run keeps waiting', async () => {
   const { run, at, answers, workspace } = await asking(ask('Sure?', { input_type: 'confirmation' }))
   await run('--run-id', 'one')
   const name = '.delta/one/interaction/response.txt'

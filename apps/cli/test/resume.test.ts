@@ -56,7 +56,7 @@ test('a killed run is not resumed for another agent where its own is gone', asyn
   expect((await run('--agent', other.path)).stdout).toBe('Other.\n')
 })
 
-test('the same command takes up a waiting run: it asks again, or takes response.txt, whatever the message', async () => {
+test('the same command resumes a waiting run: it asks again, or takes response.txt, whatever the message', async () => {
   const { run, workspace } = await scene({
     turns: [calls('ask_human', { prompt: 'Which colour?' }), { content: 'You like {{last_observation}}.' }],
   })

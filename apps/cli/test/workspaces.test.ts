@@ -84,7 +84,7 @@ test('a "~" that no shell replaced names no workspace, and nothing is made', asy
   expect((await named('./~/foo')).exitCode).toBe(0)
 })
 
-test('what lies in .delta is no workspace: the one that it belongs to is named', async () => {
+test('a directory in .delta is not a workspace: the message names the one that it belongs to', async () => {
   const { words, workspace } = await scene()
   await mkdir(join(workspace.path, '.delta/done'), { recursive: true })
   for (const [command, inside] of [
