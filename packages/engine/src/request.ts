@@ -6,7 +6,7 @@ import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal } from '@delta/journal'
 import { foldRun, journalPath } from '@delta/journal/internal'
 import { type RunSummary, type RunsPlace, runEventSchema, type StoredEvent } from '@delta/journal/runs'
-import { type ChatRequest, type FunctionTool, streamingRequest } from '@delta/model'
+import type { ChatRequest, FunctionTool } from '@delta/model'
 import { LLM_DEFAULTS } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
@@ -16,7 +16,7 @@ import { baseEnvironment, credentialVariables, type EngineOptions } from './opti
 export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {
   const { provider, model, parameters, stream = LLM_DEFAULTS.stream } = agent.llm
   const request = { ...(model !== undefined && { model }), ...parameters, messages, tools: toolsOf(agent) }
-  return provider === 'openai' && stream ? streamingRequest(request) : request
+  return provider === 'openai' && stream ? { ...request, stream } : request
 }
 
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {

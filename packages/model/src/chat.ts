@@ -1,4 +1,10 @@
-/** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
+/** The API that a server speaks: OpenAI's Chat Completions or Responses, or Anthropic's Messages. */
+export type Api = 'chat' | 'responses' | 'messages'
+
+/**
+ * A conversation's messages, spelled as OpenAI's chat completions spell them, whichever API they came from. Unknown fields are
+ * kept and sent. `items`, `is_error` and `prompt_cache` are ours: no API gets them as they are.
+ */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /** The content of a message: a string, or parts in order. A system message has parts of type `text` only. */
@@ -19,7 +25,8 @@ export type ContentPart =
       name?: string | undefined
     } & CacheBreakpoint)
 
-interface CacheBreakpoint {
+/** A place in a conversation where a prefix ends that the provider may keep in its cache. */
+export interface CacheBreakpoint {
   /** A cacheable prefix of the request ends here. Its lifetime is the provider's default, or `1h`. */
   prompt_cache?: boolean | string | undefined
 }
@@ -31,34 +38,46 @@ export function textOf(content: Content | null): string {
 }
 
 /** Instructions and background. Some models take them as `developer` messages. */
-export interface SystemMessage {
+export interface SystemMessage extends CacheBreakpoint {
   role: 'system' | 'developer'
   content: Content
   [field: string]: unknown
 }
 
 /** The words of a person. */
-export interface UserMessage {
+export interface UserMessage extends CacheBreakpoint {
   role: 'user'
   content: Content
   [field: string]: unknown
 }
 
 /** The words of the model, and the tool calls it asks for. */
-export interface AssistantMessage {
+export interface AssistantMessage extends CacheBreakpoint {
   role: 'assistant'
   /** Null when there are only tool calls. */
   content: string | null
   tool_calls?: ToolCall[]
+  /** The whole answer as its API gave it, which goes back to that API unchanged. */
+  items?: ProviderItems
   /** Reasoning, and other fields that the provider expects to get back. */
   [field: string]: unknown
 }
 
+/** The output items of a Responses answer, or the content blocks of a Messages answer: verbatim, in order. */
+export interface ProviderItems {
+  api: string
+  list: readonly unknown[]
+  /** The iteration of the run that the answer belongs to. */
+  iteration?: number
+}
+
 /** A tool result, which answers the tool call with this id. */
-export interface ToolMessage {
+export interface ToolMessage extends CacheBreakpoint {
   role: 'tool'
   tool_call_id: string
   content: Content
+  /** The call did not succeed. */
+  is_error?: boolean
   [field: string]: unknown
 }
 
@@ -85,47 +104,66 @@ export interface FunctionTool {
   [field: string]: unknown
 }
 
-/** The JSON body that is sent, exactly: nothing is added or removed. */
+/** What a model is asked. A server gets the body that `toWire` makes of it. */
 export interface ChatRequest {
   messages: readonly ChatMessage[]
   tools?: readonly FunctionTool[] | undefined
   /** The API's name of the model. */
   model?: string | undefined
-  /** True to receive the answer as a stream; see `streamingRequest`. */
+  /** True to receive the answer as a stream. */
   stream?: boolean | undefined
+  /** Sent as it is. */
   [parameter: string]: unknown
 }
 
-/** The same request for an answer as a stream, with the usage at its end. */
-export function streamingRequest(request: ChatRequest): ChatRequest {
-  return { stream_options: { include_usage: true }, ...request, stream: true }
+/** Reads the bytes of an image or file by their SHA-256. */
+export type BlobReader = (sha256: string) => Uint8Array
+
+/** The body of a request, as one API wants it. */
+export interface WireRequest {
+  /** `ai-sdk`: the options of a call to another library, not the bytes that it sends. */
+  api: Api | 'ai-sdk'
+  /** The field of the body that holds the conversation. */
+  list: 'messages' | 'input' | 'prompt'
+  body: Record<string, unknown>
+  /** What other APIs answered and this one cannot take. Text and tool calls of these answers are in the body. */
+  leftOut: LeftOut[]
+  /** Where it goes, without query. */
+  url?: string
+  /** The names of its headers, but for those with which the client describes itself (`x-stainless-…`). */
+  headerNames?: string[]
+}
+
+/** The items of an answer that a request does without. */
+export interface LeftOut {
+  iteration?: number
+  /** The API that they came from. */
+  api: string
+  /** How many there are. */
+  items: number
 }
 
 /** The answer, in a uniform shape (`message`) and as it arrived (`raw`). */
 export interface ChatResponse {
   /** Ready to be sent back. `parseCompletion` lists the changes that this takes. */
   message: AssistantMessage
-  /** The provider's word, such as `stop` or `tool_calls`. `length` and `content_filter` have these names for every provider. */
+  /** `stop`, `tool_calls`, `length` and `content_filter` have these names for every provider; any other word is the provider's. */
   finishReason?: string
-  /** Absent when the provider sends none. */
-  usage?: Usage
-  /** The whole answer as it arrived. For a stream, the completion that its pieces add up to. */
+  /** The tokens as the provider counts them; `normaliseUsage` reads it. Absent when the provider sends none. */
+  usage?: unknown
+  /** The model that answered, as the response names it. */
+  model?: string
+  /** The whole answer as it arrived. For a stream, the answer that its pieces add up to. */
   raw: unknown
+  /** How long the request was held back before it was sent, in milliseconds: by a limiter or a queue. */
+  waitedMs?: number
 }
 
-/** Tokens as the provider counts them. Further counts are kept. */
-export interface Usage {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  [count: string]: unknown
-}
-
-/** Options of one request. */
+/** Options of `ChatModel.complete`. */
 export interface CompleteOptions {
   /** Ends the request with `ERR_MODEL_ABORTED`. */
   signal?: AbortSignal | undefined
-  /** `JSON.stringify(request)` in UTF-8, if the caller already has it. These very bytes are sent. */
+  /** The body that `toWire` made, as JSON in UTF-8, if the caller already has it. These very bytes are sent. */
   bytes?: Uint8Array | undefined
   /** Called with each piece as it arrives. */
   onDelta?: ((delta: ModelDelta) => void) | undefined
@@ -141,6 +179,13 @@ export interface ModelDelta {
 
 /** A model: anything that answers a conversation. */
 export interface ChatModel {
+  /**
+   * Makes the body of a request. Pure. A model without it gets the body of a chat completion.
+   *
+   * @param blobs - Needed for messages with images or files.
+   * @throws {ModelError} `ERR_MODEL_SETTINGS`: this API cannot take the request.
+   */
+  toWire?(request: ChatRequest, blobs?: BlobReader): WireRequest
   /**
    * Asks for the next message, in one attempt.
    *

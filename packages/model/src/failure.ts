@@ -278,10 +278,14 @@ export function notAnEvent(data: string): ModelError {
   )
 }
 
-/** The error for a stream without a finish_reason and without `[DONE]`. */
-export function cutOff(text: string | undefined, done: boolean): ModelError {
+/**
+ * The error for a stream that ended before its answer did.
+ *
+ * @param text - What had arrived of it; undefined for nothing.
+ * @param missing - What should have come: `no finish_reason and no [DONE]`.
+ */
+export function cutOff(text: string | undefined, missing: string): ModelError {
   const got = text === undefined ? 'at once' : `after ${text.length} characters of text`
-  const missing = done ? 'no message' : 'no finish_reason and no [DONE]'
   return unusable(
     `The stream ended ${got}, before the answer did: ${missing} came. What arrived was discarded.`,
   )

@@ -2,10 +2,11 @@ import * as http from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** The body and headers of a request. Only headers that match `SENT` leave the machine. */
+/** The body and headers of a request. Only headers that match `SENT` or are in `allowed` leave the machine. */
 interface PostOptions {
   readonly body: Uint8Array
   readonly headers: Headers
+  readonly allowed: readonly string[]
   readonly signal: AbortSignal
 }
 
@@ -14,11 +15,12 @@ interface PostOptions {
  * proxy. This one uses the proxies of the environment and keeps connections open. It follows no redirect, so a key goes to
  * the configured server only. The body of an answer ends with an error after 64 MiB.
  */
-export async function post(url: string, { body, headers, signal }: PostOptions): Promise<Response> {
+export async function post(url: string, { body, headers, allowed, signal }: PostOptions): Promise<Response> {
   const address = new URL(url)
   const { request } = address.protocol === 'https:' ? await import('node:https') : http
   const agent = await agentFor(address)
-  const sent = Object.fromEntries([...headers].filter(([name]) => SENT.test(name)))
+  const named = new Set(allowed.map((name) => name.toLowerCase()))
+  const sent = Object.fromEntries([...headers].filter(([name]) => SENT.test(name) || named.has(name)))
   const incoming = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request(address, { method: 'POST', agent, signal, headers: sent })
       .once('response', resolve)
@@ -36,8 +38,8 @@ export async function post(url: string, { body, headers, signal }: PostOptions):
   return new Response(limited(unpacked(incoming)), { status, headers: received as [string, string][] })
 }
 
-/** The `openai` client adds headers that the environment names; those are not sent. */
-const SENT = /^(accept|authorization|content-type|user-agent|x-stainless-.*)$/
+/** The clients add headers that the environment names; those are not sent. */
+const SENT = /^(accept|anthropic-version|authorization|content-type|user-agent|x-api-key|x-stainless-.*)$/
 
 /** Shared by all models of the process, so that a program with a model for each run does not keep a connection for each. */
 const agents = new Map<string, http.Agent>()

@@ -1,5 +1,8 @@
 export type {
+  Api,
   AssistantMessage,
+  BlobReader,
+  CacheBreakpoint,
   ChatMessage,
   ChatModel,
   ChatRequest,
@@ -8,14 +11,15 @@ export type {
   Content,
   ContentPart,
   FunctionTool,
+  LeftOut,
   ModelDelta,
+  ProviderItems,
   SystemMessage,
   ToolCall,
   ToolMessage,
-  Usage,
   UserMessage,
+  WireRequest,
 } from './chat.js'
-export { streamingRequest } from './chat.js'
 export {
   isModelError,
   ModelError,
@@ -27,3 +31,4 @@ export {
 export { type RecordedParts, type Recording, type ReplayRecord, replayModel } from './replay.js'
 export { parseCompletion } from './response.js'
 export { type ScriptedCall, type ScriptTurn, scriptModel } from './script.js'
+export { type Adjustment, normaliseUsage, type Tokens } from './usage.js'

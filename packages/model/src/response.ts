@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
+import type { AssistantMessage, ChatResponse, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
 
 /** A JSON object. */
@@ -46,7 +46,8 @@ export function parseCompletion(value: unknown): ChatResponse {
     message: read,
     raw: value,
     ...(finishReason === undefined ? {} : { finishReason }),
-    ...(isObject(whole.usage) ? { usage: readUsage(whole.usage) } : {}),
+    ...(isObject(whole.usage) ? { usage: whole.usage } : {}),
+    ...(typeof whole.model === 'string' ? { model: whole.model } : {}),
   }
 }
 
@@ -64,18 +65,6 @@ function readReason(reason: unknown): string | undefined {
 
 /** Reasons with which a server says that it could not finish. What arrived is not an answer, however complete it looks. */
 const BROKEN_OFF = /error|abort|cancel|insufficient/i
-
-function readUsage(usage: Fields): Usage {
-  const prompt_tokens = readCount(usage.prompt_tokens) ?? 0
-  const completion_tokens = readCount(usage.completion_tokens) ?? 0
-  const total_tokens = readCount(usage.total_tokens) ?? prompt_tokens + completion_tokens
-  return { ...usage, prompt_tokens, completion_tokens, total_tokens }
-}
-
-/** A negative or absurdly large number is not a count, and would distort sums. */
-function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
-}
 
 function readMessage({ role: _role, content, tool_calls, ...rest }: Fields): AssistantMessage {
   const calls = isEmptyValue(tool_calls) ? [] : readCalls(tool_calls)

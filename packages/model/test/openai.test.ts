@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { runProcess, type ScriptedTurn, temporaryWorkspace } from '@delta/testkit'
 import { OpenAI } from 'openai'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type ChatRequest, streamingRequest } from '../src/index.js'
+import type { ChatRequest } from '../src/index.js'
 import { openAiModel } from '../src/openai.js'
 import { event, failureOf, modelBehind, plain, request, STREAM, start, streamed } from './server.js'
 
@@ -41,6 +41,7 @@ describe('an answer', () => {
       },
       finishReason: 'tool_calls',
       usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+      model: 'm',
       raw: expect.objectContaining({ object: 'chat.completion', model: 'm' }),
     }
     expect(answer).toEqual(expected)
@@ -156,7 +157,7 @@ test('an error of the caller’s own stays what it is: a request that is not JSO
 })
 
 describe('what is sent', () => {
-  test('is JSON.stringify of the request, byte for byte, or the bytes that are given', async () => {
+  test('is the request as JSON, byte for byte, or the bytes that are given', async () => {
     const { server, model } = await start([{ content: 'Hello.' }])
     const odd: ChatRequest = {
       ...request,
@@ -166,11 +167,11 @@ describe('what is sent', () => {
     }
     const bytes = Buffer.from(JSON.stringify(request, null, 1))
     await model.complete(odd)
-    await model.complete(streamingRequest(odd))
+    await model.complete({ ...odd, stream: true })
     await model.complete(request, { bytes })
     expect(server.requests().map(({ body }) => body)).toEqual([
       JSON.stringify(odd),
-      JSON.stringify(streamingRequest(odd)),
+      JSON.stringify({ stream_options: { include_usage: true }, ...odd, stream: true }),
       bytes.toString(),
     ])
   })

@@ -1,12 +1,6 @@
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import {
-  type ChatMessage,
-  type ChatRequest,
-  replayModel,
-  scriptModel,
-  streamingRequest,
-} from '../src/index.js'
+import { type ChatMessage, type ChatRequest, replayModel, scriptModel } from '../src/index.js'
 import { openAiModel } from '../src/openai.js'
 
 const user: ChatMessage = { role: 'user', content: 'Count the lines of a.txt.' }
@@ -35,7 +29,7 @@ test('recorded requests get their recorded answers, in any order, in any process
   expect([answer.message, heard]).toEqual([two.message, [{ content: '2 lines.' }]])
 
   const model = replayModel(records)
-  const { messages, ...rest } = streamingRequest(first) // streaming and the order of keys do not count
+  const { messages, ...rest } = { ...first, stream: true } // streaming and the order of keys do not count
   expect((await model.complete({ messages, ...rest })).message).toEqual(one.message)
   expect((await model.complete(second)).message).toEqual(two.message)
 })
@@ -43,7 +37,7 @@ test('recorded requests get their recorded answers, in any order, in any process
 test('the answer of a real server is replayed whole: usage, reason, reasoning', async () => {
   await using server = await startScriptedServer([{ content: 'Hi.', message: { reasoning: 'Greet.' } }])
   const request: ChatRequest = { model: 'm', messages: [user] }
-  const answer = await openAiModel({ baseUrl: server.baseUrl }).complete(streamingRequest(request))
+  const answer = await openAiModel({ baseUrl: server.baseUrl }).complete({ ...request, stream: true })
   const replayed = await replayModel([{ request, response: answer.raw }]).complete(request)
   expect(replayed).toEqual(answer)
   expect(replayed).toMatchObject({

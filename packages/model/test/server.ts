@@ -2,11 +2,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ScriptedTurn, type ServerScript, startScriptedServer } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type ChatRequest, isModelError, type ModelError, streamingRequest } from '../src/index.js'
+import { type ChatRequest, isModelError, type ModelError } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
 
 export const request: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'Go.' }] }
-export const streamed = streamingRequest(request)
+export const streamed = { ...request, stream: true }
 export const STREAM = { 'content-type': 'text/event-stream' }
 
 /** A model behind the scripted server. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readAnswer, startIdleTimer } from '../src/answer.js'
+import { chatFormat } from '../src/chat-format.js'
 import type { ModelDelta } from '../src/index.js'
 import { reasoningOf } from '../src/response.js'
 
@@ -18,7 +19,7 @@ async function readPieces(
   const response = new Response(each(pieces), { headers: { 'content-type': 'text/event-stream' } })
   const timer = startIdleTimer(0, undefined)
   try {
-    return await readAnswer(response, { asked, timer, onDelta })
+    return await readAnswer(response, { asked, timer, format: chatFormat, onDelta })
   } finally {
     timer.stop()
   }
@@ -235,6 +236,7 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
   ])
   expect(finished).toEqual({
     message: { role: 'assistant', content: 'x' },
+    model: 'm',
     finishReason: 'length',
     usage,
     raw: {
