@@ -1,0 +1,233 @@
+import type {
+  AssistantMessage,
+  BlobReader,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  ContentPart,
+  FunctionTool,
+  LeftOut,
+  ToolCall,
+  WireRequest,
+} from './chat.js'
+import { textOf } from './chat.js'
+import { ModelError } from './errors.js'
+import { statusError } from './failure.js'
+import { base64Of, noBlobs, noteForeignItems } from './format.js'
+import { checkDepth, type Fields, isObject, parseJson } from './response.js'
+
+/** What is used of a language model of the AI SDK, version 3 or 4 of its specification. */
+export interface AiSdkModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  // biome-ignore lint/suspicious/noExplicitAny: the options of both versions
+  doGenerate(options: any): PromiseLike<Generated>
+}
+
+interface Generated {
+  readonly content: readonly object[]
+  readonly finishReason: { readonly unified: string; readonly raw: string | undefined }
+  readonly usage: object
+  readonly response?: object | undefined
+}
+
+/**
+ * A language model of the AI SDK as a `ChatModel`. Nothing of the package `ai` is loaded. Answers come whole. The record of a request holds the options
+ * of the call, not the bytes that the AI SDK sends. Parameters have the names of the AI SDK: `maxOutputTokens`.
+ *
+ * @throws {ModelError} `complete` throws what an HTTP status means, and `ERR_MODEL_CONNECTION` for an error without one. Whether it
+ *   is retryable is what the AI SDK says.
+ *
+ * @example
+ * const model = fromAiSdk(openai('gpt-4o'))
+ * const { message } = await model.complete({ messages: [{ role: 'user', content: 'Hi' }] })
+ */
+export function fromAiSdk(model: AiSdkModel): ChatModel {
+  const toWire = (request: ChatRequest, blobs: BlobReader = noBlobs) => callOptions(request, model, blobs)
+  return {
+    toWire,
+    async complete(request, { signal, blobs } = {}) {
+      const options = { ...toWire(request, blobs).body, ...(signal && { abortSignal: signal }) }
+      try {
+        return readAnswer(await model.doGenerate(options))
+      } catch (error) {
+        throw signal?.aborted
+          ? new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause: error })
+          : modelError(error, model)
+      }
+    },
+  }
+}
+
+/** What a mapping of messages needs, and where it notes what it leaves out. */
+interface Mapping {
+  readonly blobs: BlobReader
+  readonly leftOut: LeftOut[]
+  readonly isV3: boolean
+  /** The provider's id and the tool of each call so far, by the id of the conversation. */
+  readonly calls: Map<string, { toolCallId: string; toolName: string }>
+}
+
+function callOptions(request: ChatRequest, model: AiSdkModel, blobs: BlobReader): WireRequest {
+  const { messages, tools = [], model: _, stream: _stream, ...parameters } = request
+  const isV3 = model.specificationVersion === 'v3'
+  const mapping: Mapping = { blobs, leftOut: [], isV3, calls: new Map() }
+  const prompt: Fields[] = []
+  for (const message of messages) addMessage(prompt, message, mapping)
+  const body = { ...parameters, prompt, ...(tools.length > 0 && { tools: tools.map(toolOf) }) }
+  return { api: 'ai-sdk', list: 'prompt', body, leftOut: mapping.leftOut }
+}
+
+function toolOf({ function: { name, description, parameters, strict } }: FunctionTool): Fields {
+  return {
+    type: 'function',
+    name,
+    ...(description !== undefined && { description }),
+    inputSchema: parameters ?? { type: 'object', properties: {} },
+    ...(strict !== undefined && { strict }),
+  }
+}
+
+/** Results of one answer are one message. */
+function addMessage(prompt: Fields[], message: ChatMessage, mapping: Mapping): void {
+  if (message.role === 'tool') {
+    const { toolCallId = message.tool_call_id, toolName = 'unknown' } =
+      mapping.calls.get(message.tool_call_id) ?? {}
+    const result = { type: 'tool-result', toolCallId, toolName, output: outputOf(message, mapping) }
+    const last = prompt.at(-1)
+    if (last?.role === 'tool') (last.content as unknown[]).push(result)
+    else prompt.push({ role: 'tool', content: [result] })
+  } else if (message.role === 'assistant')
+    prompt.push({ role: 'assistant', content: spoken(message, mapping) })
+  else if (message.role === 'user') {
+    const { content } = message
+    const parts: readonly ContentPart[] =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    prompt.push({ role: 'user', content: parts.map((part) => partOf(part, mapping)) })
+  } else prompt.push({ role: 'system', content: textOf(message.content) })
+}
+
+function partOf(part: ContentPart, { blobs, isV3 }: Mapping): Fields {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const data = base64Of(part, blobs)
+  const named = part.name === undefined ? {} : { filename: part.name }
+  return { type: 'file', mediaType: part.media_type, data: isV3 ? data : { type: 'data', data }, ...named }
+}
+
+function outputOf({ content, is_error }: ChatMessage & { role: 'tool' }, mapping: Mapping): Fields {
+  if (typeof content === 'string') return { type: is_error ? 'error-text' : 'text', value: content }
+  const value = content.map((part) => {
+    const { type, ...rest } = partOf(part, mapping)
+    if (type === 'text' || !mapping.isV3) return { type, ...rest }
+    return { type: part.type === 'image' ? 'image-data' : 'file-data', ...rest }
+  })
+  return { type: 'content', value }
+}
+
+/** The parts of an answer, which go back as they came if they came from here. */
+function spoken(message: AssistantMessage, mapping: Mapping): Fields[] {
+  const { content, tool_calls: calls = [], items } = message
+  const own = items?.api === 'ai-sdk' ? items.list.filter(isObject).flatMap(backAgain) : undefined
+  if (!own) noteForeignItems(items, mapping)
+  const parts = own ?? [...(content ? [{ type: 'text', text: content }] : []), ...calls.map(callPart)]
+  const called = parts.filter(({ type }) => type === 'tool-call')
+  for (const [at, { id }] of calls.entries()) {
+    const { toolCallId, toolName } = Object(called[at]) as { toolCallId: string; toolName: string }
+    mapping.calls.set(id, { toolCallId, toolName })
+  }
+  return parts
+}
+
+function callPart({ id, function: { name, arguments: text } }: ToolCall): Fields {
+  return { type: 'tool-call', toolCallId: id, toolName: name, input: parseJson(text) ?? {} }
+}
+
+/** Parts of an answer that are no parts of a prompt: what a search found, and questions to a person. */
+const NEVER_SENT = new Set(['source', 'tool-approval-request'])
+
+function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
+  if (NEVER_SENT.has(String(part.type))) return []
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
+  if (part.type !== 'tool-call') return [{ ...part, ...options }]
+  const { toolCallId, toolName, input } = part
+  return [{ type: 'tool-call', toolCallId, toolName, input: parseJson(String(input)) ?? {}, ...options }]
+}
+
+function readAnswer(answer: Generated): ChatResponse {
+  const { finishReason, usage, response } = answer
+  const content = answer.content.map((part) => withBase64(part) as Fields)
+  checkDepth(content)
+  if (finishReason.unified === 'error')
+    throw new ModelError(
+      'ERR_MODEL_RESPONSE',
+      'The AI SDK ended its answer with an error. What arrived was discarded.',
+      {
+        retryable: true,
+      },
+    )
+  const text = content.map((part) => (part.type === 'text' ? String(part.text) : '')).join('')
+  const calls = content.filter((part) => part.type === 'tool-call' && !part.providerExecuted).map(callOf)
+  const message: AssistantMessage = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    items: { api: 'ai-sdk', list: content },
+  }
+  const { modelId } = Object(response) as { modelId?: unknown }
+  return {
+    message,
+    finishReason: finishReason.unified.replace('-', '_'),
+    usage: usageOf(usage),
+    ...(typeof modelId === 'string' && { model: modelId }),
+    raw: { content, finishReason, usage },
+  }
+}
+
+function callOf({ toolCallId, toolName, input }: Fields): ToolCall {
+  return {
+    id: String(toolCallId),
+    type: 'function',
+    function: { name: String(toolName), arguments: String(input) },
+  }
+}
+
+/** The bytes of a generated file as text, which JSON can hold. */
+function withBase64(part: object): object {
+  const { data } = part as { data?: unknown }
+  return data instanceof Uint8Array ? { ...part, data: Buffer.from(data).toString('base64') } : part
+}
+
+/** The counts in the words of a chat. */
+function usageOf(usage: object): Fields {
+  const { inputTokens: read, outputTokens: written } = usage as Record<string, Fields | undefined>
+  return {
+    prompt_tokens: read?.total ?? 0,
+    completion_tokens: written?.total ?? 0,
+    prompt_tokens_details: { cached_tokens: read?.cacheRead, cache_write_tokens: read?.cacheWrite },
+    completion_tokens_details: { reasoning_tokens: written?.reasoning },
+  }
+}
+
+function modelError(error: unknown, model: AiSdkModel): unknown {
+  if (error instanceof ModelError) return error
+  const {
+    statusCode,
+    responseBody,
+    responseHeaders,
+    url = model.provider,
+    message,
+    isRetryable,
+  } = Object(error)
+  if (typeof statusCode !== 'number') {
+    const text = `${model.provider} ${model.modelId} could not answer: ${message ?? error}\nThis is what the AI SDK says.`
+    return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: isRetryable !== false, cause: error })
+  }
+  const headers = new Headers(responseHeaders)
+  const asked = { url: String(url).replace(/\?.*/, ''), model: model.modelId, hasKey: true }
+  const known = statusError({ status: statusCode, body: responseBody ?? message, headers }, asked)
+  const { code, status, retryAfterMs } = known
+  const retryable = typeof isRetryable === 'boolean' ? isRetryable : known.retryable
+  return new ModelError(code, known.message, { status, retryable, retryAfterMs, cause: error })
+}
