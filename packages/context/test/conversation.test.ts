@@ -104,6 +104,7 @@ test('every call is answered: an interrupted one so that the model does not repe
   expect(conversationFromEvents(run.events).slice(1)).toEqual([
     {
       role: 'tool',
+      is_error: true,
       tool_call_id: 'started',
       content:
         '[No result: the run was interrupted during this call. It may have taken effect completely, in part, or not at all. ' +
@@ -112,6 +113,7 @@ test('every call is answered: an interrupted one so that the model does not repe
     { role: 'tool', tool_call_id: 'asked', content: '[No result yet: this call waits for a person.]' },
     {
       role: 'tool',
+      is_error: true,
       tool_call_id: 'never',
       content: '[No result: the run was interrupted before this call. It had no effect and can be repeated.]',
     },
