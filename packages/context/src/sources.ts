@@ -171,7 +171,7 @@ function readMedia(
   }
   const type = source.as ?? 'file'
   const otherwise = typeof textIn(bytes) === 'string' ? 'text/plain' : 'application/octet-stream'
-  const { media_type = otherwise, width, height } = seen ?? {}
+  const { mediaType: media_type = otherwise, width, height } = seen ?? {}
   const size = { bytes: bytes.length, ...(width && height && { width, height }) }
   return { text: '', media: { type, blob: writeBlob(bytes), media_type, ...size, name: basename(path) } }
 }
