@@ -190,7 +190,7 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
 
   const sizes = sending.map((text) => Buffer.byteLength(text))
   const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
-  const { block, byte } = blockAt(after.blocks, same)
+  const { block, byte } = blockAt(before.blocks, after.blocks, same)
   if (block === undefined) return undefined
   const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
@@ -204,18 +204,30 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   }
 }
 
+/** The messages without their breakpoints, which move with every request and are no part of what is cached. */
 function textsOf({ messages }: Compared): string[] {
-  return messages.map((message) => JSON.stringify(message))
+  return messages.map((message) => JSON.stringify(message, withoutBreakpoint))
 }
 
-/** The source of a byte of the messages, and the offset of that byte in the source's own messages. */
-function blockAt(blocks: readonly ContextBlock[], at: number) {
-  let byte = at
-  for (const block of blocks) {
-    if (byte < block.bytes) return { block, byte }
-    byte -= block.bytes
-  }
-  return { block: undefined, byte }
+/** A text that ends a cacheable prefix is sent as a list of one part. */
+function withoutBreakpoint(key: string, value: unknown): unknown {
+  if (key === 'prompt_cache' || key === 'prompt_cache_breakpoint') return undefined
+  if (key !== 'content' || !Array.isArray(value) || value.length !== 1) return value
+  const [part] = value as { type?: unknown; text?: unknown }[]
+  return part?.type === 'text' ? part.text : value
+}
+
+/**
+ * The first source that is not what it was, and the offset in it of a byte of the messages. If all are what they were, a hook
+ * changed the messages: then it is the source of that byte.
+ */
+function blockAt(before: readonly ContextBlock[], after: readonly ContextBlock[], at: number) {
+  const changed = after.findIndex(({ source_id, sha256 }, index) => {
+    return source_id !== before[index]?.source_id || sha256 !== before[index]?.sha256
+  })
+  const endOf = (index: number) => sum(after.slice(0, index + 1).map(({ bytes }) => bytes))
+  const found = changed === -1 ? after.findIndex((_, index) => at < endOf(index)) : changed
+  return { block: after[found], byte: Math.max(0, at - endOf(found - 1)) }
 }
 
 function commonBytes(one: string, other: string): number {

@@ -18,9 +18,8 @@ export const USUAL_BYTES_PER_TOKEN = 4
 
 export function sizeMessage(message: ChatMessage): SizedMessage {
   const json = JSON.stringify(message)
-  const media = mediaOf(message.content)
-  const mediaTokens = media.reduce((sum, part) => sum + tokensOfMedia(part), 0)
-  const sent = sentOf(message, media.length > 0)
+  const mediaTokens = mediaOf(message.content).reduce((sum, part) => sum + tokensOfMedia(part), 0)
+  const sent = sentOf(message)
   const text = sent === message ? json : JSON.stringify(sent)
   return {
     message,
@@ -35,15 +34,18 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
  * An answer holds its text and calls, and perhaps the items that its provider gets back in place of them: the larger counts,
  * because another provider may be asked.
  */
-function sentOf(message: ChatMessage, hasMedia: boolean): unknown {
+function sentOf(message: ChatMessage): unknown {
   const { items, is_error, prompt_cache, ...plain } = message
   if (message.role === 'assistant' && message.items) {
     const { list } = message.items
     return JSON.stringify(list).length > JSON.stringify(plain).length ? list : plain
   }
-  if (hasMedia && typeof message.content !== 'string')
-    return { ...plain, content: message.content?.filter(({ type }) => type === 'text') }
+  if (mediaOf(message.content).length > 0) return { ...plain, content: partsWithText(message.content) }
   return is_error === undefined && prompt_cache === undefined && items === undefined ? message : plain
+}
+
+function partsWithText(content: Content | null): unknown {
+  return Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
 }
 
 /** An image or a file. */
@@ -70,13 +72,10 @@ export function tokensOfMedia({ type, media_type, width, height, bytes }: Media)
 }
 
 /**
- * How much larger the body of a request is than its tokens suggest, because images and files are in it as base64. A provider's
- * count calibrates estimates only for a body without that.
+ * What images and files count in the size of a request, in bytes. A provider's count calibrates estimates by that size, so
+ * their base64 is no part of it.
  */
-export function excessOfMedia(messages: readonly ChatMessage[]): number {
+export function bytesOfMedia(messages: readonly ChatMessage[]): number {
   const media = messages.flatMap(({ content }) => mediaOf(content))
-  const excess = media.map(
-    (part) => Math.ceil(part.bytes / 3) * 4 - tokensOfMedia(part) * USUAL_BYTES_PER_TOKEN,
-  )
-  return excess.reduce((sum, bytes) => sum + bytes, 0)
+  return media.reduce((sum, part) => sum + tokensOfMedia(part) * USUAL_BYTES_PER_TOKEN, 0)
 }

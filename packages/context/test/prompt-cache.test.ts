@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChatMessage } from '@delta/model'
-import { textOf } from '@delta/model/internal'
+import { textOf, toWire } from '@delta/model/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BuiltContext, safeParseManifest } from '../src/index.js'
-import { excessOfMedia } from '../src/internal.js'
+import { bytesOfMedia, findCacheBreak } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const text = (words: string, more: object = {}) => ({ type: 'text', text: words, header: false, ...more })
@@ -277,7 +277,7 @@ test('an image costs a token for 750 pixels, at most 1,600; a file by its bytes;
   }
   const calibration = { tokens: 1000, bytes: 2000 } // an image is calibrated like text
   expect((await tokensOf([picture(600)], { calibration })) - (await tokensOf([], { calibration }))).toBe(800)
-  expect(excessOfMedia([{ role: 'user', content: [picture(600)] }])).toBe(4_000_000 - 1600)
+  expect(bytesOfMedia([{ role: 'user', content: [picture(600)] }])).toBe(1600)
 
   const words = 'x'.repeat(4000)
   const answerTokens = async (message: object) => {
@@ -322,4 +322,20 @@ test('images of the last results are left out first to stay within the budget, w
   expect(await resultOf(1000)).toMatch(
     /^Two pictures\.(\n\[image image\/png left out to stay within the token budget\]\n){2}$/,
   )
+})
+
+test('a breakpoint that moves on with the conversation breaks no cache, and a changed source before it does', async () => {
+  const { build } = await placeWith()
+  const run = history()
+  run.user('Go.')
+  const sources = (rules: string) => [text(rules, { id: 'rules', prompt_cache: true }), JOURNAL]
+  const before = await build({ sources: sources('Rules.') }, { journalPath: run.events })
+  run.iteration('I look.', 'a')
+  const options = { journalPath: run.events }
+  expect(findCacheBreak(before, await build({ sources: sources('Rules.') }, options))).toBeUndefined()
+  const recorded = toWire('chat', { messages: before.messages }).body.messages as ChatMessage[] // as a request holds them
+  const changed = await build({ sources: sources('Rulez.') }, options)
+  const same = Buffer.byteLength('{"role":"system","content":"Rule')
+  for (const messages of [before.messages, recorded])
+    expect(findCacheBreak({ ...before, messages }, changed)).toMatchObject({ source: 'rules', byte: same })
 })
