@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal/runs'
+import { normaliseUsage, reasoningOf as reasoningText, type Tokens } from '@delta/model'
 import { textOf } from '@delta/model/internal'
 import { counted, duration, inColumns, printable, printableLine } from './text.js'
 
@@ -140,9 +141,19 @@ function number({ iteration }: Thought, style: Style): string {
 }
 
 /** ` (120 + 14 tokens)`: of the request, and of the answer; '' where the provider did not count. */
-export function tokensOf({ usage }: Thought): string {
-  if (usage?.prompt_tokens === undefined) return ''
-  return ` (${usage.prompt_tokens} + ${usage.completion_tokens ?? 0} tokens)`
+export function tokensOf(event: Thought): string {
+  const counts = countsOf(event)
+  if (!counts) return ''
+  const { input, cache_read, cache_write, output, reasoning } = counts
+  return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens)`
+}
+
+/** Engines before 0.2 recorded what the provider said, and not the buckets. */
+function countsOf({
+  tokens,
+  usage,
+}: Thought): Pick<Tokens, 'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning'> | null {
+  return tokens ?? normaliseUsage(usage)
 }
 
 /** The model's reasoning as lines, without indentation; none if the provider does not show it. */
@@ -152,21 +163,14 @@ function reasoningOf(event: Thought, style: Style): string[] {
 }
 
 function reasoningIn({ message }: Thought): string | undefined {
-  const {
-    reasoning_content,
-    reasoning,
-    reasoning_details: details,
-  } = Object(message) as Record<string, unknown>
-  const parts = Array.isArray(details) ? details.map((part) => Object(part).text ?? Object(part).summary) : []
-  return [reasoning_content, reasoning, parts.join('')]
-    .filter((text) => typeof text === 'string')
-    .find((text) => text.trim() !== '')
+  const text = reasoningText(Object(message))
+  return text.trim() === '' ? undefined : text
 }
 
 /** ` (reasoned: 412 tokens; -v shows it)`; '' of a model that did not. */
 function mentionOfReasoning(event: Thought): string {
-  const { reasoning_tokens: tokens } = Object(Object(event.usage).completion_tokens_details)
-  const count = typeof tokens === 'number' && tokens > 0 ? `: ${counted(tokens, 'token')}` : ''
+  const { reasoning = 0 } = countsOf(event) ?? {}
+  const count = reasoning > 0 ? `: ${counted(reasoning, 'token')}` : ''
   if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
   return count === '' ? '' : ` (reasoned${count})`
 }

@@ -65,12 +65,22 @@ export async function overrideResponse(
   return { value: hook?.replacement ? withMessage(response, hook.replacement) : response }
 }
 
-/** Drops the finish reason when the hook removed all calls: it would still announce them. */
-function withMessage(response: ChatResponse, message: ChatResponse['message']): ChatResponse {
+/**
+ * Drops the finish reason when the hook removed all calls, which it would still announce, and the provider's items when the hook
+ * changed text or calls: the next request would send the original ones.
+ */
+function withMessage(response: ChatResponse, replacement: ChatResponse['message']): ChatResponse {
   const { finishReason: _, ...withoutReason } = response
+  const { items, ...message } = replacement
+  const isSame = wordsOf(message) === wordsOf(response.message)
+  const used = isSame && items ? replacement : message
   const had = response.message.tool_calls?.length ?? 0
   const isWithoutCalls = had > 0 && !message.tool_calls?.length
-  return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
+  return isWithoutCalls ? { ...withoutReason, message: used } : { ...response, message: used }
+}
+
+function wordsOf({ content, tool_calls }: ChatResponse['message']): string {
+  return JSON.stringify([content, tool_calls])
 }
 
 function warn(state: RunState, iteration: number, content: string): void {

@@ -11,6 +11,7 @@ import {
   replayModel,
   scriptModel,
 } from '@delta/model'
+import { toWire } from '@delta/model/internal'
 import { EngineError } from './errors.js'
 import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
@@ -85,11 +86,11 @@ function commandModel(
 ): ChatModel {
   const { timeoutMs = 0 } = agent.llm
   return {
-    async complete(request, { signal } = {}) {
+    async complete(request, { signal, bytes } = {}) {
       const outcome = await runCommand(argv, {
         cwd: agent.home,
         env,
-        stdin: JSON.stringify(request),
+        stdin: bytes ?? JSON.stringify(toWire('chat', request).body),
         keepBytes: MAX_RESPONSE_BYTES,
         keep: 'head',
         timeoutMs,

@@ -2,17 +2,21 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
-import type { InvocationRecord, Thought } from '@delta/journal/runs'
+
+import { type InvocationRecord, readBlob, type Thought } from '@delta/journal/runs'
 import {
   type AssistantMessage,
+  type BlobReader,
   type ChatRequest,
   type ChatResponse,
+  type ContentPart,
   isModelError,
   type ModelDelta,
   type ModelError,
+  normaliseUsage,
   retryDelayMs,
 } from '@delta/model'
-import { LLM_DEFAULTS } from '@delta/model/internal'
+import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { requestFor } from './request.js'
@@ -38,10 +42,13 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
-  const request = await overrideRequest(state, requestFor(state.agent, context.messages), iteration)
+  const built = requestFor(state.agent, context.messages)
+  const request = await overrideRequest(state, built, iteration)
   if ('stopped' in request) return request
 
-  const asked = await askModel(state, request.value, { iteration, context })
+  const isRewritten = request.value !== built && JSON.stringify(request.value) !== JSON.stringify(built)
+  const about = isRewritten ? { rewritten_by: 'pre_llm_request' } : {}
+  const asked = await askModel(state, request.value, { iteration, context, about })
   if ('stopped' in asked) return asked
 
   const response = await overrideResponse(state, asked.value.response, iteration)
@@ -55,7 +62,8 @@ function journalThought(
   { response, ref, requestBytes }: Exchange,
   iteration: number,
 ): NewEventOf<Thought> {
-  const { message, usage, finishReason } = response
+  const { message, usage, finishReason, model, waitedMs = 0 } = response
+  const tokens = normaliseUsage(usage)
   const thought: NewEventOf<Thought> = {
     type: 'THOUGHT',
     iteration,
@@ -64,7 +72,10 @@ function journalThought(
     llm_invocation_ref: ref,
     request_bytes: requestBytes,
     ...(finishReason === undefined ? {} : { finish_reason: finishReason }),
-    ...(usage ? { usage } : {}),
+    ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),
+    ...(tokens ? { tokens } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(waitedMs > 0 ? { waited_ms: waitedMs } : {}),
     ...(holdsMore(message) ? { message } : {}),
   }
   record(state, thought)
@@ -106,12 +117,17 @@ interface Exchange {
 async function askModel(
   state: RunState,
   request: ChatRequest,
-  { iteration, context }: { iteration: number; context: BuiltContext },
+  { iteration, context, about }: { iteration: number; context: BuiltContext; about: object },
 ): Promise<OrStopped<Exchange>> {
+  const { list, body, blobs, sent } = bodyOf(state, request)
+  const { blocks } = context
   const invocation = state.run.requests.record({
     iteration,
-    request,
-    blocks: context.blocks,
+    request: body,
+    list,
+    blobs,
+    blocks,
+    about: { ...sent, ...about },
   })
   for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens the log
   const { retry, maxAttempts } = state.agent.llm
@@ -121,7 +137,7 @@ async function askModel(
     state.run.journal.sync()
     try {
       const response = await complete(state, request, invocation, iteration)
-      return { value: { response, ref: invocation.ref, requestBytes: invocation.body.length } }
+      return { value: { response, ref: invocation.ref, requestBytes: invocation.bytesWithoutBlobs } }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       firstFailure ??= performance.now()
@@ -150,11 +166,34 @@ async function complete(
   const response = await state.model.complete(request, {
     signal: state.signal,
     bytes: invocation.body,
+    blobs: blobReader(state),
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
+}
+
+/** The body of a request, the blobs in it, and how it is sent, for the record. */
+function bodyOf(state: RunState, request: ChatRequest) {
+  const { model } = state
+  const blobs = blobReader(state)
+  const wire = model.toWire ? model.toWire(request, blobs) : toWire('chat', request, blobs)
+  const { api, list, body, leftOut, url, headerNames } = wire
+  const sent = {
+    wire: { api, list, url, header_names: headerNames, stream: request.stream === true },
+    ...(leftOut.length > 0 && { left_out: leftOut }),
+  }
+  return { list, body, blobs: blobsIn(request), sent }
+}
+
+function blobReader({ run }: RunState): BlobReader {
+  return (sha256) => readBlob(run.directory, sha256)
+}
+
+function blobsIn({ messages }: ChatRequest): string[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as ContentPart[]) : []))
+  return [...new Set(parts.flatMap((part) => (part.type === 'text' ? [] : part.blob)))]
 }
 
 function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {

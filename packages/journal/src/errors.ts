@@ -16,6 +16,8 @@ export type JournalErrorCode =
   | 'ERR_LAYOUT_NEWER'
   | 'ERR_REQUEST_NOT_FOUND'
   | 'ERR_REQUEST_CORRUPT'
+  | 'ERR_BLOB_NOT_FOUND'
+  | 'ERR_BLOB_CORRUPT'
 
 /**
  * What a program can offer about an error, as a command or a button of its own.

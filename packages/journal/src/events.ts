@@ -18,7 +18,7 @@ function event<Type extends string, Fields extends z.core.$ZodLooseShape>(type: 
   })
 }
 
-/** As the provider counted, in its own words. */
+/** The sums of a run. */
 const usage = z.object({
   prompt_tokens: z.optional(z.number()),
   completion_tokens: z.optional(z.number()),
@@ -47,7 +47,8 @@ const price = z.looseObject({
 
 /** Of a response that was paid for, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
 const paid = {
-  usage: z.optional(z.nullable(usage)),
+  /** As the provider counted, in its own words. */
+  usage: z.optional(z.nullable(z.looseObject({}))),
   tokens: z.optional(z.nullable(tokens)),
   /** The one that answered. */
   model: z.optional(z.nullable(text)),

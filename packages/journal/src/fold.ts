@@ -273,12 +273,29 @@ function addThought(event: Thought, state: RunState): void {
   state.failure = undefined
   state.lastIteration = Math.max(state.lastIteration, event.iteration)
   for (const { action_id } of event.tool_calls) state.actionIds.add(action_id)
-  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
-    state.usage[key] += event.usage?.[key] ?? 0
+  const usage = usageOf(event)
+  if (usage === undefined) return
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const)
+    state.usage[key] += usage[key]
+  if (event.request_bytes !== undefined)
+    state.lastCount = { tokens: usage.prompt_tokens, bytes: event.request_bytes }
+}
+
+/** Undefined when the provider did not count. Engines before 0.2 wrote the counts of a chat, and no `tokens`. */
+function usageOf({ tokens, usage }: Thought): RunUsage | undefined {
+  if (tokens) {
+    const prompt_tokens = tokens.input + tokens.cache_read + tokens.cache_write
+    const completion_tokens = tokens.output + tokens.reasoning
+    return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
   }
-  const { usage, request_bytes: bytes } = event
-  const tokens = usage?.prompt_tokens
-  if (tokens !== undefined && bytes !== undefined) state.lastCount = { tokens, bytes }
+  const count = (key: string): number | undefined => {
+    const value = usage?.[key]
+    return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+  }
+  const prompt_tokens = count('prompt_tokens')
+  if (prompt_tokens === undefined) return undefined
+  const completion_tokens = count('completion_tokens') ?? 0
+  return { prompt_tokens, completion_tokens, total_tokens: count('total_tokens') ?? 0 }
 }
 
 function wordsOf(content: string | ContentPart[]): string {

@@ -139,12 +139,12 @@ const CANDIDATE = /^\.[0-9a-f]{16}\.tmp$/
  * other processes may be after the lease, or begin runs beside this one: their files go when they are a day old.
  */
 function removeLeftovers(directory: string, lease: Lease): void {
-  const { lease: leases, interaction, secrets, hooks, parts } = runPaths(directory)
+  const { lease: leases, interaction, secrets, hooks, parts, blobs } = runPaths(directory)
   const nowMs = modifiedAt(join(leases, String(lease.epoch))) // by the clock of the file system
   const isOld = (path: string) => nowMs - modifiedAt(path) > SURELY_LEFT_MS
   const isGone = lease.takenFrom === undefined || !/^remote-/.test(lease.takenFrom.state)
 
-  for (const each of [directory, leases, dirname(parts), hooks, interaction, secrets])
+  for (const each of [directory, leases, dirname(parts), blobs, hooks, interaction, secrets])
     removeFrom(each, BESIDE_A_FILE, (path) => isGone || isOld(path))
   removeFrom(leases, CANDIDATE, isOld)
   removeFrom(dirname(directory), BESIDE_THE_RUN, isOld)

@@ -19,6 +19,8 @@ export interface RunPaths {
   invocations: string
   /** `parts.jsonl`: each message that was ever sent, once; the records name its lines. */
   parts: string
+  /** A directory: the bytes of each image and file in a message, by their SHA-256. */
+  blobs: string
   /** A directory: a record of each command, and its output where that is large. */
   toolExecutions: string
   /** A directory: of each hook, what it was given and what it wrote. */
@@ -40,6 +42,7 @@ export function runPaths(directory: string): RunPaths {
     engineLog: join(directory, 'engine.log'),
     invocations: join(io, 'invocations'),
     parts: join(io, 'parts.jsonl'),
+    blobs: join(io, 'blobs'),
     toolExecutions: join(io, 'tool_executions'),
     hooks: join(io, 'hooks'),
     secrets: join(directory, 'secrets'),
@@ -185,8 +188,9 @@ function statusOf(path: string): Stats | undefined {
  * @returns Undefined when nothing is in the way; missing directories are made.
  */
 export function blockedPathError(runDirectory: string): JournalError | undefined {
-  const { lease, parts, invocations, toolExecutions, hooks, configuration } = runPaths(runDirectory)
-  const path = [lease, dirname(parts), invocations, toolExecutions, hooks, configuration].find(isBlocked)
+  const { lease, parts, blobs, invocations, toolExecutions, hooks, configuration } = runPaths(runDirectory)
+  const directories = [lease, dirname(parts), blobs, invocations, toolExecutions, hooks, configuration]
+  const path = directories.find(isBlocked)
   return path === undefined ? undefined : asWriteError({ code: 'EEXIST' }, path)
 }
 

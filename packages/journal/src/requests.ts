@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { namesIn, syncPath } from '@delta/durable'
 import * as z from 'zod/mini'
+import { withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
 import type { Position } from './event.js'
 import { isKnownEvent } from './events.js'
@@ -22,8 +23,14 @@ export interface Invocation {
   iteration: number
   /** The body, as the object it will be made of. */
   request: object
+  /** The field of the body that holds the conversation. Default `messages`. */
+  list?: string | undefined
+  /** The blobs of the run that are in the body, as base64. */
+  blobs?: readonly string[] | undefined
   /** What the context says about where it came from; kept as it is. */
   blocks?: readonly object[] | undefined
+  /** Further fields of the record: how it is sent, what was left out. */
+  about?: object | undefined
 }
 
 /** A record that is on disk and waits for its response. */
@@ -32,6 +39,8 @@ export interface InvocationRecord {
   ref: string
   /** The request as it was recorded, and as `readRequest` gives it back. */
   body: Buffer
+  /** The length of the body in bytes, without the blobs in it. */
+  bytesWithoutBlobs: number
   /** Adds what came back (response, usage, duration …) to the record. */
   complete(response: object): void
 }
@@ -78,20 +87,26 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     return openParts(paths.parts, options)
   }
 
-  function record({ iteration, request, blocks }: Invocation): InvocationRecord {
+  function record({ iteration, request, list, blobs = [], blocks, about }: Invocation): InvocationRecord {
     fence()
     parts ??= open()
     const body = Buffer.from(JSON.stringify(request))
     const sha256 = createHash('sha256').update(body).digest('hex')
+    const kept = blobs.length === 0 ? request : withoutBlobs(request, directory, blobs)
+    const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(JSON.stringify(kept))
     records += 1
     const timestamp = new Date().toISOString()
     const fields = {
       iteration,
       timestamp,
       sha256,
-      parts: linesOf(request, parts),
+      ...about,
+      parts: linesOf(kept, list, parts),
+      ...(blobs.length > 0 && { blobs }),
       blocks,
-      ...(records <= WHOLE_REQUESTS ? { request } : { request_command: commandFor(directory, iteration) }),
+      ...(records <= WHOLE_REQUESTS
+        ? { request: kept }
+        : { request_command: commandFor(directory, iteration) }),
     }
     const path = createRecordFile(paths.invocations, String(iteration), `${JSON.stringify(fields)}\n`)
 
@@ -101,7 +116,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       unsynced.add(path)
     }
 
-    return { ref: `io/invocations/${basename(path)}`, body, complete }
+    return { ref: `io/invocations/${basename(path)}`, body, bytesWithoutBlobs, complete }
   }
 
   /** A record without its response is named by no event yet, and so are the parts it added. */
@@ -132,17 +147,18 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Takes a request apart: each message, and the rest of the request, becomes a line of the parts log unless one holds it already. */
+/** Takes a body apart: each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
 function linesOf(
-  request: { messages?: unknown },
+  request: object,
+  list = 'messages',
   parts: Parts,
-): { parameters: number; messages: Ranges | null } {
-  const { messages } = request
+): { parameters: number; messages: Ranges | null; list?: string } {
+  const messages: unknown = Object(request)[list]
   if (!Array.isArray(messages)) return { parameters: parts.lineOf('PARAMETERS', request), messages: null }
-  const parameters = parts.lineOf('PARAMETERS', { ...request, messages: [] })
+  const parameters = parts.lineOf('PARAMETERS', { ...request, [list]: [] })
   const lines: Ranges = []
   for (const message of messages) addToRanges(lines, parts.lineOf('MESSAGE', message))
-  return { parameters, messages: lines }
+  return { parameters, messages: lines, ...(list !== 'messages' && { list }) }
 }
 
 /** A line of `io/parts.jsonl`: one message, or one set of the other parameters, that was sent at least once. */
@@ -206,7 +222,11 @@ const recordSchema = z.object({
   parts: z.object({
     parameters: z.int(),
     messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
+    /** Default `messages`. */
+    list: z.optional(z.string()),
   }),
+  wire: z.optional(z.object({ api: z.string() })),
+  blobs: z.optional(z.array(z.string())),
 })
 
 type RequestRecord = z.infer<typeof recordSchema>
@@ -225,7 +245,8 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   const path = join(paths.invocations, name)
   const { data: record } = recordSchema.safeParse(readRecord(path))
   if (!record) throw corruptRequest(path, 'The record is not whole.')
-  const body = JSON.stringify(record.request ?? rebuilt(record.parts, readParts(paths.parts)))
+  const kept = record.request ?? rebuilt(record.parts, readParts(paths.parts))
+  const body = JSON.stringify(withBlobs(kept, runDirectory, new Set(record.blobs)))
   if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
   throw corruptRequest(
     path,
@@ -233,9 +254,12 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   )
 }
 
-function rebuilt({ parameters, messages }: RequestRecord['parts'], parts: Map<number, unknown>): object {
+function rebuilt(
+  { parameters, messages, list = 'messages' }: RequestRecord['parts'],
+  parts: Map<number, unknown>,
+): object {
   const all = messages && fromRanges(messages).map((line) => parts.get(line))
-  return { ...Object(parts.get(parameters)), ...(all && { messages: all }) }
+  return { ...Object(parts.get(parameters)), ...(all && { [list]: all }) }
 }
 
 /** Older versions kept each request whole, in a directory that the THOUGHT names. */
@@ -269,6 +293,8 @@ export interface RecordedRequests {
   messageCount(index: number): number
   /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
   parts(index: number): { parameters: number; messages: number[] }
+  /** The API that it was sent to. */
+  api(index: number): 'chat' | 'responses' | 'messages'
   /**
    * What one of these lines holds: a message, or a request without its messages.
    *
@@ -283,6 +309,8 @@ interface Answered {
   path: string
   parameters: number
   messages: Ranges
+  api: string
+  blobs: readonly string[]
 }
 
 /**
@@ -297,6 +325,7 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
   const paths = runPaths(runDirectory)
   const records = recordsIn(paths.invocations).flatMap((name) => readAnswered(join(paths.invocations, name)))
   const parts = readParts(paths.parts)
+  const blobs = new Set(records.flatMap((each) => each.blobs))
 
   function record(index: number): Answered {
     const found = records[index]
@@ -305,7 +334,7 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
   }
 
   function part(number: number): unknown {
-    if (parts.has(number)) return parts.get(number)
+    if (parts.has(number)) return withBlobs(parts.get(number), runDirectory, blobs)
     throw corruptRequest(paths.parts, `Part ${number} of a recorded request is missing.`)
   }
 
@@ -316,6 +345,7 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
       parameters: record(index).parameters,
       messages: fromRanges(record(index).messages),
     }),
+    api: (index) => knownApi(record(index).api),
     part,
     response: (index) => readRecord(record(index).path).response,
   }
@@ -327,7 +357,15 @@ function readAnswered(path: string): Answered[] {
   if (value.response === undefined) return []
   const { data } = recordSchema.safeParse(value)
   if (!data) throw corruptRequest(path, 'The record is not whole.')
-  return [{ path, parameters: data.parts.parameters, messages: data.parts.messages ?? [] }]
+  const { parts, wire, blobs = [] } = data
+  return [
+    { path, parameters: parts.parameters, messages: parts.messages ?? [], api: wire?.api ?? 'chat', blobs },
+  ]
+}
+
+/** Requests of before 0.2 do not name their API, and another library's call options are compared as they are. */
+function knownApi(api: string): 'chat' | 'responses' | 'messages' {
+  return api === 'responses' || api === 'messages' ? api : 'chat'
 }
 
 /** A torn record is that of a request that was never answered. */

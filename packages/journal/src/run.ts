@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { type BlobStore, openBlobs } from './blobs.js'
 import { asReadError, JournalError } from './errors.js'
 import type { JournalEvent, StoredEvent } from './events.js'
 import { replaceFile } from './files.js'
@@ -30,6 +31,8 @@ export interface Run {
   readonly notices: string[]
   /** Records what is sent to the model. */
   readonly requests: RequestLog
+  /** Keeps the images and files of its messages. */
+  readonly blobs: BlobStore
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary
   /** What the next request and the next call need of all events so far. */
@@ -147,6 +150,7 @@ export function holdRun(
     paths,
     notices,
     requests,
+    blobs: openBlobs(directory, { sync, fence: mayWrite }),
     summary,
     events: eventsNow,
     fence: lease.fence,

@@ -1,3 +1,4 @@
+export { type BlobStore, readBlob } from './blobs.js'
 export { type CreateRunOptions, createRun } from './create-run.js'
 export {
   type ActionRequest,

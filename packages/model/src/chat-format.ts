@@ -35,16 +35,24 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
     media = []
   }
   for (const message of messages) {
-    if (message.role === 'tool') {
-      media.push(...partsOf(mediaIn(message), mapping))
-      sent.push(resultOf(message, mapping))
-      continue
-    }
-    showMedia()
-    sent.push(message.role === 'assistant' ? assistantOf(message, mapping) : saidBy(message, mapping))
+    if (message.role !== 'tool') showMedia()
+    else media.push(...partsOf(mediaIn(message), mapping))
+    sent.push(isPlain(message) ? message : messageOf(message, mapping))
   }
   showMedia()
   return sent
+}
+
+/** A message without anything of ours is sent as it is. */
+function isPlain(message: ChatMessage): boolean {
+  return !Array.isArray(message.content) && !OURS.some((field) => field in message)
+}
+
+const OURS = ['items', 'is_error', 'prompt_cache']
+
+function messageOf(message: ChatMessage, mapping: Mapping): Fields {
+  if (message.role === 'tool') return resultOf(message, mapping)
+  return message.role === 'assistant' ? assistantOf(message, mapping) : saidBy(message, mapping)
 }
 
 function mediaIn({ content }: ToolMessage): ContentPart[] {

@@ -165,6 +165,8 @@ export interface CompleteOptions {
   signal?: AbortSignal | undefined
   /** The body that `toWire` made, as JSON in UTF-8, if the caller already has it. These very bytes are sent. */
   bytes?: Uint8Array | undefined
+  /** Needed for messages with images or files, without `bytes`. */
+  blobs?: BlobReader | undefined
   /** Called with each piece as it arrives. */
   onDelta?: ((delta: ModelDelta) => void) | undefined
 }

@@ -63,8 +63,8 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   return {
     toWire: (request, blobs) => ({ ...toWire(api, request, blobs), url, headerNames }),
 
-    async complete(request, { signal, bytes: given, onDelta } = {}) {
-      const bytes = given ?? Buffer.from(JSON.stringify(toWire(api, request).body))
+    async complete(request, { signal, bytes: given, blobs, onDelta } = {}) {
+      const bytes = given ?? Buffer.from(JSON.stringify(toWire(api, request, blobs).body))
       const asked = { url, model: request.model, hasKey: apiKey !== undefined }
       const timer = startIdleTimer(timeoutMs, signal)
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))

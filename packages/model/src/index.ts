@@ -29,6 +29,6 @@ export {
   retryDelayMs,
 } from './errors.js'
 export { type RecordedParts, type Recording, type ReplayRecord, replayModel } from './replay.js'
-export { parseCompletion } from './response.js'
+export { parseCompletion, reasoningOf } from './response.js'
 export { type ScriptedCall, type ScriptTurn, scriptModel } from './script.js'
 export { type Adjustment, normaliseUsage, type Tokens } from './usage.js'

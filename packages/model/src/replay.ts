@@ -1,18 +1,21 @@
-import type { ChatMessage, ChatModel, ChatRequest } from './chat.js'
+import type { Api, BlobReader, ChatModel, ChatRequest } from './chat.js'
 import { ModelError } from './errors.js'
-import { type Fields, isObject, parseCompletion, reasoningOf } from './response.js'
+import { type Fields, isObject, reasoningOf } from './response.js'
+import { FORMATS, fromWire, toWire } from './wire.js'
 
 /** One exchange of a recorded conversation. */
 export interface ReplayRecord {
-  /** The request, or the text of its body. */
+  /** The request, or the text of the body that `toWire` made of it. */
   readonly request: ChatRequest | string
-  /** What `ChatResponse.raw` held: a completion, or a bare assistant message. */
+  /** What `ChatResponse.raw` held: an answer of the API, or a bare assistant message of a chat. */
   readonly response: unknown
+  /** Default `chat`. */
+  readonly api?: Api | undefined
 }
 
-/** The numbers of the parts that the request of an exchange consists of. */
+/** The numbers of the parts that the body of an exchange's request consists of. */
 export interface RecordedParts {
-  /** The request without its messages. */
+  /** The body without the list of its messages. */
   readonly parameters: number
   /** One number for each message, in order. */
   readonly messages: readonly number[]
@@ -23,7 +26,9 @@ export interface Recording {
   /** How many exchanges there are. They count from 0, oldest first. */
   readonly length: number
   parts(exchange: number): RecordedParts
-  /** Reads one part: a message, or a request without its messages. */
+  /** The API of an exchange; without it `chat`. */
+  api?(exchange: number): Api
+  /** Reads one part: a message, or a body without its messages. */
   part(number: number): unknown
   /** Reads what `ChatResponse.raw` held. */
   response(exchange: number): unknown
@@ -33,14 +38,15 @@ export interface Recording {
 function recordingOf(records: readonly ReplayRecord[]): Recording {
   const parts: unknown[] = []
   const add = (part: unknown): number => parts.push(part) - 1
-  const exchanges = records.map(({ request }) => {
-    const sent = typeof request === 'string' ? request : JSON.stringify(request)
-    const { messages, ...parameters } = JSON.parse(sent) as ChatRequest
-    return { parameters: add(parameters), messages: messages.map(add) }
+  const exchanges = records.map(({ request, api = 'chat' }) => {
+    const sent = typeof request === 'string' ? request : JSON.stringify(toWire(api, request).body)
+    const { [FORMATS[api].list]: messages, ...parameters } = JSON.parse(sent) as Record<string, unknown[]>
+    return { parameters: add(parameters), messages: (messages ?? []).map(add) }
   })
   return {
     length: records.length,
     parts: (index) => exchanges[index] ?? { parameters: -1, messages: [] },
+    api: (index) => records[index]?.api ?? 'chat',
     part: (number) => parts[number],
     response: (index) => records[index]?.response,
   }
@@ -67,47 +73,51 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   /** The recorded part that a message equals, so that each message of a long conversation is compared once. */
   const equals = new WeakMap<object, number>()
 
-  function isRecorded(message: ChatMessage, part: number | undefined): boolean {
+  const apiOf = (exchange: number): Api => recording.api?.(exchange) ?? 'chat'
+
+  function isRecorded(message: object, part: number | undefined): boolean {
     if (part === undefined || equals.get(message) === part) return part !== undefined
     if (firstDifference(recording.part(part), asSent(message))) return false
     equals.set(message, part)
     return true
   }
 
-  function isSame(exchange: number, request: ChatRequest): boolean {
+  function isSame(exchange: number, body: Body): boolean {
     const { parameters, messages } = recording.parts(exchange)
-    if (messages.length !== request.messages.length) return false
-    if (firstDifference(compared(recording.part(parameters)), parametersOf(request))) return false
-    return request.messages.every((message, at) => isRecorded(message, messages[at]))
+    if (messages.length !== body.messages.length) return false
+    if (firstDifference(compared(recording.part(parameters)), body.parameters)) return false
+    return body.messages.every((message, at) => isRecorded(message, messages[at]))
   }
 
   /** The next exchange with this request, else the last one that was used for it. */
-  function find(request: ChatRequest): number | undefined {
+  function find(bodyFor: (exchange: number) => Body): number | undefined {
     const all = Array.from({ length: recording.length }, (_, index) => (next + index) % recording.length)
     return (
-      all.find((index) => !used.has(index) && isSame(index, request)) ??
-      all.findLast((index) => used.has(index) && isSame(index, request))
+      all.find((index) => !used.has(index) && isSame(index, bodyFor(index))) ??
+      all.findLast((index) => used.has(index) && isSame(index, bodyFor(index)))
     )
   }
 
   /** How many messages an exchange has in common with a request, from the start. */
-  function sharedWith(exchange: number, { messages }: ChatRequest): number {
+  function sharedWith(exchange: number, { messages }: Body): number {
     const recorded = recording.parts(exchange).messages
     const end = messages.findIndex((message, at) => !isRecorded(message, recorded[at]))
     return end === -1 ? messages.length : end
   }
 
-  function notRecorded(request: ChatRequest): ModelError {
+  function notRecorded(bodyFor: (exchange: number) => Body): ModelError {
     if (recording.length === 0)
       return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
 
-    const shared = Array.from({ length: recording.length }, (_, index) => sharedWith(index, request))
+    const shared = Array.from({ length: recording.length }, (_, index) => sharedWith(index, bodyFor(index)))
     const nearest = shared.indexOf(Math.max(...shared))
+    const body = bodyFor(nearest)
+    const { list } = FORMATS[apiOf(nearest)]
     const { parameters, messages } = recording.parts(nearest)
     const recorded = messages.map((part) => recording.part(part))
     const difference = firstDifference(
-      { ...compared(recording.part(parameters)), messages: recorded },
-      { ...parametersOf(request), messages: asSent(request.messages) },
+      { ...compared(recording.part(parameters)), [list]: recorded },
+      { ...body.parameters, [list]: asSent(body.messages) },
     )
     return new ModelError(
       'ERR_MODEL_REPLAY_DIFFERS',
@@ -117,15 +127,33 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
     )
   }
 
+  /** The request as each API of the recording wants it. */
+  function bodiesOf(request: ChatRequest, blobs: BlobReader | undefined): (exchange: number) => Body {
+    const bodies = new Map<Api, Body>()
+    return (exchange) => {
+      const api = apiOf(exchange)
+      const body = bodies.get(api) ?? bodyOf(api, request, blobs)
+      bodies.set(api, body)
+      return body
+    }
+  }
+
   return {
-    async complete(request, { signal, onDelta } = {}) {
+    /** As the API of the next exchange wants it. */
+    toWire(request, blobs) {
+      const api = recording.length === 0 ? 'chat' : apiOf(Math.min(next, recording.length - 1))
+      return toWire(api, request, blobs)
+    },
+
+    async complete(request, { signal, blobs, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
-      const index = find(request)
-      if (index === undefined) throw notRecorded(request)
+      const bodyFor = bodiesOf(request, blobs)
+      const index = find(bodyFor)
+      if (index === undefined) throw notRecorded(bodyFor)
 
       used.add(index)
       next = index + 1
-      const answer = parseCompletion(recording.response(index))
+      const answer = fromWire(apiOf(index), recording.response(index))
       const reasoning = reasoningOf(answer.message)
       if (reasoning) onDelta?.({ reasoning })
       if (answer.message.content) onDelta?.({ content: answer.message.content })
@@ -134,18 +162,32 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   }
 }
 
+/** A body, taken apart like the recorded ones. */
+interface Body {
+  readonly parameters: Fields
+  readonly messages: readonly object[]
+}
+
+function bodyOf(api: Api, request: ChatRequest, blobs: BlobReader | undefined): Body {
+  const { body, list } = toWire(api, request, blobs)
+  const { [list]: messages, ...parameters } = body
+  return { parameters: compared(asSent(parameters)), messages: messages as object[] }
+}
+
 /** A value as it is sent: without fields that are undefined. */
 function asSent<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }
 
-function parametersOf({ messages: _, ...parameters }: ChatRequest): Fields {
-  return compared(asSent(parameters))
-}
-
 /** Whether an answer is streamed makes no difference. Messages are compared one by one. */
 function compared(parameters: unknown): Fields {
-  const { stream: _stream, stream_options: _options, messages: _messages, ...rest } = parameters as Fields
+  const {
+    stream: _,
+    stream_options: _options,
+    messages: _messages,
+    input: _input,
+    ...rest
+  } = parameters as Fields
   return rest
 }
 

@@ -92,11 +92,12 @@ export function textOfParts(parts: readonly unknown[]): string {
   return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
-/** The text of a message's reasoning under the name that its provider uses; '' for none. */
+/** The text of a message's reasoning, wherever its provider puts it; '' for none. */
 export function reasoningOf({ reasoning_content, reasoning, reasoning_details }: Readonly<Fields>): string {
   const text = reasoning_content || reasoning
   if (typeof text === 'string') return text
-  return Array.isArray(reasoning_details) ? textOfParts(reasoning_details) : ''
+  const parts = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : []
+  return textOfParts(parts.map(({ text, summary }) => ({ text: text ?? summary })))
 }
 
 /** Unreadable calls must not vanish: without them the message would pass for the final answer. */

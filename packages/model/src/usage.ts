@@ -1,7 +1,7 @@
 import { type Fields, isObject } from './response.js'
 
 /** What a request cost, in buckets that add up to what is billed. In tokens. */
-export interface Tokens {
+export type Tokens = {
   /** Read, and not from the cache. */
   input: number
   cache_read: number
