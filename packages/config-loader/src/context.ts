@@ -78,6 +78,7 @@ export function checkSources(
     if (!source || path === undefined || !isNeeded(source) || computed.includes(path)) continue
     const read = readText(path)
     if (read.ok || read.reason === 'too-large') continue // context sources may be larger than a configuration
+    if (read.reason === 'not-text' && source.type === 'file' && source.as) continue // an image, or a PDF
     const hint =
       read.reason === 'missing'
         ? 'Create the file, or say that it may be missing: on_missing: skip'

@@ -129,12 +129,15 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'sources[].id':
     'Name in the request and in the output of delta. Default: the path without its variable, or the type',
   'sources[].path': 'The file; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
-  'sources[].role': 'Role of the message. Default: system',
+  'sources[].role': 'Role of the message. Default: system; user with as',
   'sources[].header': 'Like header of the whole file, for this source.',
   'sources[].text':
     'The text; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced, unless a backslash stands before them.',
   'sources[].output_path': 'The file that the generator writes. If it writes none, its output goes there.',
   'sources[].on_missing': 'skip: requests are sent without a missing file. Default: error',
+  'sources[].as': 'What the model gets: an image to look at, or a file such as a PDF. Default: its text.',
+  'sources[].prompt_cache':
+    'true or 1h: a prefix that the provider may cache ends here. At most 4 sources may have it.',
   'sources[].max_tokens': 'Token limit of this source.',
   'sources[].max_iterations': 'Only the newest iterations.',
   'sources[].dropped':

@@ -1,8 +1,9 @@
 import type { ChatMessage } from '@delta/model'
 import { textOf } from '@delta/model/internal'
-import { keepFrom, type MessageGroup, messagesOf, type SizedMessage, sizeMessage } from './conversation.js'
+import { keepFrom, type MessageGroup, messagesOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, sourceName } from './manifest.js'
+import { type Media, type SizedMessage, sizeMessage } from './size.js'
 import type { Part } from './sources.js'
 import type { Meter } from './tokens.js'
 
@@ -58,11 +59,15 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
   if (limit === undefined || block === undefined || meter.tokens(block) <= limit) return part
 
   const text = textOf(block.message.content)
-  const shortened = await shrink(block, limit, meter, (kept) => cleanHead(text, kept) + CUT_HERE)
+  const isText = typeof block.message.content === 'string' // nobody can read a piece of an image
+  const shortened = isText
+    ? await shrink(block, limit, meter, (kept) => cleanHead(text, kept) + CUT_HERE)
+    : block
   const beginning = text.slice(0, header.length + 1) // a header alone is of no use
   const isCutBelow = textOf(shortened.message.content).startsWith(beginning)
   if (!isCutBelow || meter.tokens(shortened) > limit) {
-    const why = `max_tokens ${limit} is too few for the beginning of its ${meter.tokens(block)}`
+    const what = isText ? 'the beginning of its' : 'its'
+    const why = `max_tokens ${limit} is too few for ${what} ${meter.tokens(block)}`
     const warning = `context.yaml: "${sourceName(source)}" is left out: ${why}. Raise it.`
     return { ...part, groups: [], note: `left out: ${why}`, warning }
   }
@@ -159,11 +164,24 @@ async function shortenLast(
 
   const messages = [thought]
   for (const result of results) {
-    const text = textOf(result.message.content)
-    const fits = meter.tokens(result) <= share
-    messages.push(fits ? result : await shrink(result, share, meter, (kept) => cutMiddle(text, kept)))
+    messages.push(meter.tokens(result) <= share ? result : await shortenResult(result, share, meter))
   }
   return groups.map((group) => (group === last ? { kind: 'iteration', messages } : group))
+}
+
+/** Leaves out the images and files of a result first, and cuts its text if that is not enough. */
+async function shortenResult(result: SizedMessage, tokens: number, meter: Meter): Promise<SizedMessage> {
+  const { content } = result.message
+  if (content === null || typeof content === 'string')
+    return shrink(result, tokens, meter, (kept) => cutMiddle(content ?? '', kept))
+  const text = content.map((part) => (part.type === 'text' ? part.text : leftOut(part))).join('')
+  const plain = sizeMessage({ ...result.message, content: text } as ChatMessage)
+  await meter.count([plain])
+  return meter.tokens(plain) <= tokens ? plain : shortenResult(plain, tokens, meter)
+}
+
+function leftOut({ type, media_type }: Media): string {
+  return `\n[${type} ${media_type} left out to stay within the token budget]\n`
 }
 
 /** The size to which the longest are shortened so that all fit. */

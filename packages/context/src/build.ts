@@ -3,9 +3,12 @@ import { isAbsolute } from 'node:path'
 import type { ChatMessage } from '@delta/model'
 import { textOf } from '@delta/model/internal'
 import { fitIntoBudget } from './budget.js'
-import { messagesOf, type SizedMessage, sizeMessage } from './conversation.js'
+import { messagesOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, type ContextSource, sourceName } from './manifest.js'
+import { joinTexts, type Share } from './merge.js'
+import { markEnd } from './prompt-cache.js'
+import { mediaOf, sizeMessage } from './size.js'
 import { type Part, type ReadOptions, readPart } from './sources.js'
 import { createMeter, type Meter, type MeterOptions } from './tokens.js'
 
@@ -27,13 +30,16 @@ export interface ContextBlock {
   to?: number
   /** Of a text: how many of its first bytes are the header and the blank line below. */
   header_bytes?: number
-  /** Size of its messages as JSON. Sources of a merged message share its size. */
+  /**
+   * Size of what its messages send, as JSON. Sources of a merged message share its size. An image or a file counts four bytes
+   * for each of its tokens.
+   */
   bytes: number
   /** Estimated, or counted if there is a counter. */
   tokens: number
-  /** Of its messages as JSON, concatenated; of a merged text as if it were alone. */
+  /** Of its messages as JSON, concatenated, without `prompt_cache`; of a merged text as if it were alone. */
   sha256: string
-  /** Why it was left out, what was cut, or where it came from. */
+  /** Why it was left out, what was cut, where it came from, its images, and where its `prompt_cache` stands. */
   note?: string
 }
 
@@ -71,70 +77,89 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   }
   const meter = createMeter(manifest, options)
   await meter.count(messagesOf(parts.flatMap(({ groups }) => groups)))
+  const fitted = await fitIntoBudget(parts, manifest, meter)
   const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
-  for (const part of await fitIntoBudget(parts, manifest, meter)) {
-    add(context, part, { merge: manifest.merge === true, meter })
-    if (part.warning !== undefined) context.warnings.push(part.warning)
-  }
+  for (const run of manifest.merge ? neighbours(fitted) : fitted.map((part) => [part]))
+    add(context, run, meter)
+  for (const { warning } of fitted) if (warning !== undefined) context.warnings.push(warning)
   return context
 }
 
-/** Appends a source: as messages of its own, or to the last message. */
-function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
-  const { source, groups, header = '', note } = part
+/** Neighbouring sources of one role, whose texts become one message. One that was left out parts no others. */
+function neighbours(parts: readonly Part[]): Part[][] {
+  const runs: Part[][] = []
+  let role: string | undefined
+  for (const part of parts) {
+    const own = part.source.type === 'journal' ? 'journal' : part.groups[0]?.messages[0]?.message.role
+    const isNeighbour = own === undefined || role === undefined || own === role
+    const run = runs.at(-1)
+    if (run && isNeighbour && own !== 'journal' && role !== 'journal') run.push(part)
+    else runs.push([part])
+    role = own ?? role
+  }
+  return runs
+}
+
+/** Appends one source, or several whose texts become one message. */
+function add(context: BuiltContext, run: readonly Part[], meter: Meter): void {
+  const message = context.messages.length
+  const texts = run.filter(({ groups }) => groups.length > 0)
+  const joined = texts.length > 1 ? joinTexts(texts) : undefined
+  if (joined) context.messages.push(joined.message)
+  for (const part of run) {
+    const share = joined?.shares[texts.indexOf(part)] ?? alone(part)
+    if (!joined) context.messages.push(...share.messages)
+    const neighbour = joined && texts[texts.indexOf(part) - 1]
+    const inOne = neighbour && `in one message with ${sourceName(neighbour.source)}`
+    const notes = [part.note, noteOfMedia(part), share.note, inOne].filter(Boolean)
+    context.blocks.push(blockFor(part, share, { message, notes, tokens: meter.tokensOf(part.groups) }))
+  }
+}
+
+/** A source with messages of its own. */
+function alone({ source, groups, note }: Part): Share {
+  const own = messagesOf(groups).map(({ message }) => message)
+  const marked = markEnd(own, source.promptCache)
+  const [first] = marked.messages
+  const isText = source.type !== 'journal' && first !== undefined
+  return {
+    messages: marked.messages,
+    ...(isText && { from: 0, to: Buffer.byteLength(textOf(first.content)) }),
+    bytes: sum(marked.messages.map((message) => sizeMessage(message).bytes)),
+    note: own.length === 0 && note !== undefined ? undefined : marked.note,
+  }
+}
+
+function blockFor(
+  { source, groups, header = '' }: Part,
+  { from, to, bytes }: Share,
+  { message, notes, tokens }: { message: number; notes: (string | undefined)[]; tokens: number },
+): ContextBlock {
   const own = messagesOf(groups)
-  const neighbour = merge ? neighbourOf(context, part) : undefined
-  const { from, bytes } = neighbour ? joinTo(neighbour, context, own[0]) : addTo(context, own)
-  const message = context.messages.length - (neighbour ? 1 : own.length)
-  const text = source.type === 'journal' ? undefined : own[0]?.message.content
-  const notes = [note, neighbour && `in one message with ${neighbour.source_id}`].filter(Boolean)
-  context.blocks.push({
+  return {
     source_id: sourceName(source),
     type: source.type,
     messages: own.length,
     ...(own.length > 0 && { message }),
-    ...(text !== undefined && {
-      from,
-      to: from + Buffer.byteLength(textOf(text)),
-      header_bytes: Buffer.byteLength(header),
-    }),
+    ...(from !== undefined && to !== undefined && { from, to, header_bytes: Buffer.byteLength(header) }),
     bytes,
-    tokens: meter.tokensOf(groups),
+    tokens,
     sha256: createHash('sha256')
       .update(own.map(({ json }) => json).join(''))
       .digest('hex'),
     ...(notes.length > 0 && { note: notes.join('; ') }),
+  }
+}
+
+function noteOfMedia({ groups }: Part): string | undefined {
+  const own = messagesOf(groups)
+  const media = own.flatMap(({ message }) => mediaOf(message.content))
+  if (media.length === 0) return undefined
+  const kinds = ['image', 'file'].flatMap((kind) => {
+    const count = media.filter(({ type }) => type === kind).length
+    return count === 0 ? [] : `${count} ${kind}${count === 1 ? '' : 's'}`
   })
-}
-
-/** @returns `from`: the byte of its first message where the source begins. `bytes`: the size of its own JSON. */
-function addTo(context: BuiltContext, own: readonly SizedMessage[]): { from: number; bytes: number } {
-  for (const { message } of own) context.messages.push(message)
-  return { from: 0, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) }
-}
-
-/** The source before it with the same role, whose message it joins. A conversation joins none. */
-function neighbourOf({ blocks, messages }: BuiltContext, { source, groups }: Part): ContextBlock | undefined {
-  const last = blocks.findLast((block) => block.messages > 0 || block.type === 'journal')
-  const areTexts = source.type !== 'journal' && last?.type !== 'journal'
-  const role = groups[0]?.messages[0]?.message.role
-  return areTexts && role === messages.at(-1)?.role ? last : undefined
-}
-
-/** The end of the JSON of a text's message. */
-const CLOSING = '"}'
-
-/** Appends a blank line and a text to the last message. Returns as `addTo` does. */
-function joinTo(neighbour: ContextBlock, context: BuiltContext, added: SizedMessage | undefined) {
-  const before = context.messages.pop()
-  const text = textOf(before?.content ?? null)
-  const blank = '\n\n'.slice(/\n{0,2}$/.exec(text)?.[0].length)
-  const content = `${text}${blank}${textOf(added?.message.content ?? null)}`
-  const bytesBefore = Buffer.byteLength(JSON.stringify(before)) - CLOSING.length
-  const { message, bytes } = sizeMessage({ ...before, content } as ChatMessage)
-  context.messages.push(message)
-  neighbour.bytes -= CLOSING.length
-  return { from: Buffer.byteLength(text) + blank.length, bytes: bytes - bytesBefore }
+  return `${kinds.join(' and ')} of about ${sum(own.map(({ mediaTokens }) => mediaTokens))} tokens`
 }
 
 /** The place where a request differs from the one before it, so that a provider's prompt cache ends there. */
@@ -165,7 +190,7 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
 
   const sizes = sending.map((text) => Buffer.byteLength(text))
   const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
-  const { block, byte } = blockAt(after.blocks, same)
+  const { block, byte } = blockAt(before.blocks, after.blocks, same)
   if (block === undefined) return undefined
   const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
@@ -179,18 +204,30 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   }
 }
 
+/** The messages without their breakpoints, which move with every request and are no part of what is cached. */
 function textsOf({ messages }: Compared): string[] {
-  return messages.map((message) => JSON.stringify(message))
+  return messages.map((message) => JSON.stringify(message, withoutBreakpoint))
 }
 
-/** The source of a byte of the messages, and the offset of that byte in the source's own messages. */
-function blockAt(blocks: readonly ContextBlock[], at: number) {
-  let byte = at
-  for (const block of blocks) {
-    if (byte < block.bytes) return { block, byte }
-    byte -= block.bytes
-  }
-  return { block: undefined, byte }
+/** A text that ends a cacheable prefix is sent as a list of one part. */
+function withoutBreakpoint(key: string, value: unknown): unknown {
+  if (key === 'prompt_cache' || key === 'prompt_cache_breakpoint') return undefined
+  if (key !== 'content' || !Array.isArray(value) || value.length !== 1) return value
+  const [part] = value as { type?: unknown; text?: unknown }[]
+  return part?.type === 'text' ? part.text : value
+}
+
+/**
+ * The first source that is not what it was, and the offset in it of a byte of the messages. If all are what they were, a hook
+ * changed the messages: then it is the source of that byte.
+ */
+function blockAt(before: readonly ContextBlock[], after: readonly ContextBlock[], at: number) {
+  const changed = after.findIndex(({ source_id, sha256 }, index) => {
+    return source_id !== before[index]?.source_id || sha256 !== before[index]?.sha256
+  })
+  const endOf = (index: number) => sum(after.slice(0, index + 1).map(({ bytes }) => bytes))
+  const found = changed === -1 ? after.findIndex((_, index) => at < endOf(index)) : changed
+  return { block: after[found], byte: Math.max(0, at - endOf(found - 1)) }
 }
 
 function commonBytes(one: string, other: string): number {

@@ -1,19 +1,12 @@
-import { isKnownEvent, type StoredEvent, type Thought, type ToolCallRecord } from '@delta/journal/runs'
-import type { AssistantMessage, ChatMessage, Content, ToolCall } from '@delta/model'
-
-/** A message as it is sent. */
-export interface SizedMessage {
-  message: ChatMessage
-  /** The message as JSON. */
-  json: string
-  /** Size of the JSON in UTF-8. */
-  bytes: number
-}
-
-export function sizeMessage(message: ChatMessage): SizedMessage {
-  const json = JSON.stringify(message)
-  return { message, json, bytes: Buffer.byteLength(json) }
-}
+import {
+  type ActionResult,
+  isKnownEvent,
+  type StoredEvent,
+  type Thought,
+  type ToolCallRecord,
+} from '@delta/journal/runs'
+import type { AssistantMessage, ChatMessage, Content, ProviderItems, ToolCall } from '@delta/model'
+import { type SizedMessage, sizeMessage } from './size.js'
 
 /** Messages that are kept or dropped together. */
 export interface MessageGroup {
@@ -125,7 +118,7 @@ function collectGroups() {
         if (call) call.pendingState = 'asked'
         break
       case 'ACTION_RESULT':
-        if (call) call.result = event.observation_content
+        if (call) call.result = resultOf(event)
         break
       case 'HOOK_EXECUTION_AUDIT':
         if (call) call.override = event.observation_override ?? call.override
@@ -146,10 +139,15 @@ interface OpenIteration {
 interface OpenCall {
   /** Its id in the conversation. */
   id: string
-  result?: string
+  result?: { content: Content; isError: boolean } | undefined
   /** Takes the place of the result: a hook's. */
   override?: string | undefined
   pendingState: keyof typeof pendingStates
+}
+
+/** What a tool returned: parts, if it has images or files, else text. */
+function resultOf({ parts = [], observation_content: text, status }: ActionResult): OpenCall['result'] {
+  return { content: parts.length > 0 ? parts : text, isError: status !== 'SUCCESS' }
 }
 
 /** The states of a call without a result. The model reads these texts, so that it neither waits nor repeats a call blindly. */
@@ -188,7 +186,8 @@ function render({ thought, calls, later }: OpenIteration): MessageGroup[] {
   const callOf = ({ action_id }: ToolCallRecord) => calls.get(action_id) as OpenCall
   const results = thought.tool_calls.map((record): ChatMessage => {
     const { id, override, result, pendingState } = callOf(record)
-    return { role: 'tool', tool_call_id: id, content: override ?? result ?? pendingStates[pendingState] }
+    const content = override ?? result?.content ?? pendingStates[pendingState]
+    return { role: 'tool', tool_call_id: id, content, ...(result?.isError !== false && { is_error: true }) }
   })
   const messages = [assistantMessage(thought, (record) => callOf(record).id), ...results]
   return [{ kind: 'iteration', iteration: thought.iteration, messages: messages.map(sizeMessage) }, ...later]
@@ -199,11 +198,12 @@ function render({ thought, calls, later }: OpenIteration): MessageGroup[] {
  * all its fields, so that reasoning and signatures return unchanged.
  */
 function assistantMessage(
-  { content, tool_calls: calls, message }: Thought,
+  { content, tool_calls: calls, message, iteration }: Thought,
   idOf: (call: ToolCallRecord) => string,
 ): AssistantMessage {
   const kept = isMap(message) ? message : {}
-  const { tool_calls: keptCalls, ...fields } = kept
+  const { tool_calls: keptCalls, items, ...others } = kept
+  const fields = { ...others, ...itemsOf(items, calls.length, iteration) }
   const isSilent = content === '' && calls.length > 0
   const text = 'content' in kept ? (kept.content as string | null) : isSilent ? null : content
   if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
@@ -211,10 +211,23 @@ function assistantMessage(
   const written: unknown[] = Array.isArray(keptCalls) ? keptCalls : []
   const toolCalls = calls.map((call, index): ToolCall => {
     const called = { name: sendableName(call.name), arguments: sendableArguments(call.arguments) }
-    const others = isMap(written[index]) ? written[index] : {}
-    return { ...others, id: idOf(call), type: 'function', function: called }
+    const more = isMap(written[index]) ? written[index] : {}
+    return { ...more, id: idOf(call), type: 'function', function: called }
   })
   return { ...fields, role: 'assistant', content: text, tool_calls: toolCalls }
+}
+
+/** What a call is called among the items of an API. */
+const CALL_ITEMS: Readonly<Record<string, string>> = { responses: 'function_call', messages: 'tool_use' }
+
+/** The items of an answer, unless a hook took calls away or added some: every call among them needs its result. */
+function itemsOf(items: unknown, calls: number, iteration: number): { items?: ProviderItems } {
+  if (!isMap(items) || typeof items.api !== 'string' || !Array.isArray(items.list)) return {}
+  const { api, list } = items
+  const type = CALL_ITEMS[api]
+  const isWhole =
+    type === undefined || list.filter((item) => isMap(item) && item.type === type).length === calls
+  return isWhole ? { items: { api, list, iteration } } : {}
 }
 
 /** A tool's name in a form that every server accepts: a model may invent any name. */

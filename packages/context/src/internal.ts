@@ -2,5 +2,6 @@
 export { type CacheBreak, findCacheBreak } from './build.js'
 export { type Conversation, followEvents } from './conversation.js'
 export { manifestSchema } from './manifest.js'
+export { bytesOfMedia } from './size.js'
 export { estimateTokens } from './tokens.js'
 export { replaceVariables } from './variables.js'

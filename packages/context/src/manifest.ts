@@ -43,6 +43,7 @@ const common = {
   id: z.exactOptional(text),
   max_tokens: z.exactOptional(count),
   condition: z.exactOptional(condition),
+  prompt_cache: z.exactOptional(z.literal([true, '1h'])),
 }
 const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a string with ${id}'))
 /** The keys of every source but a journal. */
@@ -63,7 +64,13 @@ const dropped = z.pipe(
 )
 
 const sourceSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('file'), path: text, on_missing: onMissing, ...block }),
+  z.strictObject({
+    type: z.literal('file'),
+    path: text,
+    as: z.exactOptional(z.enum(['image', 'file'])),
+    on_missing: onMissing,
+    ...block,
+  }),
   z.strictObject({ type: z.literal('text'), text, ...block }),
   z.strictObject({
     type: z.literal('computed_file'),
@@ -114,10 +121,12 @@ interface CommonKeys {
   /** A text is cut at its end, a conversation loses its oldest iterations. */
   readonly maxTokens?: number
   readonly condition?: Condition
+  /** A prefix of the request that the provider may cache ends with this source. `1h`: for an hour, where there is that lifetime. */
+  readonly promptCache?: true | '1h'
 }
 
 interface TextKeys extends CommonKeys {
-  /** Default `system`. */
+  /** Default `system`; `user` for an image or a file. */
   readonly role?: 'system' | 'developer' | 'user'
   /** The line above the text, with the name in place of `${id}`. False: none. True: `# Context Block: ${id}`. */
   readonly header?: boolean | string
@@ -126,6 +135,8 @@ interface TextKeys extends CommonKeys {
 export interface FileSource extends TextKeys {
   readonly type: 'file'
   readonly path: string
+  /** What the model gets: an image to look at, or a file such as a PDF. Default: its text. */
+  readonly as?: 'image' | 'file'
   readonly onMissing: 'skip' | 'error'
 }
 
@@ -247,6 +258,7 @@ interface Findings {
 
 /** Finds mistakes that the schema cannot: unknown variables, and texts and commands in which something is not replaced. */
 function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
+  checkBreakpoints(sources, findings)
   const ids = new Set<string>()
   let journals = 0
   for (const [index, source] of sources.entries()) {
@@ -262,17 +274,38 @@ function checkSources(sources: readonly (ContextSource | undefined)[], findings:
   }
 }
 
+/** More than Anthropic takes, and than OpenAI writes. */
+const MOST_BREAKPOINTS = 4
+
+function checkBreakpoints(sources: readonly (ContextSource | undefined)[], { problems }: Findings): void {
+  const names = sources.flatMap((source) => (source?.promptCache === undefined ? [] : sourceName(source)))
+  const excess = names.length - MOST_BREAKPOINTS
+  if (excess <= 0) return
+  const message = `prompt_cache on ${names.length} sources (${names.join(', ')}); providers take ${MOST_BREAKPOINTS}`
+  problems.push({ path: 'sources', message, hint: `Remove ${excess === 1 ? 'one' : excess}.` })
+}
+
 function checkSource(source: ContextSource, at: string, findings: Findings): void {
   const { condition } = source
   if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLES, findings)
   if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['${count}'], findings)
   else checkReplaced(source.header, `${at}.header`, ['${id}'], findings)
-  if (source.type === 'file') checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
+  if (source.type === 'file') {
+    checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
+    checkRole(source, `${at}.role`, findings)
+  }
   if (source.type === 'computed_file') {
     checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
     checkCommand(source.generator, `${at}.generator`, findings)
   }
   if (condition?.when === 'file_exists') checkPath(`${at}.condition.path`, condition.path, 'CWD', findings)
+}
+
+/** Providers take images and files from a user only. */
+function checkRole({ as, role = 'user' }: FileSource, path: string, { problems }: Findings): void {
+  if (as === undefined || role === 'user') return
+  const message = `must be user, because as: ${as} sends no text; got "${role}"`
+  problems.push({ path, message, hint: 'Write role: user, or remove role.' })
 }
 
 function checkWhole({ sources, header, tokenCounter }: ContextManifest, findings: Findings): void {

@@ -1,16 +1,13 @@
-import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
-import { openAtOnce } from '@delta/durable'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import { limitedMatcher } from '@delta/executor/internal'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import type { Content, ContentPart } from '@delta/model'
 import type { CommandOptions } from './command.js'
-import {
-  type Conversation,
-  groupsOf,
-  keepLastIterations,
-  type MessageGroup,
-  sizeMessage,
-} from './conversation.js'
+import { type Conversation, groupsOf, keepLastIterations, type MessageGroup } from './conversation.js'
+import { detectMedia } from './detect.js'
 import { ContextError } from './errors.js'
 import { makeOutput } from './generator.js'
 import {
@@ -22,7 +19,9 @@ import {
   type JournalSource,
   sourceName,
 } from './manifest.js'
-import { type ContextVariables, fillText, resolvePath, whereItLeads } from './variables.js'
+import { LARGEST_MEDIA, LARGEST_TEXT, type Refusal, readBytes, textIn } from './read-file.js'
+import { sizeMessage } from './size.js'
+import { fillText, resolvePath } from './variables.js'
 
 /** Options of a source's reading. */
 export interface ReadOptions extends CommandOptions {
@@ -32,6 +31,8 @@ export interface ReadOptions extends CommandOptions {
   iteration: number
   /** All messages of users in this run, for `task_contains`. */
   task: string
+  /** Keeps the bytes of an image or a file, and returns their SHA-256, under which a message names them. */
+  writeBlob?: ((bytes: Uint8Array) => string) | undefined
 }
 
 /** The content of one source, before or after it is fitted into the budget. */
@@ -60,14 +61,19 @@ export async function readPart(
     return { source, groups: [], note: `left out: ${source.condition.when} does not hold` }
   if (source.type === 'journal') return { source, groups: await readGroups(source, options) }
 
-  const { text, note, warning } = await readSource(source, options)
+  const { text, media, note, warning } = await readSource(source, manifest, options)
   if (text === undefined)
     return { source, groups: [], note: `left out: ${note}`, ...(warning && { warning }) }
   const written = source.header ?? manifest.header ?? true
   const title = written === true ? '# Context Block: ${id}' : written
   const header = title === false ? '' : `${title.replaceAll('${id}', () => sourceName(source))}\n\n`
-  const message = sizeMessage({ role: source.role ?? 'system', content: header + text })
+  const role = source.role ?? (media ? 'user' : 'system')
+  const message = sizeMessage({ role, content: media ? withHeader(header, media) : header + text })
   return { source, header, groups: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
+}
+
+function withHeader(header: string, media: ContentPart): Content {
+  return header === '' ? [media] : [{ type: 'text', text: header }, media]
 }
 
 function holds(condition: Condition, { variables, env, iteration, task }: ReadOptions): boolean {
@@ -106,22 +112,29 @@ async function allGroups(journal: ReadOptions['journalPath']): Promise<MessageGr
 /** A source's text with a note, or the reason why there is none, with a warning. */
 interface SourceText {
   text?: string
+  /** The image or file that the source is, in place of its text. */
+  media?: ContentPart
   note?: string | undefined
   warning?: string
 }
 
 async function readSource(
   source: Exclude<ContextSource, JournalSource>,
+  manifest: ContextManifest,
   options: ReadOptions,
 ): Promise<SourceText> {
   const { variables } = options
   if (source.type === 'text') return { text: fillText(source.text, variables) }
-  if (source.type === 'file')
-    return readFileOf(source, resolvePath(source.path, variables, 'AGENT_HOME'), variables)
-
+  if (source.type === 'file') {
+    const path = resolvePath(source.path, variables, 'AGENT_HOME')
+    const place = `sources[${manifest.sources.indexOf(source)}]`
+    return source.as === undefined
+      ? readFileOf(source, path, options)
+      : readMedia(source, path, place, options)
+  }
   const path = resolvePath(source.outputPath, variables, 'CWD')
   const { note, failure } = await makeOutput(source, path, options)
-  if (failure === undefined) return { note, ...readFileOf(source, path, variables) }
+  if (failure === undefined) return { note, ...readFileOf(source, path, options) }
   const name = sourceName(source)
   const warning = `context.yaml: the source "${name}": ${failure}`
   if (source.onMissing === 'skip') return { note: 'its generator failed', warning }
@@ -132,67 +145,50 @@ async function readSource(
 function readFileOf(
   source: FileSource | ComputedFileSource,
   path: string,
-  variables: ContextVariables,
+  { variables }: ReadOptions,
 ): SourceText {
-  const read = readText(path, variables)
-  if (typeof read === 'string') return { text: read }
-  if (read.isMissing && source.onMissing === 'skip') return { note: 'missing' }
+  const read = readBytes(path, LARGEST_TEXT, variables)
+  const text = 'bytes' in read ? textIn(read.bytes) : read
+  return typeof text === 'string' ? { text } : refuse(source, path, text)
+}
 
+/** Reads an image or a file as a part of a message. */
+function readMedia(
+  source: FileSource,
+  path: string,
+  place: string,
+  { variables, writeBlob = sha256 }: ReadOptions,
+): SourceText {
+  const read = readBytes(path, LARGEST_MEDIA, variables)
+  if (!('bytes' in read)) return refuse(source, path, read)
+  const { bytes } = read
+  const seen = detectMedia(bytes)
+  if (source.as === 'image' && seen?.type !== 'image') {
+    const warning = `context.yaml, ${place}: ${source.path.replace(/^\$\{\w+\}\//, '')} is not an image (PNG, JPEG, GIF, WebP).`
+    if (source.onMissing === 'skip') return { note: 'unusable', warning }
+    const hint = 'Name an image, or send what it is: as: file for a PDF, no as for a text.'
+    throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${hint}`, sourceName(source))
+  }
+  const type = source.as ?? 'file'
+  const otherwise = typeof textIn(bytes) === 'string' ? 'text/plain' : 'application/octet-stream'
+  const { mediaType: media_type = otherwise, width, height } = seen ?? {}
+  const size = { bytes: bytes.length, ...(width && height && { width, height }) }
+  return { text: '', media: { type, blob: writeBlob(bytes), media_type, ...size, name: basename(path) } }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function refuse(
+  source: FileSource | ComputedFileSource,
+  path: string,
+  { isMissing, message, hint }: Refusal,
+): SourceText {
+  if (isMissing && source.onMissing === 'skip') return { note: 'missing' }
   const name = sourceName(source)
-  const warning = `context.yaml: the source "${name}": ${path} ${read.message}.`
+  const warning = `context.yaml: the source "${name}": ${path} ${message}.`
   if (source.onMissing === 'skip') return { note: 'unusable', warning }
-  const hint = source.type === 'file' ? read.hint : 'Fix its generator, or go on without it: on_missing: skip'
-  throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${hint}`, name)
-}
-
-/** About four times a context window of a million tokens. */
-const LARGEST_MEGABYTES = 16
-
-/** Why a file cannot be read, and what to do. */
-interface Refusal {
-  message: string
-  hint: string
-  isMissing?: true
-}
-
-/** Reads a file for a model: UTF-8 text of at most 16 MB, without its byte order mark. */
-function readText(path: string, variables: ContextVariables): string | Refusal {
-  try {
-    const file = openAtOnce(path)
-    try {
-      return readOpen(file, path, variables)
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const create = 'Create the file, or say that it may be missing: on_missing: skip'
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      return { isMissing: true, message: 'does not exist', hint: create }
-    if (code === 'EISDIR') return { message: 'is a directory, not a file', hint: 'Name a file in it.' }
-    return {
-      message: `cannot be read: ${message}`,
-      hint: 'Change its permissions, or name another file.',
-    }
-  }
-}
-
-function readOpen(file: number, path: string, variables: ContextVariables): string | Refusal {
-  const status = fstatSync(file, { bigint: true })
-  const target = whereItLeads(path, variables, status)
-  if (target !== undefined)
-    return {
-      message: `is a link that leads out of the workspace, to ${target}`,
-      hint: 'A tool may have made it. Copy the file into the workspace, or name it by its own path.',
-    }
-  const hint = 'Name a text file, or extract what the model needs with a computed_file.'
-  if (status.size > LARGEST_MEGABYTES * 1024 * 1024)
-    return { message: `is larger than ${LARGEST_MEGABYTES} MB`, hint }
-  const bytes = readFileSync(file)
-  if (bytes.includes(0)) return { message: 'is not a text: it contains NUL bytes', hint }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return { message: 'is not UTF-8 text', hint }
-  }
+  const advice = source.type === 'file' ? hint : 'Fix its generator, or go on without it: on_missing: skip'
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${advice}`, name)
 }

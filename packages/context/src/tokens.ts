@@ -1,8 +1,8 @@
-import type { ChatMessage } from '@delta/model'
 import { type CommandOptions, describeEnd, runContextCommand } from './command.js'
-import type { MessageGroup, SizedMessage } from './conversation.js'
+import type { MessageGroup } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
+import { type SizedMessage, USUAL_BYTES_PER_TOKEN } from './size.js'
 
 /** The provider's last count for a request of this run. It calibrates estimates for this model and kind of text. */
 export interface Calibration {
@@ -21,7 +21,6 @@ export interface MeterOptions extends CommandOptions {
   countTokens?: CountTokens | undefined
 }
 
-const USUAL_BYTES_PER_TOKEN = 4
 /** A count beyond these reflects the provider's bookkeeping, not the text. */
 const MIN_BYTES_PER_TOKEN = 1.5
 const MAX_BYTES_PER_TOKEN = 8
@@ -48,7 +47,7 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
   /** Counts messages at once, because a counter may be a program. Needed before `tokens` of these messages. */
   async function countAll(messages: readonly SizedMessage[]): Promise<void> {
     if (count === undefined || messages.length === 0) return
-    const counts = await count(messages.map(({ message }) => textsOf(message).join('\n')))
+    const counts = await count(messages.map(({ sent }) => textsOf(sent).join('\n')))
     const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
     const who = countTokens === undefined ? PROGRAM : 'countTokens'
     if (counts.length !== messages.length || !usable)
@@ -57,7 +56,7 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
   }
   function tokens(message: SizedMessage): number {
     if (count === undefined) return estimateTokens(message.bytes, calibration)
-    return (counted.get(message) ?? 0) + FRAME_TOKENS
+    return (counted.get(message) ?? 0) + message.mediaTokens + FRAME_TOKENS
   }
   function tokensOf(groups: readonly MessageGroup[]): number {
     let sum = 0
@@ -67,13 +66,11 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
   return { count: countAll, tokens, tokensOf }
 }
 
-/** The strings of a message, as a tokenizer sees them: without JSON's quotes and escapes. */
-function textsOf({ role: _, ...rest }: ChatMessage): string[] {
-  const visit = (value: unknown): string[] => {
-    if (typeof value === 'string') return [value]
-    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(visit) : []
-  }
-  return visit(rest)
+/** The strings of a message, as a tokenizer sees them: without JSON's quotes and escapes, and without the role. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => (key === 'role' ? [] : textsOf(inner)))
 }
 
 const PROGRAM = 'context.yaml: the token counter'

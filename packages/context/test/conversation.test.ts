@@ -104,14 +104,21 @@ test('every call is answered: an interrupted one so that the model does not repe
   expect(conversationFromEvents(run.events).slice(1)).toEqual([
     {
       role: 'tool',
+      is_error: true,
       tool_call_id: 'started',
       content:
         '[No result: the run was interrupted during this call. It may have taken effect completely, in part, or not at all. ' +
         'Check what is there before you repeat it.]',
     },
-    { role: 'tool', tool_call_id: 'asked', content: '[No result yet: this call waits for a person.]' },
     {
       role: 'tool',
+      is_error: true,
+      tool_call_id: 'asked',
+      content: '[No result yet: this call waits for a person.]',
+    },
+    {
+      role: 'tool',
+      is_error: true,
       tool_call_id: 'never',
       content: '[No result: the run was interrupted before this call. It had no effect and can be repeated.]',
     },
@@ -333,4 +340,68 @@ test('a pipe in the place of a journal is refused at once', async () => {
   execFileSync('mkfifo', [path])
   const built = build({ sources: [{ type: 'journal' }] }, { journalPath: path })
   await expect(built).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
+})
+
+const IMAGE = {
+  type: 'image',
+  blob: 'a'.repeat(64),
+  media_type: 'image/png',
+  bytes: 9,
+  width: 600,
+  height: 500,
+}
+
+test('a result is its parts, if it has any; a hook’s text comes first, and what did not succeed says so', () => {
+  const parts = [{ type: 'text', text: 'See:' }, IMAGE]
+  const run = history()
+  run.user('Look.')
+  run.thought('', [call('a'), call('b'), call('c'), call('d')])
+  for (const [action_id, status] of Object.entries({ a: 'SUCCESS', b: 'FAILED', c: 'BLOCKED', d: 'SUCCESS' }))
+    run.add({
+      type: 'ACTION_RESULT',
+      iteration: 1,
+      action_id,
+      tool_name: 'shot',
+      status,
+      observation_content: 'text',
+      ...(action_id !== 'c' && { parts }),
+    })
+  run.add({
+    type: 'HOOK_EXECUTION_AUDIT',
+    hook: 'post_tool_exec',
+    action_id: 'd',
+    status: 'EXECUTED',
+    observation_override: 'No.',
+  })
+  expect(conversationFromEvents(run.events).slice(2)).toEqual([
+    { role: 'tool', tool_call_id: 'a', content: parts },
+    { role: 'tool', tool_call_id: 'b', content: parts, is_error: true },
+    { role: 'tool', tool_call_id: 'c', content: 'text', is_error: true },
+    { role: 'tool', tool_call_id: 'd', content: 'No.' },
+  ])
+})
+
+test('a user may say an image', () => {
+  const run = history()
+  const content = [{ type: 'text', text: 'What is this?' }, IMAGE]
+  run.add({ type: 'USER_MESSAGE', content })
+  expect(conversationFromEvents(run.events)).toEqual([{ role: 'user', content }])
+})
+
+test('the items of an answer go back untouched with their iteration, unless a hook changed how many calls there are', () => {
+  const list = [
+    { type: 'reasoning', encrypted_content: 'xyz' },
+    { type: 'function_call', call_id: 'server', name: 'my tool', arguments: '{' },
+  ]
+  const message = { role: 'assistant', content: null, items: { api: 'responses', list } }
+  const itemsAfter = (calls: object[]) => {
+    const run = history()
+    run.thought('first')
+    run.thought('', calls, { message })
+    return conversationFromEvents(run.events)[1]?.items
+  }
+  const broken = call('a', { name: 'my tool', arguments: '{' }) // the call itself is sent in a form that servers accept
+  expect(itemsAfter([broken])).toEqual({ api: 'responses', list, iteration: 2 })
+  expect(itemsAfter([broken, call('b')])).toBeUndefined()
+  expect(itemsAfter([])).toBeUndefined()
 })

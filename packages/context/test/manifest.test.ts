@@ -135,7 +135,7 @@ test('unknown keys are warnings with the name that was probably meant; x- keys a
   ]
   expect(warnings({ sources, total_max_token: 5, 'x-owner': 'me' })).toEqual([
     'sources[0].on_mising: unknown key "on_mising" | Did you mean "on_missing"?',
-    'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition.',
+    'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition, prompt_cache.',
     'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
   ])
   expect(safeParseManifest({ sources, total_max_token: 5 }).ok).toBe(true)

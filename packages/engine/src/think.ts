@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
+import { bytesOfMedia } from '@delta/context/internal'
 import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 
@@ -39,6 +40,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),
     calibration: state.run.history.lastCount,
+    writeBlob: (bytes) => state.run.blobs.write(bytes),
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
@@ -137,7 +139,7 @@ async function askModel(
     state.run.journal.sync()
     try {
       const response = await complete(state, request, invocation, iteration)
-      return { value: { response, ref: invocation.ref, requestBytes: invocation.bytesWithoutBlobs } }
+      return { value: { response, ref: invocation.ref, requestBytes: invocation.bytesWithoutBlobs + bytesOfMedia(request.messages) } }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       firstFailure ??= performance.now()
