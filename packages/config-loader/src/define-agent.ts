@@ -91,8 +91,10 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const workplace = definition.home === undefined ? undefined : openDirectory(definition.home)
   const model = isModel(definition.llm) ? definition.llm : undefined
   const parts = partsOf(definition, { model, workplace, findings })
-  for (const problem of [...findings.problems, ...findings.warnings])
-    problem.message = problem.message.replace(/^\w+(?=[: ])/, ourSpelling)
+  for (const problem of [...findings.problems, ...findings.warnings]) {
+    problem.message = ourSpelling(problem.message)
+    problem.hint = problem.hint && ourSpelling(problem.hint)
+  }
   if (!isComplete(parts, findings)) throw invalid(findings)
   for (const warning of findings.warnings)
     process.emitWarning(formatReport([warning]), { code: 'DELTA_AGENT' })
@@ -105,7 +107,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   return {
     ...agent,
     manifest: withSystem(agent.manifest, definition.system),
-    snapshot: { ...agent.snapshot, files: keptFiles(agent) },
+    snapshot: { ...agent.snapshot, isDefined: true, files: keptFiles(agent) },
   }
 }
 
@@ -113,8 +115,9 @@ function isModel(llm: unknown): llm is ChatModel {
   return typeof (llm as ChatModel | undefined)?.complete === 'function'
 }
 
-function ourSpelling(key: string): string {
-  return Object.entries(RENAMED).find(([, written]) => written === key)?.[0] ?? key
+function ourSpelling(message: string): string {
+  const names = Object.entries(RENAMED)
+  return names.reduce((text, [own, written]) => text.replace(new RegExp(`\\b${written}\\b`), own), message)
 }
 
 interface Given {

@@ -90,6 +90,8 @@ export interface Snapshot {
   files: Record<string, string>
   /** The resolved agent.yaml as a value, for `ENGINE_START`. */
   config: Record<string, unknown>
+  /** True if there are no other files: the agent was defined in a program. */
+  isDefined?: boolean
   /** True if agent.yaml imports files. */
   hasImports: boolean
   /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { namesIn, readIfThere, replaceFile } from '@delta/durable'
@@ -9,7 +9,8 @@ export function changedFiles({ directory }: { directory: string }, agent: Agent)
   const before = lastKept(join(directory, 'configuration'))
   if (before === undefined) return []
   const { files } = agent.snapshot
-  const names = new Set([...Object.keys(files), ...namesIn(before)])
+  const isItself = agent.home !== undefined && agent.home === realpathSync(before) // it was loaded from there
+  const names = new Set([...Object.keys(files), ...(isItself ? [] : namesIn(before))])
   return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
 }
 

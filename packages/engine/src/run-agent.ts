@@ -169,7 +169,7 @@ export function engineStart(
     type: 'ENGINE_START',
     run_id: run.runId,
     agent_name: agent.name,
-    agent_home: agent.home ?? null,
+    agent_home: agent.snapshot.isDefined ? null : (agent.home ?? null),
     work_dir: workDirectory,
     workspace_id: basename(workDirectory),
     task: about.task,
