@@ -18,8 +18,8 @@ import { isMap, type YamlFile } from './yaml.js'
 
 /** What may stand under `llm:` in `agent.yaml`; every key that is not ours is a parameter of the API. */
 export type LlmInput = z.input<typeof llmSchema>
-/** An element of `tools:` in `agent.yaml`. */
-export type ToolInput = WrittenTool
+/** An element of `tools:` in `agent.yaml`. A function has a `name`, too, so the type refuses what can be bound. */
+export type ToolInput = WrittenTool & { bind?: never }
 /** What may stand in `context.yaml`. */
 export type ManifestInput = z.input<typeof manifestSchema>
 /** What may stand in `hooks.yaml`. */

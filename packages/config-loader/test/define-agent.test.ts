@@ -79,7 +79,7 @@ test('All mistakes are one error, each with its path.', () => {
     'There is no hook "on_eror"',
     'policy: there is no rule "foo"',
     'maxIterations: must be at least 1, got 0.',
-    '12 problems.',
+    '11 problems.',
   ])
     expect(message).toContain(said)
 })
@@ -94,7 +94,9 @@ test.each([
   [{ home: '/nowhere' }, "/nowhere: the agent's directory does not exist."],
   [{ tools: [() => 1] }, 'tools[0]: a function cannot be a tool'],
   [{ llm: { model: 'm', seed: 1n } }, 'llm.seed: a bigint cannot be kept in a file'],
-])('%j is refused: %s', (more, message) => expect(complaint(more)).toContain(message))
+])('What no file can say, or what needs a directory, is refused (%#).', (more, message) => {
+  expect(complaint(more)).toContain(message)
+})
 
 test('A mistyped option and an unsent prompt are warnings of Node.js.', () => {
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
