@@ -1,8 +1,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import {
-  type Agent,
   type Environment,
+  type LoadedAgent,
   type LoadedTools,
   type LoadOptions,
   loadAgent,
@@ -58,7 +58,7 @@ export async function loadAgentFor(
     warn: (message: string) => void
     overrides?: readonly string[]
   },
-): Promise<Agent> {
+): Promise<LoadedAgent> {
   const options = loadOptions(directory, { flags, terminal })
   const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), { ...options, overrides })
   for (const warning of warnings) warn(formatProblem(warning))
@@ -103,7 +103,7 @@ interface Loading {
  * The agent of a run as it is now: from `--agent` or from where the run was started with it, with what was set for the run,
  * and then with what these flags set. One line says what was set.
  */
-export async function agentOfRun(run: RunSummary, { flags, terminal, warn }: Loading): Promise<Agent> {
+export async function agentOfRun(run: RunSummary, { flags, terminal, warn }: Loading): Promise<LoadedAgent> {
   const directory = flags.agent ?? (await presentAgent(run, terminal.env))
   const overrides = [...run.overrides, ...overridesIn(flags)]
   const agent = await loadAgentFor(directory, { flags, terminal, warn, overrides })
@@ -112,7 +112,7 @@ export async function agentOfRun(run: RunSummary, { flags, terminal, warn }: Loa
 }
 
 /** As it would be typed. */
-export function setLine({ snapshot }: Agent): string {
+export function setLine({ snapshot }: LoadedAgent): string {
   return `Set for this run: ${quoteForPerson(snapshot.overrides.flatMap((text) => ['--set', text]))}`
 }
 
@@ -151,7 +151,7 @@ interface Finding {
 }
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
-export async function findEnvironment(agent: Agent, finding: Finding): Promise<Environment> {
+export async function findEnvironment(agent: LoadedAgent, finding: Finding): Promise<Environment> {
   const { workDirectory, terminal, warn } = finding
   const found = await loadEnvironment({
     workDirectory,
@@ -203,7 +203,7 @@ const ENVIRONMENTS: StateFile<{ path: string; digest: string }> = {
 
 /** A warning for each name in a `pass_env` that has no value, so that the command does not find it. */
 export function passedWithoutValue(
-  { tools, hooks, manifest }: Agent,
+  { tools, hooks, manifest }: LoadedAgent,
   {
     apiKey,
     baseUrl,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { Agent } from '@delta/config-loader'
+import type { LoadedAgent } from '@delta/config-loader'
 import type { EngineOptions, RunResult } from '@delta/engine'
 import { type AgentFlags, findEnvironment, passedWithoutValue, type SetFlags } from './agent.js'
 import { askAtTerminal } from './ask.js'
@@ -32,7 +32,7 @@ export interface EngineSetting {
 
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
 export async function engineOptions(
-  agent: Agent,
+  agent: LoadedAgent,
   { place, flags, terminal, presenter, signal }: EngineSetting,
 ): Promise<EngineOptions> {
   const { warn } = presenter

@@ -4,7 +4,7 @@ import { type ContextManifest, type ContextSource, safeParseManifest } from '@de
 import { showValue } from '@delta/executor/internal'
 import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { report } from './report.js'
+import { report, type Spot } from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { YamlFile } from './yaml.js'
 
@@ -51,8 +51,13 @@ export function readContext(
   const inner = sets.filter(({ path }) => path.length > 0)
   const { value, file: edited } = setIn(read.value, read, [], inner, findings)
   const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
+  return checkManifest({ file, path: [], findings })
+}
+
+/** Checks the value of a file as a recipe, at a place of what is reported. */
+export function checkManifest(spot: Spot): LoadedContext {
+  const { file, findings } = spot
   const parsed = safeParseManifest(file.value)
-  const spot = { file, path: [], findings }
   report(parsed.warnings, spot, findings.unknownKey)
   if (parsed.ok) return { manifest: parsed.manifest, sources: parsed.manifest.sources, file }
   report(parsed.problems, spot)

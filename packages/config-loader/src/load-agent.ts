@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { ContextManifest } from '@delta/context'
 import type { Policy, Tool } from '@delta/executor'
-import type { ScriptTurn } from '@delta/model'
+import type { ChatModel, ScriptTurn } from '@delta/model'
 import type { LlmSettings } from '@delta/model/internal'
 import { CONTEXT_FILE, CONTEXT_MISSING, checkSources, type LoadedContext, readContext } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
@@ -45,8 +45,8 @@ export const AGENT_DEFAULTS = {
 
 /** One agent, validated: everything a run needs to know of its files. */
 export interface Agent {
-  /** Absolute, symbolic links resolved. */
-  home: string
+  /** The directory of its files: absolute, symbolic links resolved. Absent: it was defined in a program, without one. */
+  home?: string | undefined
   /** `name` of `agent.yaml`: for people, and in journals. */
   name: string
   /** The author's own, kept as a record. */
@@ -54,6 +54,8 @@ export interface Agent {
   /** For people. */
   description?: string
   llm: LlmSettings
+  /** The model itself, if the agent was defined with one: `llm` then says nothing of it. */
+  model?: ChatModel
   /** The turns of a scripted model, if `llm.provider` is `script`. */
   script?: ScriptTurn[]
   /** Iterations after each user message before the run fails. Default 30. */
@@ -77,12 +79,19 @@ export interface Agent {
   overrides: Override[]
 }
 
+/** An agent of a directory. */
+export interface LoadedAgent extends Agent {
+  home: string
+}
+
 /** What a run keeps of the agent it ran: a record, never executed. */
 export interface Snapshot {
   /** The files of `configuration/<seq>/`, by name: agent.yaml resolved, the others as they are. */
   files: Record<string, string>
   /** The resolved agent.yaml as a value, for `ENGINE_START`. */
   config: Record<string, unknown>
+  /** True if there are no other files: the agent was defined in a program. */
+  isDefined?: boolean
   /** True if agent.yaml imports files. */
   hasImports: boolean
   /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */
@@ -121,9 +130,9 @@ export interface LoadOptions {
 export async function loadAgent(
   directory: string,
   options: LoadOptions,
-): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
+): Promise<{ agent: LoadedAgent; warnings: ConfigWarning[] }> {
   const { parts, home, warnings } = await loadParts(directory, options)
-  return { agent: assemble(parts, home, options.overrides ?? []), warnings }
+  return { agent: { ...assemble(parts, options.overrides ?? []), home }, warnings }
 }
 
 /** Loads an agent, and returns its parts before they are put together. */
@@ -134,7 +143,7 @@ export async function loadParts(
   const findings = collectFindings(options)
   const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
-  if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
+  if (!isComplete(parts, findings)) throw invalid(findings)
   return { parts, home: workplace.home, warnings: inReadingOrder(findings.warnings) }
 }
 
@@ -165,19 +174,20 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
 }
 
-type Parts = Awaited<ReturnType<typeof readParts>>
+export type Parts = Awaited<ReturnType<typeof readParts>>
 type Needed = 'main' | 'document' | 'llm'
 export type CompleteParts = Parts & { [part in Needed]: NonNullable<Parts[part]> } & {
   context: Required<LoadedContext>
 }
 
 /** A part is only missing if a problem was reported for it. */
-function isComplete(parts: Parts): parts is CompleteParts {
+export function isComplete(parts: Parts, { problems }: Findings): parts is CompleteParts {
   const { main, document, context, llm } = parts
-  return [main, document, context?.manifest, llm].every((part) => part !== undefined)
+  return problems.length === 0 && [main, document, context?.manifest, llm].every((part) => part !== undefined)
 }
 
-function assemble(parts: CompleteParts, home: string, set: readonly string[]): Agent {
+/** Puts the parts of an agent together. */
+export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
   const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
   const hooksInMain = hooks.file?.path === main.path ? hooks.file : undefined // as before version 1.9
@@ -195,7 +205,6 @@ function assemble(parts: CompleteParts, home: string, set: readonly string[]): A
     'agent.yaml': toYaml(config),
   }).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
-    home,
     name: document.name,
     ...version,
     ...(document.description !== undefined && { description: document.description }),

@@ -36,14 +36,23 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
     main.value = rest
   }
-  const { value, problems } = fitShape(
-    agentSchema,
-    withoutHooks(main.value),
-    sets.length === 0 ? [] : ['context', 'hooks'],
-  )
-  report(problems.map(pointToLlm), { file: main, path: [], findings })
-  const document = value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
+  const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
   return document === undefined ? { main } : { main, document }
+}
+
+/**
+ * Reads the keys of the main file itself.
+ *
+ * @param known - Further keys to propose for a mistyped one.
+ */
+export function readDocument(
+  main: YamlFile,
+  known: readonly string[],
+  findings: Findings,
+): AgentDocument | undefined {
+  const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
+  report(problems.map(pointToLlm), { file: main, path: [], findings })
+  return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
 
 /** Hooks stood here before version 1.9: `loadHooks` reads them. */

@@ -25,9 +25,11 @@ export interface LoadedTool {
 /** Tools by name. A later definition replaces an earlier one in its place. */
 export type ToolSet = ReadonlyMap<string, LoadedTool>
 
-/** Reads a list of tools. Tools that cannot be used are reported and left out. */
+/** Reads a list of tools. Tools that cannot be used are reported and left out; undefined stands for one that was reported. */
 export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
-  const tools = items.flatMap((item, index) => readTool(item, inside(spot, index)) ?? [])
+  const tools = items.flatMap((item, index) =>
+    item === undefined ? [] : (readTool(item, inside(spot, index)) ?? []),
+  )
   reportRepeatedNames(items, spot)
   return tools
 }
@@ -79,7 +81,8 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
     if (name === undefined || index === 0 || earlier === -1) continue
     const { line } = spot.file.locate([...spot.path, earlier, 'name'])
     const { file, path } = inside(spot, index)
-    const message = sentence(path, `the tool "${name}" is already defined on line ${line}`)
+    const where = line === undefined ? `as ${formatPath([...spot.path, earlier])}` : `on line ${line}`
+    const message = sentence(path, `the tool "${name}" is already defined ${where}`)
     spot.findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
 }

@@ -1,6 +1,12 @@
 import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type Agent, ConfigError, type ConfigWarning, type LoadOptions, loadAgent } from '../src/index.js'
+import {
+  ConfigError,
+  type ConfigWarning,
+  type LoadedAgent,
+  type LoadOptions,
+  loadAgent,
+} from '../src/index.js'
 
 /** Files by path; a value that is undefined is a file that is not there. */
 export type Files = Record<string, string | undefined>
@@ -29,7 +35,7 @@ export function agentOf(files: Files = {}): Promise<string> {
 export async function load(
   files: Files = {},
   options: Partial<LoadOptions> = {},
-): Promise<{ agent: Agent; warnings: ConfigWarning[]; home: string }> {
+): Promise<{ agent: LoadedAgent; warnings: ConfigWarning[]; home: string }> {
   const home = await agentOf(files)
   return { ...(await loadAgent(home, { env: {}, ...options })), home }
 }

@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { type Agent, loadAgent } from '@delta/config-loader'
 import { checkRunsDirectory } from '@delta/journal/internal'
 import { type NewEvent, openRun, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
+import { type AgentRun, agentRun } from './agent-run.js'
 import { isYesOrNo, questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
+import { changedFiles, changeNotice } from './kept.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
@@ -17,7 +19,7 @@ import {
   maxIterationsFor,
 } from './options.js'
 import { type RunResult, retryOf } from './outcome.js'
-import { changedFiles, changeNotice, driveRun, engineStart } from './run-agent.js'
+import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
 /** The run to continue, and its input. */
@@ -52,6 +54,8 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
 /**
  * Continues a run that was interrupted, waits for a person, or has ended.
  *
+ * The result is like that of `runAgent`; its `runId` is undefined if the options do not say which run it is.
+ *
  * Settles first what the last engine left open, so that no command runs twice unnoticed. A completed run needs a `message`, a failed
  * one a `message` or `retry`. An interrupted run takes the message as a further instruction, a waiting one as the answer.
  *
@@ -64,7 +68,11 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY`: another process is writing the run. {ConfigError} The agent does not load.
  */
-export async function continueRun(given: ContinueRunOptions): Promise<RunResult> {
+export function continueRun(options: ContinueRunOptions): AgentRun<string | undefined> {
+  return agentRun(options.run?.runId ?? options.runId, options, goOn)
+}
+
+async function goOn(given: ContinueRunOptions): Promise<RunResult> {
   if (given.trusted !== true) throw new EngineError('ERR_ENGINE_USAGE', UNTRUSTED)
   const options = { ...given, ...guardCallbacks(given) }
   const { workDirectory } = options

@@ -21,6 +21,7 @@ import {
 import { questionOf } from './ask-human.js'
 import { EngineError } from './errors.js'
 import { readResponse } from './interaction.js'
+import { lastKept } from './kept.js'
 
 /**
  * Reads the summary of a run in a workspace, by default the latest. `runId` may also name a run whose own workspace is gone: it
@@ -154,12 +155,16 @@ async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQue
  * that a model wrote.
  *
  * @returns The first directory when all of them are gone.
- * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: the journal names no agent. {JournalError} The journal is damaged.
+ * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: the journal names no agent's directory. {JournalError} The journal is damaged.
  */
 export async function findAgentHome({ runId, directory, metadata }: RunSummary): Promise<string> {
   const first = metadata.agent_home
   if (first === null) {
-    const message = `The journal of run ${runId} does not say which agent it ran.`
+    const kept = lastKept(join(directory, 'configuration'))
+    const message =
+      kept === undefined
+        ? `The journal of run ${runId} does not say which agent it ran.`
+        : `The agent of run ${runId} was defined in a program. Continue it there, or with what the run kept of it: the agent in ${kept}`
     throw new EngineError('ERR_ENGINE_NO_AGENT', message, { path: directory, wayOut: 'agent' })
   }
   if (existsSync(first)) return first

@@ -138,7 +138,7 @@ function writeInput(
     action_id: input.actionId,
     tool_name: input.toolName,
     error_message: input.errorMessage,
-    agent_home: state.agent.home,
+    agent_home: state.agent.home ?? null,
     work_dir: state.run.workDirectory,
   }
   const write = (file: string, data: string): void =>

@@ -1,5 +1,15 @@
+export {
+  type AgentDefinition,
+  defineAgent,
+  type HooksInput,
+  type LlmInput,
+  type ManifestInput,
+  type PolicyInput,
+  type ToolInput,
+} from '@delta/config-loader'
 export { openRecordedRequests as readRecordedRun } from '@delta/journal/internal'
 export type { RunStatus, RunUsage } from '@delta/journal/runs'
+export type { AgentRun } from './agent-run.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export { findRun } from './find-run.js'

@@ -28,8 +28,9 @@ export async function modelFor(
   agent: Agent,
   { model, credentials = {}, env = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
-  if (model !== undefined) return () => model
-  const { llm, home } = agent
+  const own = model ?? agent.model
+  if (own !== undefined) return () => own
+  const { llm, home = '/' } = agent // without a directory, paths are absolute
   switch (llm.provider) {
     case 'script': {
       const path = llm.script && resolve(home, llm.script)
@@ -88,7 +89,7 @@ function commandModel(
   return {
     async complete(request, { signal, bytes } = {}) {
       const outcome = await runCommand(argv, {
-        cwd: agent.home,
+        cwd: agent.home ?? '/',
         env,
         stdin: bytes ?? JSON.stringify(toWire('chat', request).body),
         keepBytes: MAX_RESPONSE_BYTES,

@@ -124,7 +124,7 @@ interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory' | '
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
 export function baseEnvironment(
   run: RunPlace,
-  agentHome: string,
+  agentHome: string | undefined,
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names

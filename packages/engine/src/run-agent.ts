@@ -1,21 +1,16 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followEvents } from '@delta/context/internal'
-import { namesIn, readIfThere, replaceFile } from '@delta/durable'
 import type { NewEventOf } from '@delta/journal'
-import {
-  createRun,
-  type EngineStart,
-  isKnownEvent,
-  type Run,
-  type RunSummary,
-  type RunsPlace,
-} from '@delta/journal/runs'
+import { newRunId } from '@delta/journal/internal'
+import { createRun, type EngineStart, isKnownEvent, type Run, type RunsPlace } from '@delta/journal/runs'
 import manifest from '../package.json' with { type: 'json' }
+import { type AgentRun, agentRun } from './agent-run.js'
 import { secretToken } from './ask-human.js'
 import { finish, releasing } from './finish.js'
+import { keepConfiguration } from './kept.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
@@ -35,7 +30,7 @@ import type { Reply, RunState } from './run-state.js'
 
 /** The agent, its workspace and its task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
-  /** The result of `loadAgent` of `@delta/config-loader`. */
+  /** The result of `defineAgent`, or of `loadAgent` of `@delta/config-loader`. */
   agent: Agent
   /** Absolute path of the workspace; it must exist. Commands run here, and the run is recorded in `.delta/` here. */
   workDirectory: string
@@ -48,7 +43,7 @@ export interface RunAgentOptions extends EngineOptions, RunsPlace {
 }
 
 /**
- * Starts a new run of an agent, and resolves when it ends or waits for a person.
+ * Starts a new run of an agent; the promise resolves when it ends or waits for a person. `for await` listens to its events.
  *
  * All state is in `.delta/<run_id>/` (or `<runsDirectory>/<run_id>/`): if this process is killed at any moment, `continueRun`
  * continues the run. If the agent's model cannot be made, nothing is written.
@@ -61,7 +56,12 @@ export interface RunAgentOptions extends EngineOptions, RunsPlace {
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_TOO_DEEP` (too many agents have called one another),
  *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, `ERR_RUNS_DIRECTORY`, or when the workspace cannot be written.
  */
-export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
+export function runAgent(options: RunAgentOptions): AgentRun {
+  const { runId = newRunId() } = options
+  return agentRun(runId, { ...options, runId }, start)
+}
+
+async function start(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
   checkWorkDirectory(workDirectory)
   const maxIterations = maxIterationsFor(agent, options)
@@ -169,7 +169,7 @@ export function engineStart(
     type: 'ENGINE_START',
     run_id: run.runId,
     agent_name: agent.name,
-    agent_home: agent.home,
+    agent_home: agent.snapshot.isDefined ? null : (agent.home ?? null),
     work_dir: workDirectory,
     workspace_id: basename(workDirectory),
     task: about.task,
@@ -189,58 +189,4 @@ export function engineStart(
     ...(isSaid && { allowed }),
     ...(changed.length > 0 && { changed_files: changed }),
   }
-}
-
-/** Names of the agent's files that have changed or gone since the run's last start; empty if none were kept. */
-export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
-  const before = lastKept(join(directory, 'configuration'))
-  if (before === undefined) return []
-  const { files } = agent.snapshot
-  const names = new Set([...Object.keys(files), ...namesIn(before)])
-  return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
-}
-
-/** The kept `agent.yaml` is the agent as it was loaded. */
-const AGENT_YAML = 'agent.yaml, what it imports, or what is set for the run'
-
-/** A line with the agent's files that have changed since the run's last start; undefined without a change. */
-export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
-  return changeNotice(changedFiles(run, agent))
-}
-
-export function changeNotice(changed: readonly string[]): string | undefined {
-  const names = changed.map((name) => (name === 'agent.yaml' ? AGENT_YAML : name))
-  return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
-}
-
-/**
- * Copies the agent's files to `configuration/<seq>/` when they differ from the last copy; `seq` is that of the `ENGINE_START`.
- * The copy is a record for people and never executed. The directory gets its number once it is complete and on disk: otherwise
- * files missing after a crash or on a full disk would count as changed.
- */
-function keepConfiguration(
-  run: Run,
-  agent: Agent,
-  { seq, sync }: { seq: number; sync: boolean | undefined },
-): void {
-  if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
-  const unfinished = join(run.paths.configuration, 'unfinished')
-  const kept = join(run.paths.configuration, String(seq))
-  // left by an engine that was killed here, or by a start whose `seq` is reused after a repair of the journal
-  for (const path of [unfinished, kept]) rmSync(path, { recursive: true, force: true })
-  for (const [name, text] of Object.entries(agent.snapshot.files)) {
-    const path = join(unfinished, name)
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    replaceFile(path, text, { sync })
-  }
-  renameSync(unfinished, kept)
-}
-
-function lastKept(directory: string): string | undefined {
-  const newest = namesIn(directory)
-    .map(Number)
-    .filter(Number.isInteger)
-    .sort((a, b) => a - b)
-    .at(-1)
-  return newest === undefined ? undefined : join(directory, String(newest))
 }

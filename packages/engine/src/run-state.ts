@@ -53,7 +53,8 @@ export interface RunState {
 
 /** Values of the variables that templates and `context.yaml` may use. */
 export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
-  return { AGENT_HOME: state.agent.home, CWD: state.run.workDirectory, RUN_DIR: state.run.directory }
+  const { workDirectory: CWD, directory: RUN_DIR } = state.run
+  return { AGENT_HOME: state.agent.home ?? CWD, CWD, RUN_DIR } // without a directory, nothing names it
 }
 
 /** The record of the running generator or token counter of `context.yaml`, which is not in the journal. */

@@ -20,8 +20,8 @@ export interface EnvironmentOptions {
 
 /** The run that a command belongs to. A variable whose value is not given is removed: it is another run's. */
 export interface RunVariables {
-  /** `AGENT_HOME` and `DELTA_AGENT_HOME`. */
-  agentHome: string
+  /** `AGENT_HOME` and `DELTA_AGENT_HOME`; undefined for an agent without a directory. */
+  agentHome: string | undefined
   /** `CWD` and `DELTA_CWD`. It does not set the directory in which the command starts. */
   cwd: string
   /** `DELTA_RUN_ID`. */

@@ -33,7 +33,7 @@ export interface CreateRunOptions extends RunsPlace {
  *   `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
-  const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
+  const { runId = newRunId(), sync = true, latest = true, events } = options
   const runsDirectory = checkRunsDirectory(workDirectory, options)
   const directory = runDirectory(workDirectory, runId, { runsDirectory })
   let lease: Lease
@@ -69,7 +69,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
 }
 
 /** `20261120_093000_a1b2c3`: sorts by start, in UTC. */
-function newRunId(time: Date): string {
+export function newRunId(time = new Date()): string {
   const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15)
   return `${stamp}_${randomBytes(3).toString('hex')}`
 }

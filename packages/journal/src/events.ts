@@ -96,7 +96,8 @@ export const eventSchemas = {
   ENGINE_START: event('ENGINE_START', {
     run_id: text,
     agent_name: optionalText,
-    agent_home: optionalText,
+    /** Null: the agent was defined in a program, and is in `configuration/`. */
+    agent_home: z.optional(z.nullable(text)),
     work_dir: optionalText,
     workspace_id: z.optional(z.nullable(text)),
     task: optionalText,

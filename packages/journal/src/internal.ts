@@ -1,4 +1,5 @@
 // For the other packages of Delta: may change in any release.
+export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
 export { createRecordFile, overwriteRecord, recordName } from './files.js'
 export { foldRun } from './fold.js'

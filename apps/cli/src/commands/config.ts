@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Agent, ConfigError, type Environment } from '@delta/config-loader'
+import { ConfigError, type Environment, type LoadedAgent } from '@delta/config-loader'
 import { listSettings, type Setting } from '@delta/config-loader/internal'
 import { parse } from 'yaml'
 import { type AgentFlags, findEnvironment, loadAgentFor, loadOptions, loadTools } from '../agent.js'
@@ -67,7 +67,7 @@ function rowsOf({ path, value, origin, replaces = [] }: Setting): string[][] {
   ]
 }
 
-function describe(agent: Agent, { origins }: Environment): object {
+function describe(agent: LoadedAgent, { origins }: Environment): object {
   return {
     agent_home: agent.home,
     settings: origins.map(({ name, from }) => ({ name, from })),

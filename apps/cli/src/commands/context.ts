@@ -1,4 +1,4 @@
-import type { Agent } from '@delta/config-loader'
+import type { LoadedAgent } from '@delta/config-loader'
 import type { BuiltContext, ContextManifest } from '@delta/context'
 import type { CacheBreak } from '@delta/context/internal'
 import { findCacheBreak } from '@delta/context/internal'
@@ -89,7 +89,7 @@ interface ContextFlags extends AgentFlags, RunsFlags {
 }
 
 interface NextContext extends NextRequest {
-  agent: Agent
+  agent: LoadedAgent
   run: ShownRun | undefined
 }
 

@@ -1,4 +1,4 @@
-import type { Agent } from '@delta/config-loader'
+import type { LoadedAgent } from '@delta/config-loader'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
@@ -68,7 +68,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
 }
 
 interface Start {
-  agent: Agent
+  agent: LoadedAgent
   message: string
   engine: EngineSetting & { flags: RunFlags }
   warn: Presenter['warn']
@@ -149,7 +149,10 @@ async function earlierRun(
 }
 
 /** A run that was killed goes on with what was set for it, though this command line does not say so again. */
-async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly string[]): Promise<Agent> {
+async function asSetBefore(
+  { agent, engine, warn }: Start,
+  overrides: readonly string[],
+): Promise<LoadedAgent> {
   if (overrides.length === 0) return agent
   const { flags, terminal } = engine
   const same =
