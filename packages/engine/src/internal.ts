@@ -2,6 +2,6 @@
 export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
 export { findAgentHome, findResumable, isTaskOf, type ResumableQuery } from './find-run.js'
-export { parentRun } from './options.js'
+export { credentialVariables, parentRun } from './options.js'
 export { retryOf } from './outcome.js'
 export { agentChanges } from './run-agent.js'

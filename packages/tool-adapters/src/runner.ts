@@ -7,7 +7,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, credentialsOf, decide, PROVIDER_KEYS } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -28,26 +28,6 @@ export interface AdapterOptions
    */
   credentials?: readonly string[] | undefined
 }
-
-/** The keys of the providers that the frameworks speak to, under the names their clients read. */
-export const PROVIDER_KEYS: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'AZURE_API_KEY',
-  'AZURE_OPENAI_API_KEY',
-  'COHERE_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'FIREWORKS_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'OPENROUTER_API_KEY',
-  'PERPLEXITY_API_KEY',
-  'TOGETHER_AI_API_KEY',
-  'TOGETHER_API_KEY',
-  'XAI_API_KEY',
-]
 
 /** Ids that can stand in an environment variable; a call with another one just runs unmarked. */
 const MARK = /^[A-Za-z0-9_-]{1,64}$/
