@@ -6,7 +6,7 @@ import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delt
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { inside, report, reportUnknownName, type Spot, withoutFaults, wrong } from './report.js'
+import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { ToolSet } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
