@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { calls, delta, scene, served } from './delta.js'
+import { startScriptedServer } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, delta, scene } from './delta.js'
 
 // Whose key a command, a sub-agent and a server get.
 
@@ -29,7 +30,7 @@ async function keysOf(pass_env: string[], llm: object, variables: Record<string,
   })
   const built = await at.at('context build', '--agent', at.agent.path)
   const seen = Object.fromEntries(
-    [...built.stdout.matchAll(/(\w+)=(\S+)/g)].map(([, name, value = '']) => [
+    [...built.stdout.matchAll(/([A-Z][A-Z_]+)=(\S+)/g)].map(([, name, value = '']) => [
       name,
       [...value].reverse().join(''),
     ]),
@@ -69,13 +70,22 @@ test('the key of api_key_env goes under its own name with its address, and not u
 })
 
 test('a server gets the headers and the key of api_key_env; tools do not get that key, and what prints it is redacted', async () => {
-  const at = await served([calls('peek', {}), { content: 'Done.' }], {
-    agent: { llm: { model: 'm', api_key_env: 'GATEWAY_KEY', headers: { 'x-team': 'blue' } } },
+  const server = await startScriptedServer([calls('peek', {}), { content: 'Done.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const at = await scene({
+    agent: {
+      llm: {
+        model: 'm',
+        base_url: server.baseUrl,
+        api_key_env: 'GATEWAY_KEY',
+        headers: { 'x-team': 'blue' },
+      },
+    },
     tools: [{ name: 'peek', shell: 'echo "[$GATEWAY_KEY]"; cat "$AGENT_HOME/.env"' }],
     files: { '.env': 'GATEWAY_KEY=key-of-gateway\nGROQ_API_KEY=key-of-groq\n' },
   })
   expect(await at.run()).toMatchObject({ exitCode: 0 })
-  const [first, second] = at.server.requests()
+  const [first, second] = server.requests()
   expect(first?.headers).toMatchObject({ authorization: 'Bearer key-of-gateway', 'x-team': 'blue' })
   expect(second?.body).toContain('[]\\nGATEWAY_KEY=[REDACTED]\\nGROQ_API_KEY=[REDACTED]')
   const [start] = await at.events('ENGINE_START')
@@ -91,7 +101,7 @@ test('a run without the key that its agent names says which variable is missing'
 })
 
 test('delta config names the variable of the key, and never shows the key', async () => {
-  const { at } = await scene({
+  const { at, agent } = await scene({
     agent: { llm: { model: 'm', ...ANTHROPIC } },
     files: { '.env': 'ANTHROPIC_API_KEY=key-of-a\n' },
   })

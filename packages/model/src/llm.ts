@@ -182,6 +182,7 @@ const KINDS: Record<string, string> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'a mapping',
+  record: 'a mapping',
 }
 
 /** The error map: says what a value must be. */

@@ -90,11 +90,11 @@ test.each([
   ['nonsense', 'must be an http or https URL.', 'For example http://localhost:11434/v1.'],
   [
     'http://h/v1/chat/completions',
-    'must end before chat/completions, which is appended.',
+    'must end before /chat/completions, which is appended.',
     'Usually it ends in /v1.',
   ],
-  ['http://h/v1/responses', 'must end before responses, which is appended.', 'Usually it ends in /v1.'],
-  ['http://h/v1/messages/', 'must end before v1/messages, which is appended.', 'Usually it ends in /v1.'],
+  ['http://h/v1/responses', 'must end before /responses, which is appended.', 'Usually it ends in /v1.'],
+  ['http://h/v1/messages/', 'must end before /v1/messages, which is appended.', 'Usually it ends in /v1.'],
 ])('the base URL %s cannot work', (base_url, message, hint) => {
   expect(problemsOf({ model: 'm', base_url })).toEqual([{ path: 'base_url', message, hint }])
 })
