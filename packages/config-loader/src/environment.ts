@@ -83,7 +83,7 @@ export interface WorkspaceEndpoint {
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
  *   `ERR_CONFIG_NOT_FOUND`: the agent's directory does not exist.
  * @example
- * const { apiKey, baseUrl } = await loadEnvironment({ workDirectory: '.', agentHome: agent.home, env: process.env })
+ * const { apiKey, baseUrl } = await loadEnvironment({ workDirectory: '.', agentHome: agent.home, llm: agent.llm, env: process.env })
  */
 export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const findings = collectFindings()
