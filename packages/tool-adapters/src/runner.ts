@@ -7,7 +7,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, decide, PROVIDER_KEYS } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -24,7 +24,7 @@ export interface AdapterOptions
   env?: NodeJS.ProcessEnv | undefined
   /**
    * Names in `env` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
-   * Default `PROVIDER_KEYS`; `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
+   * `PROVIDER_KEYS`, `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
    */
   credentials?: readonly string[] | undefined
 }
@@ -83,7 +83,7 @@ function runnerFor(
     cwd = '.',
     env = process.env,
     agentHome: home = cwd,
-    credentials = PROVIDER_KEYS,
+    credentials = [],
     confirm = unasked,
     ...rest
   } = options
