@@ -11,8 +11,9 @@ import {
   type WorkspaceEndpoint,
 } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
-import type { Allowed } from '@delta/engine'
-import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor/internal'
+import type { Allowed, Credentials } from '@delta/engine'
+import { credentialVariables } from '@delta/engine/internal'
+import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { askAtTerminal } from './ask.js'
 import { agentHomeOf } from './own-runs.js'
@@ -157,6 +158,7 @@ export async function findEnvironment(agent: LoadedAgent, finding: Finding): Pro
     workDirectory,
     agentHome: agent.home,
     env: terminal.env,
+    llm: agent.llm,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
     overrides: agent.snapshot.overrides,
     trustWorkspaceEnv: (endpoint) => isTrusted(endpoint, finding),
@@ -203,12 +205,8 @@ const ENVIRONMENTS: StateFile<{ path: string; digest: string }> = {
 
 /** A warning for each name in a `pass_env` that has no value, so that the command does not find it. */
 export function passedWithoutValue(
-  { tools, hooks, manifest }: LoadedAgent,
-  {
-    apiKey,
-    baseUrl,
-    environment,
-  }: Pick<Environment, 'apiKey' | 'baseUrl'> & { environment: NodeJS.ProcessEnv },
+  { tools, hooks, manifest, llm }: LoadedAgent,
+  { environment, ...credentials }: Credentials & { environment: NodeJS.ProcessEnv },
 ): string[] {
   const generators = manifest.sources.flatMap((source) =>
     source.type === 'computed_file'
@@ -221,11 +219,9 @@ export function passedWithoutValue(
     ...generators,
     ['token_counter', manifest.tokenCounter?.passEnv ?? []],
   ]
-  const keys = Object.fromEntries(CREDENTIAL_NAMES.map((name) => [name, apiKey]))
   const values: NodeJS.ProcessEnv = {
     ...environment,
-    ...keys,
-    ...(baseUrl === undefined ? {} : { DELTA_BASE_URL: baseUrl }),
+    ...credentialVariables(llm, { env: environment, credentials }),
   }
   return lists.flatMap(([command, names]) =>
     names

@@ -42,8 +42,8 @@ Templates:
   code-reviewer  reads source files and writes a review
   research       takes notes over a long run, and answers with its sources
 
-The model of each is a script. A comment in its agent.yaml says how to put a \
-real one in its place.`,
+The model of each is a script. --provider writes a real one in its place: \
+openai, openai-responses, anthropic, or local (a server on this machine).`,
 
   run: `
 Example:

@@ -65,6 +65,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .description('Make a new agent directory that runs at once, without a key')
     .argument('[name]', 'directory to make', 'my-agent')
     .addOption(choices('-t, --template <name>', 'what to begin with', TEMPLATE_NAMES).default('minimal'))
+    .addOption(choices('--provider <name>', 'a real model instead of the script', PROVIDER_NAMES))
 
   engineOptions(
     add(program, 'run', () => import('./commands/run.js'))
@@ -339,6 +340,9 @@ function notEmpty(value: string): string {
 
 /** Of the help in a file or a pipe. */
 const USUAL_WIDTH = 80
+
+/** The models that `delta init` can write into agent.yaml. */
+export const PROVIDER_NAMES = ['openai', 'openai-responses', 'anthropic', 'local'] as const
 
 /** The agents that `delta init` can make; each is a directory of `templates/`. */
 export const TEMPLATE_NAMES = [

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { nearestNames } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, isKeyOfOther, nearestNames } from '@delta/executor/internal'
+import type { LlmSettings } from '@delta/model/internal'
 import { openDirectory, readText, realPath } from './files.js'
 import { liesInParentRun, runsAbove } from './guards.js'
 import {
@@ -23,6 +24,8 @@ export interface EnvironmentOptions {
   agentHome: string
   /** The real environment, usually `process.env`. */
   env: NodeJS.ProcessEnv
+  /** The agent's `llm`: each provider has its own names. Default: those of `openai`. */
+  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv'> | undefined
   /** `llm.base_url` of the agent. Counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**
@@ -43,6 +46,8 @@ export interface Environment {
   apiKey?: string
   /** Absent if none was found: the model's default counts. */
   baseUrl?: string
+  /** Every key that was found, and the address of each provider's, by name: for commands that list them in `pass_env`. */
+  found: Record<string, string>
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]
   /** Digest of the workspace's `.env`, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
@@ -78,14 +83,15 @@ export interface WorkspaceEndpoint {
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
  *   `ERR_CONFIG_NOT_FOUND`: the agent's directory does not exist.
  * @example
- * const { apiKey, baseUrl } = await loadEnvironment({ workDirectory: '.', agentHome: agent.home, env: process.env })
+ * const { apiKey, baseUrl } = await loadEnvironment({ workDirectory: '.', agentHome: agent.home, llm: agent.llm, env: process.env })
  */
 export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const findings = collectFindings()
   const sources = readSources(options, findings)
-  const url = firstOf(sources, [...URL_NAMES, LLM_BASE_URL])
-  const key = firstOf(sources, KEY_NAMES)
-  const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value
+  const { keys, urls } = namesFor(options.llm)
+  const url = firstOf(sources, [...urls, LLM_BASE_URL])
+  const key = keys.map((names) => firstOf(sources, names)).find((found) => found !== undefined)
+  const inherited = firstOf(sources.slice(-1), urls)?.value
   if (url !== undefined) checkUrl(url, findings)
   if (url?.isParents && url.value !== inherited && findings.problems.length === 0)
     checkKeyStaysHome(url, key, findings)
@@ -102,15 +108,45 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   return {
     ...(key && { apiKey: key.value }),
     ...(url && { baseUrl: url.value }),
+    found: forCommands(sources, options.llm),
     origins: [key, url].flatMap((found) => (found ? [{ name: found.name, from: found.from }] : [])),
     ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
     warnings,
   }
 }
 
-/** The names of each setting; within one file the first one counts. */
-const KEY_NAMES = ['DELTA_API_KEY', 'OPENAI_API_KEY'] as const
-const URL_NAMES = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL'] as const
+/** The names of each provider's address after `DELTA_BASE_URL`; within one file the first one counts. */
+const URL_NAMES = {
+  openai: ['OPENAI_BASE_URL', 'OPENAI_API_URL'],
+  anthropic: ['ANTHROPIC_BASE_URL'],
+} as const
+const KNOWN_NAMES: readonly string[] = [
+  ...['DELTA_API_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'DELTA_BASE_URL'],
+  ...Object.values(URL_NAMES).flat(),
+]
+
+/**
+ * The names that count for a provider. A variable that the agent names comes first in all sources. The provider's usual one then
+ * counts no more: that key may be another server's.
+ */
+function namesFor({ provider, apiKeyEnv }: NonNullable<EnvironmentOptions['llm']> = { provider: 'openai' }) {
+  const own = provider === 'anthropic' ? 'anthropic' : 'openai'
+  const usual = provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
+  const keys = apiKeyEnv === undefined ? [['DELTA_API_KEY', usual]] : [[apiKeyEnv], ['DELTA_API_KEY']]
+  return { keys, urls: ['DELTA_BASE_URL', ...URL_NAMES[own]] }
+}
+
+/** A workspace and the tools of a run above may not choose where the key of a command goes. */
+function forCommands(sources: readonly Source[], llm: EnvironmentOptions['llm']): Record<string, string> {
+  const names = [...CREDENTIAL_NAMES, ...(llm?.apiKeyEnv === undefined ? [] : [llm.apiKeyEnv])]
+  const believed = sources.filter(({ of, isParents }) => of !== 'workspace' && !isParents)
+  const addresses = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'].map((name) =>
+    firstOf(believed, [name]),
+  )
+  const found = [...names.map((name) => firstOf(sources, [name])), ...addresses]
+  return Object.fromEntries(found.flatMap((each) => (each ? [[each.name, each.value]] : [])))
+}
+
 const LLM_BASE_URL = 'llm.base_url'
 
 /** A place where these settings may be written. */
@@ -153,8 +189,14 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
       ? { ...bare, of: 'agent', from: '--set', isParents: runsAbove(env).length > 0 }
       : { ...bare, of: 'agent', from: resolve(agentHome, 'agent.yaml'), isParents: isHomeParents },
     ...(root === undefined ? [] : [envFile('project', root, liesInParentRun(root, env))]),
-    { ...bare, of: 'environment', from: 'environment', values: env, isParents: false },
+    { ...bare, of: 'environment', from: 'environment', values: ownOf(env, options.llm), isParents: false },
   ]
+}
+
+/** The environment without the key and the address that the agent above has of another provider. */
+function ownOf(env: NodeJS.ProcessEnv, llm: EnvironmentOptions['llm']): NodeJS.ProcessEnv {
+  const { DELTA_API_KEY: _, DELTA_BASE_URL: __, ...rest } = env
+  return isKeyOfOther(env, llm) ? rest : env
 }
 
 /** Reads an `.env` file; a virtual environment of Python may have its name. */
@@ -172,14 +214,13 @@ function readEnvFile(path: string, findings: Findings): Partial<Source> | undefi
 /** Where the names stand; warns of names that were probably meant as one of ours, which nothing reads. */
 function findNames(text: string, file: string, findings: Findings): Source['places'] {
   const places: Source['places'] = {}
-  const known: readonly string[] = [...KEY_NAMES, ...URL_NAMES]
   for (const [index, line] of text.split('\n').entries()) {
     const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)/.exec(line) ?? []
     if (!line.includes('=')) continue
     const place = { file, line: index + 1, column: before.length + 1 }
     places[name] = place
-    if (known.includes(name)) continue
-    const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, known, 2)[0]
+    if (KNOWN_NAMES.includes(name) || CREDENTIAL_NAMES.includes(name)) continue
+    const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, KNOWN_NAMES, 2)[0]
     if (suggested !== undefined) findings.warn(place, `${name} has no effect.`, `Did you mean ${suggested}?`)
   }
   return places
@@ -218,7 +259,7 @@ function checkUrl({ name, value, place }: Found, findings: Findings): void {
     const hint = `For example ${name}=http://localhost:11434/v1`
     findings.error(place, `${name} is not an http or https URL.`, hint)
   } else if (url.username !== '' || url.password !== '') {
-    const hint = `Take them out of the URL; a key is given as ${KEY_NAMES[0]}=…`
+    const hint = `Take them out of the URL; a key is given as DELTA_API_KEY=…`
     findings.error(place, `${name} holds credentials.`, hint)
   }
 }

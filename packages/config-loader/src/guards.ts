@@ -88,7 +88,9 @@ export function refuseCredentials(
     passEnv: readonly string[] = [],
     key: ValuePath = ['pass_env'],
   ) => {
-    const name = passEnv.find((candidate) => CREDENTIAL_NAMES.includes(candidate))
+    const name = passEnv.find(
+      (candidate) => CREDENTIAL_NAMES.includes(candidate) || candidate === llm?.apiKeyEnv,
+    )
     if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
   }
   for (const { tool, file, path } of tools.values()) {

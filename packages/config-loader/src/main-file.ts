@@ -6,7 +6,7 @@ import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delt
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { inside, report, reportUnknownName, type Spot, withoutFaults, wrong } from './report.js'
+import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { ToolSet } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
@@ -107,6 +107,7 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
   if (isMap(value)) {
     for (const key of Object.keys(value)) checkName(inside(spot, key), key)
     checkNumbers(value, spot)
+    if (value.api === 'responses') warnOfChatNames(value, spot)
   }
   return parsed.ok ? parsed.llm : undefined
 }
@@ -122,7 +123,23 @@ const API_PARAMETERS: readonly string[] = [
   ...['verbosity', 'modalities', 'audio', 'prediction', 'tool_choice', 'parallel_tool_calls', 'functions'],
   ...['function_call', 'stream_options', 'web_search_options', 'plugins', 'transforms', 'models', 'route'],
   ...['user', 'metadata', 'store', 'service_tier', 'safety_identifier', 'safety_settings', 'options'],
-  ...['prompt_cache_key', 'prompt_cache_retention', 'cache_control', 'extra_body', 'chat_template_kwargs'],
+  ...[
+    'max_output_tokens',
+    'include',
+    'truncation',
+    'text',
+    'instructions',
+    'stop_sequences',
+    'output_config',
+  ],
+  ...[
+    'prompt_cache_key',
+    'prompt_cache_options',
+    'prompt_cache_retention',
+    'cache_control',
+    'extra_body',
+    'chat_template_kwargs',
+  ],
 ]
 
 const KNOWN_KEYS = [...LLM_KEYS, ...API_PARAMETERS]
@@ -142,6 +159,21 @@ function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
     if (typeof value !== 'number') wrong(inside(spot, name), `must be a number, got ${JSON.stringify(value)}`)
     else if (name === 'temperature' && !(value >= 0 && value <= 2))
       report([{ path: name, message: 'most servers take numbers from 0 to 2' }], spot, spot.findings.warn)
+  }
+}
+
+/** Parameters of Chat Completions that the Responses API has under another name. */
+const RESPONSES_NAMES: Readonly<Record<string, string>> = {
+  max_tokens: 'max_output_tokens',
+  max_completion_tokens: 'max_output_tokens',
+  reasoning_effort: 'reasoning: { effort: … }',
+}
+
+function warnOfChatNames(llm: Record<string, unknown>, { file, path, findings }: Spot): void {
+  for (const [name, newName] of Object.entries(RESPONSES_NAMES)) {
+    if (llm[name] === undefined) continue
+    const at = [...path, name]
+    findings.warn(file.locate(at, { key: true }), sentence(at, `the Responses API calls it ${newName}.`))
   }
 }
 

@@ -122,7 +122,7 @@ export function collectFindings({ strict = false }: { strict?: boolean | undefin
 const MAX_EXCERPT_WIDTH = 120
 /** A name that says its value is secret. */
 const WRITTEN_NAME =
-  /(?:api[_-]?key|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
+  /(?:api[_-]?key(?:_env)?|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
 /** Quoted, or up to a closing brace or a comment. A mapping is not a secret: its values have names of their own. */
 const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
 const WRITTEN_SECRET = new RegExp(`(${WRITTEN_NAME.source})(${SECRET.source})`, 'gi')

@@ -85,7 +85,8 @@ function ofContext({ context: { file } }: CompleteParts): Setting[] {
  * tools, hooks and sources stand once, under `*`.
  */
 function defaultsOf({ llm, prompt, policy, tools, context }: CompleteParts): Record<string, unknown> {
-  const isServer = llm.provider === 'openai'
+  const isOpenAi = llm.provider === 'openai'
+  const isServer = isOpenAi || llm.provider === 'anthropic'
   const hasTools = tools.size > 0
   const { maxChars, keep, maxBytes } = DEFAULT_SETTINGS.output
   const rules = Object.entries(policy?.rules ?? {}).map(([name, value]) => [
@@ -99,7 +100,8 @@ function defaultsOf({ llm, prompt, policy, tools, context }: CompleteParts): Rec
     max_tool_calls: AGENT_DEFAULTS.maxToolCalls,
     accept_empty: AGENT_DEFAULTS.acceptEmpty,
     'llm.provider': llm.provider,
-    'llm.base_url': isServer ? LLM_DEFAULTS.baseUrl : undefined,
+    'llm.api': isOpenAi ? (llm.api ?? 'chat') : undefined,
+    'llm.base_url': isOpenAi ? LLM_DEFAULTS.baseUrl : undefined,
     'llm.timeout_ms': isServer ? LLM_DEFAULTS.timeoutMs : undefined,
     'llm.stream': isServer ? LLM_DEFAULTS.stream : undefined,
     'llm.max_attempts': llm.retry === undefined ? LLM_DEFAULTS.maxAttempts : undefined,

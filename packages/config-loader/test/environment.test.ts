@@ -84,6 +84,7 @@ test('the origins say where each value came from, and never the value', async ()
   expect(await load()).toEqual({
     apiKey: 'secret',
     baseUrl: llmBaseUrl,
+    found: { OPENAI_API_KEY: 'secret' },
     origins: [
       { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
       { name: 'llm.base_url', from: join(root, 'agent/agent.yaml') },
@@ -110,7 +111,7 @@ test('other names in an .env file have no effect', async () => {
   const { load } = await project({
     'agent/.env': 'PATH=/evil\nNODE_OPTIONS=--inspect\nDELTA_IMPORT_ROOTS=/\n',
   })
-  expect(await load()).toEqual({ origins: [], warnings: [] })
+  expect(await load()).toEqual({ found: {}, origins: [], warnings: [] })
   expect(process.env).toEqual(before)
 })
 
@@ -348,6 +349,6 @@ test('an agent that is not there is said to be missing', async () => {
 
 test('an .env that is a directory is ignored, one that is not text is an error', async () => {
   const { load } = await project({ 'agent/.env/x': '' })
-  expect(await load()).toEqual({ origins: [], warnings: [] })
+  expect(await load()).toEqual({ found: {}, origins: [], warnings: [] })
   expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
 })

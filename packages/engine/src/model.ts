@@ -12,6 +12,7 @@ import {
   scriptModel,
 } from '@delta/model'
 import { toWire } from '@delta/model/internal'
+import type { OpenAiModelOptions } from '@delta/model/openai'
 import { EngineError } from './errors.js'
 import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
@@ -41,32 +42,50 @@ export async function modelFor(
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
       // the command may be a client of the provider
-      const keys = { credentials: credentialsOf(env), passEnv: CREDENTIAL_NAMES }
+      const names = llm.apiKeyEnv === undefined ? CREDENTIAL_NAMES : [...CREDENTIAL_NAMES, llm.apiKeyEnv]
+      const keys = { credentials: credentialsOf(env, names), passEnv: names }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
       const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))
       return () => replay
     }
+    case 'anthropic':
     case 'openai': {
       const { apiKey, baseUrl = llm.baseUrl } = credentials
       if (apiKey === undefined && baseUrl === undefined)
-        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', env.DELTA_PARENT_RUN ? NO_KEY_WITHIN_RUN : NO_KEY)
-      const { openAiModel } = await import('@delta/model/openai')
-      const openAi = openAiModel({ apiKey, baseUrl, timeoutMs: llm.timeoutMs })
-      return () => openAi
+        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', noKey(llm, env))
+      const options = { apiKey, baseUrl, timeoutMs: llm.timeoutMs, headers: llm.headers }
+      const server = await serverModel(llm, options)
+      return () => server
     }
     default:
       return llm.provider satisfies never
   }
 }
 
-const NO_KEY_WITHIN_RUN = `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
-Add to that tool: pass_env: [DELTA_API_KEY]. A tool whose command is "delta run" itself needs no pass_env.`
+/** Loads only the package of this provider. */
+async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModelOptions): Promise<ChatModel> {
+  if (provider === 'anthropic')
+    throw new EngineError('ERR_ENGINE_USAGE', 'provider: anthropic is not built yet.') // TODO(lead): @delta/model/anthropic
+  const { openAiModel } = await import('@delta/model/openai')
+  return openAiModel({ ...options, api })
+}
 
-const NO_KEY = `No API key and no base URL for the model. Choose one of these:
-  a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
-  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a chat-completions API works`
+function noKey(
+  { provider, apiKeyEnv }: Agent['llm'],
+  { DELTA_PARENT_RUN: parent }: NodeJS.ProcessEnv,
+): string {
+  const usual = provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
+  const api = provider === 'anthropic' ? 'Messages' : 'chat-completions'
+  if (parent)
+    return `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
+Add to that tool: pass_env: [${apiKeyEnv ?? (provider === 'anthropic' ? usual : 'DELTA_API_KEY')}]. A tool whose command is "delta run" itself needs no pass_env.`
+  const key = apiKeyEnv === undefined ? `DELTA_API_KEY=… (or ${usual}=…)` : `${apiKeyEnv}=…`
+  return `No API key and no base URL for the model. Choose one of these:
+  a key             put ${key} into the environment or the agent's .env
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a ${api} API works`
+}
 
 /** A longer response is truncated, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024

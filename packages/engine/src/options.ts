@@ -2,7 +2,7 @@ import { basename, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { commandEnvironment } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, credentialsOf, isKeyOfOther, ownerOfKey } from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
@@ -17,6 +17,8 @@ import type { EngineEvent } from './run-state.js'
 export interface Credentials {
   apiKey?: string | undefined
   baseUrl?: string | undefined
+  /** Keys and addresses of all providers by name, for commands that list them in `pass_env` and for sub-agents. */
+  found?: Readonly<Record<string, string>> | undefined
 }
 
 /** Where settings come from, as `loadEnvironment` of `@delta/config-loader` reports it. */
@@ -124,11 +126,12 @@ interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory' | '
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
 export function baseEnvironment(
   run: RunPlace,
-  agentHome: string | undefined,
-  host: NodeJS.ProcessEnv,
+  { home: agentHome, llm }: Pick<Agent, 'home' | 'llm'>,
+  { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
   return commandEnvironment(host, {
+    credentials: credentialVariables(llm, { env: host, credentials }), // withheld
     run: {
       agentHome,
       cwd: run.workDirectory,
@@ -138,6 +141,7 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
+      ...ownerVariables(llm, { env: host, credentials }),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
@@ -174,16 +178,44 @@ function depthOf(host: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The engine's credentials by the names that `pass_env` may list. The engine's key has every name of a key, whatever its
- * source. A sub-agent gets them all.
+ * The keys and addresses by the names that `pass_env` may list. The key that the agent uses has the names `DELTA_API_KEY` and that
+ * of its provider, or of `api_key_env`, whatever its source. A sub-agent gets them all.
  */
 export function credentialVariables(
-  host: NodeJS.ProcessEnv,
-  { apiKey, baseUrl }: { apiKey?: string | undefined; baseUrl?: string | undefined } = {},
+  llm: Agent['llm'],
+  { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): Record<string, string> {
+  const { apiKey, baseUrl, found } = credentials
+  const { provider, apiKeyEnv } = llm
+  const names = apiKeyEnv === undefined ? CREDENTIAL_NAMES : [...CREDENTIAL_NAMES, apiKeyEnv]
+  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, names)
+  const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
   return {
-    ...credentialsOf(host),
-    ...(apiKey === undefined ? {} : Object.fromEntries(CREDENTIAL_NAMES.map((name) => [name, apiKey]))),
-    ...(baseUrl === undefined ? {} : { DELTA_BASE_URL: baseUrl }),
+    ...ofHost,
+    ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
+    ...found,
+    ...(apiKey !== undefined && { DELTA_API_KEY: apiKey, [apiKeyEnv ?? `${vendor}_API_KEY`]: apiKey }),
+    ...(baseUrl !== undefined && { DELTA_BASE_URL: baseUrl }),
+    ...(baseUrl !== undefined && apiKeyEnv === undefined && { [`${vendor}_BASE_URL`]: baseUrl }),
   }
+}
+
+/**
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. A key and an address that
+ * were themselves given under these names are for every provider.
+ */
+function ownerVariables(
+  llm: Agent['llm'],
+  {
+    env: host = {},
+    credentials: { apiKey, baseUrl, found } = {},
+  }: Pick<EngineOptions, 'env' | 'credentials'>,
+): NodeJS.ProcessEnv {
+  if (apiKey === undefined && baseUrl === undefined)
+    return isKeyOfOther(host, llm) ? { DELTA_BASE_URL: undefined } : {}
+  const isOfAll =
+    !host.DELTA_KEY_FOR &&
+    [undefined, found?.DELTA_API_KEY].includes(apiKey) &&
+    [undefined, found?.DELTA_BASE_URL].includes(baseUrl)
+  return { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }
 }

@@ -16,7 +16,7 @@ import { baseEnvironment, credentialVariables, type EngineOptions } from './opti
 export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {
   const { provider, model, parameters, stream = LLM_DEFAULTS.stream } = agent.llm
   const request = { ...(model !== undefined && { model }), ...parameters, messages, tools: toolsOf(agent) }
-  return provider === 'openai' && stream ? { ...request, stream } : request
+  return (provider === 'openai' || provider === 'anthropic') && stream ? { ...request, stream } : request
 }
 
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
@@ -80,7 +80,7 @@ async function build(
   { runId, directory, lastIteration }: ExistingRun,
   added: readonly StoredEvent[],
 ): Promise<NextRequest> {
-  const { agent, workDirectory, runsDirectory, env = process.env } = options
+  const { agent, workDirectory, runsDirectory } = options
   const paths = { journal: journalPath(directory) }
   const events = [...(await readJournal(paths.journal, { schema: runEventSchema })).events, ...added]
   const fold = foldRun()
@@ -90,8 +90,8 @@ async function build(
   const context = await buildContext(agent.manifest, {
     journalPath: events,
     variables: { AGENT_HOME: agent.home ?? workDirectory, CWD: workDirectory, RUN_DIR: directory },
-    env: baseEnvironment(run, agent.home, env),
-    credentials: credentialVariables(env, options.credentials),
+    env: baseEnvironment(run, agent, options),
+    credentials: credentialVariables(agent.llm, options),
     iteration,
     task: fold.history.userMessages.join('\n'),
     calibration: fold.history.lastCount,

@@ -110,7 +110,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const message of [...run.notices.splice(0), ...notices]) emit({ kind: 'notice', message })
   keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, sync: options.sync })
 
-  const environment = baseEnvironment(run, agent.home, host)
+  const environment = baseEnvironment(run, agent, options)
   const { lastIteration, iterationsSinceMessage } = run.summary()
   const state: RunState = {
     run,
@@ -120,7 +120,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
     maxIterations: options.maxIterations,
-    credentials: credentialVariables(host, options.credentials),
+    credentials: credentialVariables(agent.llm, options),
     environment,
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),

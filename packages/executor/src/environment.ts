@@ -1,8 +1,47 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 
-/** The engine's own credentials. A command gets them only if its `pass_env` lists them, or if it is `delta` itself. */
-export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
+/** The keys of further providers, under the names their clients read. */
+export const PROVIDER_KEYS: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'AZURE_API_KEY',
+  'AZURE_OPENAI_API_KEY',
+  'COHERE_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'FIREWORKS_API_KEY',
+  'GEMINI_API_KEY',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GENERATIVE_AI_API_KEY',
+  'GROQ_API_KEY',
+  'MISTRAL_API_KEY',
+  'OPENROUTER_API_KEY',
+  'PERPLEXITY_API_KEY',
+  'TOGETHER_AI_API_KEY',
+  'TOGETHER_API_KEY',
+  'XAI_API_KEY',
+]
+
+/** Every key of a model. A command gets one only if its `pass_env` lists it, or if it is `delta` itself. */
+export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY', ...PROVIDER_KEYS]
+
+/** Whose key and address a sub-agent finds as `DELTA_API_KEY` and `DELTA_BASE_URL`: a provider's, or those of `api_key_env`. */
+export function ownerOfKey({
+  provider,
+  apiKeyEnv,
+}: {
+  provider?: string
+  apiKeyEnv?: string | undefined
+} = {}) {
+  return apiKeyEnv ?? (provider === 'anthropic' ? 'anthropic' : 'openai')
+}
+
+/** True within a run whose key another provider gave: an agent of this one may not send it. */
+export function isKeyOfOther(
+  { DELTA_KEY_FOR: owner }: NodeJS.ProcessEnv,
+  llm?: Parameters<typeof ownerOfKey>[0],
+): boolean {
+  return owner !== undefined && owner !== '' && owner !== ownerOfKey(llm)
+}
 
 /** What the variables of a command say; `docs/reference/environment.md` lists them all. */
 export interface EnvironmentOptions {
@@ -10,9 +49,12 @@ export interface EnvironmentOptions {
   run?: RunVariables | undefined
   /** Engine credentials by name, besides those in `base`; withheld like those. */
   credentials?: Readonly<Record<string, string>> | undefined
-  /** Names of the credentials the command gets. With a key it also gets the address (`…_URL`). Default: none. */
+  /**
+   * Names of the credentials the command gets. With a key it also gets its address: with `X_API_KEY`, or another name for the same
+   * value, `X_BASE_URL`. Default: none.
+   */
   passEnv?: readonly string[] | undefined
-  /** The command's argv. `delta run` and `delta continue` get every credential. */
+  /** The command's argv. `delta run` and `delta continue` get every credential of `CREDENTIAL_NAMES`. */
   command?: readonly string[] | undefined
   /** Overrides everything else; undefined removes a variable. */
   extra?: NodeJS.ProcessEnv | undefined
@@ -45,15 +87,23 @@ export function commandEnvironment(
 ): NodeJS.ProcessEnv {
   const withheld = { ...credentialsOf(base), ...credentials }
   const isDelta = startsDelta(command, { env: { ...base, ...extra }, trusted: base })
-  const isPassed = (name: string) => isDelta || passEnv.includes(name)
+  // only names that a sub-agent withholds from its own commands
+  const isOfDelta = (name: string) => CREDENTIAL_NAMES.includes(name) || name.endsWith('_URL')
+  const isPassed = (name: string) => passEnv.includes(name) || (isDelta && isOfDelta(name))
+  const keys = Object.entries(withheld).filter(([name]) => isPassed(name) && !name.endsWith('_URL'))
   // an address goes with its key: without it, a client would send the key to the provider's own
-  const hasKey = Object.keys(withheld).some((name) => isPassed(name) && !name.endsWith('_URL'))
-  const passed = Object.entries(withheld).filter(
-    ([name]) => isPassed(name) || (hasKey && name.endsWith('_URL')),
+  const goesWithKey = (address: string) => {
+    const own = withheld[address.replace(/_BASE_URL$/, '_API_KEY')]
+    return address.endsWith('_URL') && keys.some(([, value]) => own === undefined || value === own)
+  }
+  const passed = Object.entries(withheld).filter(([name]) => isPassed(name) || goesWithKey(name))
+  // an address of a provider is no secret; that of the engine may be another one's
+  const removed = Object.keys(withheld).filter(
+    (name) => name === 'DELTA_BASE_URL' || !name.endsWith('_BASE_URL'),
   )
   const variables = {
     ...base,
-    ...Object.fromEntries(Object.keys(withheld).map((name) => [name, undefined])),
+    ...Object.fromEntries(removed.map((name) => [name, undefined])),
     ...(run && { ...variablesOfRun(run), DELTA_CALLS: callsAbove(base) }),
     ...Object.fromEntries(passed),
     ...extra,

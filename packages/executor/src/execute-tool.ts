@@ -61,7 +61,7 @@ export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirec
 /**
  * Does a whole tool call: look up, validate, policy, bind, run, redact, format. Whatever a model sends has a result.
  *
- * The engine's credentials in `env` (`DELTA_API_KEY`, `OPENAI_API_KEY`) and in `credentials` reach only a tool that lists them
+ * The engine's credentials in `env` (`CREDENTIAL_NAMES`) and in `credentials` reach only a tool that lists them
  * in `pass_env`, and no observation.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or the policy was not read by `parsePolicy`. Also what

@@ -1,5 +1,13 @@
 // For the other packages of Delta: may change in any release.
-export { CREDENTIAL_NAMES, credentialsOf, isAgentCommand, secretValues } from './environment.js'
+export {
+  CREDENTIAL_NAMES,
+  credentialsOf,
+  isAgentCommand,
+  isKeyOfOther,
+  ownerOfKey,
+  PROVIDER_KEYS,
+  secretValues,
+} from './environment.js'
 export { runPrepared } from './execute-tool.js'
 export {
   fitShape,

@@ -7,6 +7,10 @@ const text = z.string().check(z.minLength(1))
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
 const A_TIME = 'must be a time such as 90s, 15m, 6h, or milliseconds'
 
+/** In capitals, because a key never is. Never an address, nor what a command needs to start. */
+const VARIABLE = /^(?!PATH$|HOME$|.*_URL$|.*[A-Z\d]{20})[A-Z_][A-Z\d_]*$/
+const A_VARIABLE = 'must be the name of a variable, in capitals'
+
 function setting<Schema extends z.ZodMiniType>(schema: Schema, description: string) {
   return z.optional(schema.check(z.describe(description)))
 }
@@ -23,14 +27,26 @@ export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 export const llmSchema = z
   .looseObject({
     provider: z
-      ._default(z.enum(['openai', 'command', 'script', 'replay']), 'openai')
+      ._default(z.enum(['openai', 'anthropic', 'command', 'script', 'replay']), 'openai')
       .check(
         z.describe('The kind of model. A server that speaks chat completions is openai with a base_url.'),
       ),
+    api: setting(
+      z.enum(['chat', 'responses']),
+      "Which of OpenAI's APIs is spoken (provider openai): Chat Completions or Responses. Default: chat",
+    ),
     model: setting(text, "The API's name of the model."),
     base_url: setting(
       text,
-      'URL to which /chat/completions is appended, usually …/v1. Default: https://api.openai.com/v1',
+      "URL to which the API's path is appended, such as /chat/completions; usually …/v1. Default: the provider's own",
+    ),
+    api_key_env: setting(
+      text.check(z.regex(VARIABLE, A_VARIABLE)),
+      'Name of the variable that holds the key, in .env or the environment. Default: DELTA_API_KEY, then OPENAI_API_KEY or ANTHROPIC_API_KEY, by provider',
+    ),
+    headers: setting(
+      z.record(z.string(), z.string()),
+      'Further headers of every request, such as anthropic-beta. Never a key. Provider openai and anthropic.',
     ),
     script: setting(
       text,
@@ -76,15 +92,21 @@ export const llmSchema = z
 export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
 
 /** The component that answers: a server, a command, a script, or a recorded run. */
-type LlmProvider = 'openai' | 'command' | 'script' | 'replay'
+type LlmProvider = 'openai' | 'anthropic' | 'command' | 'script' | 'replay'
 
 /** The `llm` block of an agent, checked. */
 export interface LlmSettings {
   readonly provider: LlmProvider
   /** The API's name of the model. */
   readonly model?: string | undefined
-  /** URL to which `/chat/completions` is appended; usually ends in `/v1`. Never holds credentials. */
+  /** For `openai`: which of its APIs. Default: `chat`. */
+  readonly api?: 'chat' | 'responses' | undefined
+  /** URL to which the API's path is appended; usually ends in `/v1`. Never holds credentials. */
   readonly baseUrl?: string | undefined
+  /** Name of the variable that holds the key; never the key. */
+  readonly apiKeyEnv?: string | undefined
+  /** Further headers of every request. Never a key. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** For `script`: path of the file with the turns. For `replay`: of the recording. */
   readonly script?: string | undefined
   /** For `command`: the program that reads a request on stdin and prints the answer. */
@@ -110,7 +132,14 @@ export function safeParseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
   const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
   if (isObject(input)) {
-    problems.push(...forbiddenKeys(input), ...baseUrlProblems(input.base_url), ...missingSettings(input))
+    const ofUrl = baseUrlProblems(input.base_url)
+    problems.push(
+      ...forbiddenKeys(input),
+      ...headerProblems(input.headers),
+      ...ofUrl,
+      ...missingSettings(input),
+    )
+    problems.push(...misplacedSettings(input))
   }
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
 
@@ -119,7 +148,10 @@ export function safeParseLlm(input: unknown): ParsedLlm {
   const llm = {
     provider: data.provider,
     model: data.model,
+    api: data.api,
     baseUrl: data.base_url?.replace(/\/+$/, ''),
+    apiKeyEnv: data.api_key_env,
+    headers: data.headers,
     script: data.script,
     command: data.command,
     parameters: Object.fromEntries(parameters),
@@ -150,6 +182,7 @@ const KINDS: Record<string, string> = {
   boolean: 'true or false',
   array: 'a list',
   object: 'a mapping',
+  record: 'a mapping',
 }
 
 /** The error map: says what a value must be. */
@@ -161,6 +194,9 @@ export function mustBe(issue: z.core.$ZodRawIssue): string {
   return 'must not be empty'
 }
 
+/** A value there may be a key that stands in the wrong place. */
+const SECRET_VALUE = /^(api_key_env|headers)/
+
 /** The problems of a value that was parsed with `reportInput`, each with the value found. */
 export function problemsOf(
   { issues }: z.core.$ZodError,
@@ -170,7 +206,8 @@ export function problemsOf(
     const path = z.core.toDotPath(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
-    const message = issue.code === 'custom' ? issue.message : `${issue.message}${show(issue.input)}.`
+    const isShown = issue.code !== 'custom' && !SECRET_VALUE.test(path)
+    const message = isShown ? `${issue.message}${show(issue.input)}.` : issue.message
     return [{ path, message, hint: hintFor(path, issue.input) }]
   })
 }
@@ -183,32 +220,73 @@ function show(value: unknown): string {
   return `, got ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
 }
 
-/** The setting that each provider needs, and an example. */
-const NEEDS: Readonly<Record<LlmProvider, readonly [key: string, example: string]>> = {
-  openai: ['model', 'gpt-4o'],
-  script: ['script', 'script.yaml'],
-  replay: ['script', '../workspaces/W001/.delta/20261120_093000_a1b2c3'],
-  command: ['command', '[python3, model.py]'],
+/** The settings that each provider needs, and an example of each. */
+const NEEDS: Readonly<Record<LlmProvider, readonly (readonly [key: string, example: string])[]>> = {
+  openai: [['model', 'gpt-4o']],
+  anthropic: [
+    ['model', 'claude-sonnet-5'],
+    ['max_tokens', '16000'],
+  ],
+  script: [['script', 'script.yaml']],
+  replay: [['script', '../workspaces/W001/.delta/20261120_093000_a1b2c3']],
+  command: [['command', '[python3, model.py]']],
 }
 
 function missingSettings(llm: Record<string, unknown>): ValueProblem[] {
   const { provider = 'openai' } = llm
-  const [path = '', example] = NEEDS[provider as LlmProvider] ?? []
-  if (example === undefined || llm[path] !== undefined) return []
-  const message = `missing; the provider ${String(provider)} needs it.`
-  return [{ path, message, hint: `For example ${path}: ${example}.` }]
+  const missing = (NEEDS[provider as LlmProvider] ?? []).filter(([key]) => llm[key] === undefined)
+  return missing.map(([path, example]) => {
+    if (path === 'max_tokens') return { path, message: NO_MAX_TOKENS, hint: `Write max_tokens: ${example}.` }
+    const message = `missing; the provider ${String(provider)} needs it.`
+    return { path, message, hint: `For example ${path}: ${example}.` }
+  })
+}
+
+const NO_MAX_TOKENS = 'missing. Anthropic needs it: the most tokens one answer may have.'
+
+/** Settings that another provider has. */
+function misplacedSettings({
+  provider = 'openai',
+  api,
+  headers,
+  store,
+}: Record<string, unknown>): ValueProblem[] {
+  const only = (path: string, providers: string): ValueProblem => ({
+    path,
+    message: `has no effect with provider ${String(provider)}.`,
+    hint: `Remove it; it is a setting of ${providers}.`,
+    misplacedKey: true,
+  })
+  const isServer = provider === 'openai' || provider === 'anthropic'
+  const isKnown = Object.hasOwn(NEEDS, String(provider))
+  return [
+    ...(api !== undefined && isKnown && provider !== 'openai' ? [only('api', 'provider openai')] : []),
+    ...(headers !== undefined && isKnown && !isServer
+      ? [only('headers', 'providers openai and anthropic')]
+      : []),
+    ...(store === true && api === 'responses' ? [{ path: 'store', message: SENT_WHOLE }] : []),
+  ]
 }
 
 function hintFor(path: string, found: unknown): string | undefined {
   if (path === '') return `Write llm: { model: ${typeof found === 'string' ? found : 'gpt-4o'} }.`
+  if (path === 'api') return "For Anthropic's Messages API write provider: anthropic."
+  if (path === 'api_key_env')
+    return 'Write the name, such as api_key_env: GROQ_API_KEY, and put the key into .env under that name.'
+  if (path === 'provider' && found === 'ai-sdk')
+    return 'There is no ai-sdk. In a program use fromAiSdk(model); here use provider: command.'
   if (path === 'provider')
     return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
-  const example = Object.values(NEEDS).find(([key]) => key === path)?.[1]
+  const example = Object.values(NEEDS)
+    .flat()
+    .find(([key]) => key === path)?.[1]
   return example && `For example ${path}: ${example}.`
 }
 
+const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole.'
+
 const KEY_HINT =
-  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
+  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=…, or into the environment.'
 
 /** Keys that look like parameters and must not be sent as such. */
 const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
@@ -217,13 +295,10 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
     message: 'An API key must not be written here.',
     hint: KEY_HINT,
   },
-  {
-    key: /^((extra|default)_)?headers$/,
-    message: 'Cannot be set: requests carry no custom headers.',
-    hint: `${KEY_HINT} For a server that needs other headers use provider: command.`,
-  },
+  { key: /^(extra|default)_headers$/, message: 'Is called headers here.', hint: KEY_HINT },
   { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write its contents directly under llm:.' },
-  { key: /^(messages|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
+  { key: /^(messages|input|system|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
+  { key: /^(previous_response_id|conversation|background)$/, message: SENT_WHOLE },
 ]
 
 function forbiddenKeys(llm: object): ValueProblem[] {
@@ -232,6 +307,29 @@ function forbiddenKeys(llm: object): ValueProblem[] {
     return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
   })
 }
+
+const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|(^|-)(api-?key|key|token|secret|password)$/i
+/** What the client, the connection or the engine sets. */
+const OWN_HEADER =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|user-agent|accept|accept-encoding|content-.*|x-stainless-.*|anthropic-version)$/i
+
+function headerProblems(headers: unknown): ValueProblem[] {
+  return Object.entries(isObject(headers) ? headers : {}).flatMap(([name, value]): ValueProblem[] => {
+    const path = z.core.toDotPath(['headers', name])
+    if (SECRET_HEADER.test(name))
+      return [{ path, message: 'keys do not belong in agent.yaml.', hint: HEADER_HINT, misplacedKey: true }]
+    if (OWN_HEADER.test(name))
+      return [{ path, message: 'cannot be set: the engine sets this header itself.', misplacedKey: true }]
+    if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name))
+      return [{ path, message: 'is not the name of a header.', misplacedKey: true }]
+    // a line end in a value would be a header of its own
+    if (typeof value === 'string' && !/^[\t\x20-\x7e]*$/.test(value))
+      return [{ path, message: 'must be one line of ASCII characters.' }]
+    return []
+  })
+}
+
+const HEADER_HINT = 'Put it into .env and name the variable in llm.api_key_env.'
 
 function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
@@ -244,8 +342,8 @@ function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
   if (url.username !== '' || url.password !== '' || secretParameter) {
     return problem('Credentials must not be written into the URL.', KEY_HINT)
   }
-  if (/\/chat\/completions\/?$/.test(url.pathname)) {
-    return problem('must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
-  }
+  const [ending] = /\/(chat\/completions|responses|v1\/messages)(?=\/?$)/.exec(url.pathname) ?? []
+  if (ending !== undefined)
+    return problem(`must end before ${ending}, which is appended.`, 'Usually it ends in /v1.')
   return []
 }

@@ -7,7 +7,7 @@ const problemsOf = (input: unknown) => {
 }
 
 const KEY_HINT =
-  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
+  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=…, or into the environment.'
 
 test('our own keys become settings, keys with x- are the author’s own, and every other one is a parameter of the API', () => {
   const parameters = { temperature: 0.7, reasoning: { effort: 'high' }, stop: null }
@@ -51,7 +51,7 @@ test('every problem is reported at once, each with its place', () => {
   expect(problemsOf(wrong)).toEqual([
     {
       path: 'provider',
-      message: 'must be one of openai, command, script, replay, got "opnai".',
+      message: 'must be one of openai, anthropic, command, script, replay, got "opnai".',
       hint: 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.',
     },
     { path: 'model', message: 'must not be empty.', hint: 'For example model: gpt-4o.' },
@@ -68,13 +68,9 @@ test.each([
   ...['api_key', 'apiKey', 'API_KEY', 'openai_api_key', 'openrouter_api_key', 'key', 'authorization'].map(
     (key) => [key, 'An API key must not be written here.', KEY_HINT],
   ),
-  ...['headers', 'extra_headers', 'default_headers'].map((key) => [
-    key,
-    'Cannot be set: requests carry no custom headers.',
-    `${KEY_HINT} For a server that needs other headers use provider: command.`,
-  ]),
+  ...['extra_headers', 'default_headers'].map((key) => [key, 'Is called headers here.', KEY_HINT]),
   ['extra_body', 'Is not needed.', 'Write its contents directly under llm:.'],
-  ...['messages', 'tools', 'n'].map((key) => [
+  ...['messages', 'input', 'system', 'tools', 'n'].map((key) => [
     key,
     'Cannot be set: it is filled in for every request.',
     undefined,
@@ -97,6 +93,8 @@ test.each([
     'must end before /chat/completions, which is appended.',
     'Usually it ends in /v1.',
   ],
+  ['http://h/v1/responses', 'must end before /responses, which is appended.', 'Usually it ends in /v1.'],
+  ['http://h/v1/messages/', 'must end before /v1/messages, which is appended.', 'Usually it ends in /v1.'],
 ])('the base URL %s cannot work', (base_url, message, hint) => {
   expect(problemsOf({ model: 'm', base_url })).toEqual([{ path: 'base_url', message, hint }])
 })
@@ -139,3 +137,77 @@ test.each([
 ])('retry: %j is refused', (retry, path, message) => {
   expect(problemsOf({ model: 'm', retry })).toEqual([{ path, message }])
 })
+
+test('api, headers and the name of the key are settings', () => {
+  const headers = { 'anthropic-beta': 'context-1m', 'x-team': 'a b' }
+  expect(safeParseLlm({ model: 'm', api: 'responses', headers, api_key_env: 'GROQ_API_KEY' })).toMatchObject({
+    llm: { api: 'responses', headers, apiKeyEnv: 'GROQ_API_KEY', parameters: {} },
+  })
+})
+
+test('anthropic needs a model and max_tokens', () => {
+  expect(problemsOf({ provider: 'anthropic' })).toEqual([
+    {
+      path: 'model',
+      message: 'missing; the provider anthropic needs it.',
+      hint: 'For example model: claude-sonnet-5.',
+    },
+    {
+      path: 'max_tokens',
+      message: 'missing. Anthropic needs it: the most tokens one answer may have.',
+      hint: 'Write max_tokens: 16000.',
+    },
+  ])
+})
+
+const WHOLE = 'cannot be set. The conversation is in the journal and is sent whole.'
+test.each([
+  [{ api: 'messages' }, 'api', 'must be one of chat, responses, got "messages".'],
+  [{ provider: 'anthropic', max_tokens: 5, api: 'chat' }, 'api', 'has no effect with provider anthropic.'],
+  [
+    { provider: 'ai-sdk' },
+    'provider',
+    'must be one of openai, anthropic, command, script, replay, got "ai-sdk".',
+  ],
+  [{ previous_response_id: 'resp_1' }, 'previous_response_id', WHOLE],
+  [{ conversation: 'conv_1' }, 'conversation', WHOLE],
+  [{ background: true }, 'background', WHOLE],
+  [{ api: 'responses', store: true }, 'store', WHOLE],
+  [{ headers: 5 }, 'headers', 'must be a mapping'],
+  [{ headers: { 'a b': 'c' } }, 'headers["a b"]', 'is not the name of a header.'],
+  [{ headers: { a: 'c\nauthorization: x' } }, 'headers.a', 'must be one line of ASCII characters.'],
+])('%j is refused', (llm, path, message) => {
+  expect(problemsOf({ model: 'm', ...llm })).toMatchObject([{ path, message }])
+})
+
+test.each(['Authorization', 'x-api-key', 'api-key', 'Cookie', 'proxy-authorization', 'x-auth-token'])(
+  'the header %s is refused without its value, because it holds a key',
+  (name) => {
+    const problems = problemsOf({ model: 'm', headers: { [name]: 'sk-1234567890' } })
+    expect(problems).toMatchObject([
+      {
+        message: 'keys do not belong in agent.yaml.',
+        hint: 'Put it into .env and name the variable in llm.api_key_env.',
+        misplacedKey: true,
+      },
+    ])
+    expect(JSON.stringify(problems)).not.toContain('sk-')
+  },
+)
+
+test.each(['Host', 'content-length', 'Content-Type', 'user-agent', 'accept', 'x-stainless-os'])(
+  'the header %s is refused, because the engine sets it',
+  (name) => {
+    const message = 'cannot be set: the engine sets this header itself.'
+    expect(problemsOf({ model: 'm', headers: { [name]: 'x' } })).toMatchObject([{ message }])
+  },
+)
+
+test.each(['sk-1234567890', 'gsk_abcdef', 'AKIAIOSFODNN7EXAMPLE', 'PATH', 'MY_BASE_URL', '$KEY', 5])(
+  'api_key_env: %j is not the name of a variable for a key, and is not repeated',
+  (api_key_env) => {
+    const problems = problemsOf({ model: 'm', api_key_env })
+    expect(problems).toMatchObject([{ path: 'api_key_env', hint: expect.stringContaining('Write the name') }])
+    expect(JSON.stringify(problems)).not.toContain(String(api_key_env))
+  },
+)

@@ -1,3 +1,4 @@
+export { PROVIDER_KEYS } from '@delta/executor/internal'
 export { AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
 export {
   type DispatchOptions,
@@ -6,4 +7,4 @@ export {
   type ToolMessage,
   toOpenAITools,
 } from './openai.js'
-export { type AdapterOptions, createRunner, PROVIDER_KEYS, type Runner } from './runner.js'
+export { type AdapterOptions, createRunner, type Runner } from './runner.js'

@@ -24,30 +24,10 @@ export interface AdapterOptions
   env?: NodeJS.ProcessEnv | undefined
   /**
    * Names in `env` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
-   * Default `PROVIDER_KEYS`; `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
+   * `PROVIDER_KEYS`, `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
    */
   credentials?: readonly string[] | undefined
 }
-
-/** The keys of the providers that the frameworks speak to, under the names their clients read. */
-export const PROVIDER_KEYS: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'AZURE_API_KEY',
-  'AZURE_OPENAI_API_KEY',
-  'COHERE_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'FIREWORKS_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'OPENROUTER_API_KEY',
-  'PERPLEXITY_API_KEY',
-  'TOGETHER_AI_API_KEY',
-  'TOGETHER_API_KEY',
-  'XAI_API_KEY',
-]
 
 /** Ids that can stand in an environment variable; a call with another one just runs unmarked. */
 const MARK = /^[A-Za-z0-9_-]{1,64}$/
@@ -103,7 +83,7 @@ function runnerFor(
     cwd = '.',
     env = process.env,
     agentHome: home = cwd,
-    credentials = PROVIDER_KEYS,
+    credentials = [],
     confirm = unasked,
     ...rest
   } = options

@@ -146,7 +146,7 @@ describe('dispatch', () => {
     expect(printed).not.toContain('ANTHROPIC_API_KEY')
     expect(printed).toContain('DEPLOY_KEY=deploy-secret')
     const [own] = await contents(message(['environment', {}]), { env, credentials: ['DEPLOY_KEY'] })
-    expect(own).toContain('ANTHROPIC_API_KEY=sk-ant-secret')
+    expect(own).not.toContain('ANTHROPIC_API_KEY')
     expect(own).not.toContain('DEPLOY_KEY')
 
     const asks = defineTool({ name: 'asks', exec: 'env', pass_env: ['ANTHROPIC_API_KEY'] })

@@ -13,7 +13,7 @@ const SCHEMAS = join(import.meta.dirname, 'schemas')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(
-  flags: { template: string },
+  flags: { template: string; provider?: ProviderName },
   terminal: Terminal,
   directory: string,
 ): Promise<number> {
@@ -23,12 +23,13 @@ export async function execute(
     cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
     cpSync(SCHEMAS, join(target, '.schemas'), { recursive: true })
     rename(target)
+    if (flags.provider !== undefined) writeModel(target, flags.provider)
     switchHeadersOff(target)
   } catch (error) {
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
   }
-  terminal.stderr.write(nextSteps(directory, terminal.env))
+  terminal.stderr.write(nextSteps(directory, terminal.env, flags.provider))
   print(terminal, `${target}\n`)
   return EXIT.completed
 }
@@ -57,8 +58,57 @@ function switchHeadersOff(target: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^sources:$/m, `${line}\n\nsources:`))
 }
 
-function nextSteps(directory: string, env: NodeJS.ProcessEnv): string {
+/** The models that `delta init --provider` can write: `llm` of agent.yaml, and the line of `.env` that its key needs. */
+export const PROVIDERS = {
+  openai: { llm: ['model: gpt-4o'], key: 'OPENAI_API_KEY' },
+  'openai-responses': { llm: ['api: responses', 'model: gpt-5.6'], key: 'OPENAI_API_KEY' },
+  anthropic: {
+    llm: [
+      'provider: anthropic',
+      'model: claude-sonnet-5',
+      'max_tokens: 16000 # the most tokens one answer may have',
+    ],
+    key: 'ANTHROPIC_API_KEY',
+  },
+  local: {
+    llm: [
+      'base_url: http://127.0.0.1:11434/v1 # Ollama; any server with a chat-completions API',
+      'model: qwen3',
+    ],
+    key: undefined,
+  },
+} as const
+type ProviderName = keyof typeof PROVIDERS
+
+/** Puts a real model in the place of the script, which stays for tests. */
+function writeModel(target: string, provider: ProviderName): void {
+  const { llm, key } = PROVIDERS[provider]
+  const path = join(target, 'agent.yaml')
+  const written = `llm:\n${llm.map((line) => `  ${line}\n`).join('')}`
+  const script = /^(?:# The model is a script.*\n(?:#.*\n)*)?llm:\n(?: .*\n)+/m
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(script, () => written),
+  )
+  if (key !== undefined)
+    writeFileSync(
+      join(target, '.env.example'),
+      `# Copy this file to .env, and keep that out of git.\n${key}=\n`,
+    )
+}
+
+function nextSteps(directory: string, env: NodeJS.ProcessEnv, provider?: ProviderName): string {
   const delta = env.npm_lifecycle_event === 'npx' ? 'npx @delta/cli' : 'delta'
+  if (provider !== undefined) {
+    const { key } = PROVIDERS[provider]
+    const start =
+      key === undefined
+        ? `Start the server, and write the name of its model into ${quoteForPerson([join(directory, 'agent.yaml')])}. Then:`
+        : `Put ${key}=… into the environment, or into ${quoteForPerson([join(directory, '.env')])} as .env.example shows. Then:`
+    return `Created an agent. ${start}
+  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
+`
+  }
   return `Created an agent. Its model is a script, so it needs no key:
   ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
 To use a real model, set llm in ${quoteForPerson([join(directory, 'agent.yaml')])} as its comment says.
