@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { calls, delta, journalOf, scene } from './delta.js'
 
 const TOOLS = [
-  { name: 'read', description: 'Reads.', exec: 'cat ${file}' },
+  { name: 'read', description: 'Reads.', exec: 'cat ${file}', output: 'auto' },
   { name: 'count', description: 'Counts.', shell: 'grep ${pattern} ${file} | wc -l' },
   { name: 'save', description: 'Saves.', exec: 'tee ${file}', stdin: 'content' },
   {

@@ -85,7 +85,11 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].sandbox.network': 'true: it may use the network. Default: false',
   'tools[].sandbox.write': 'Paths it may write instead of the workspace.',
   'tools[].sandbox.read': 'Otherwise hidden paths it may read, as in the home directory.',
-  'tools[].output': 'How much of its output the model sees.',
+  'tools[].output': 'What its output is (short for "as"), and how much of it the model sees.',
+  'tools[].output.as':
+    'What it prints: text; an image (PNG, JPEG, GIF, WebP); a file; auto: an image or PDF if it begins like one, else text; mcp: a CallToolResult as JSON. Default: text',
+  'tools[].output.part_bytes':
+    'Size in bytes of the largest image or file that is sent, up to 24000000. Default: 5000000',
   'tools[].output.max_chars': 'Most characters that the model sees. Default: 30000',
   'tools[].output.keep': 'Which part of a longer output is kept. Default: both ends',
   'tools[].output.max_bytes':

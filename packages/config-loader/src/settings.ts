@@ -88,7 +88,8 @@ function defaultsOf({ llm, prompt, policy, tools, context }: CompleteParts): Rec
   const isOpenAi = llm.provider === 'openai'
   const isServer = isOpenAi || llm.provider === 'anthropic'
   const hasTools = tools.size > 0
-  const { maxChars, keep, maxBytes } = DEFAULT_SETTINGS.output
+  const { as, partBytes, maxChars, keep, maxBytes } = DEFAULT_SETTINGS.output
+  const output = { as, part_bytes: partBytes, max_chars: maxChars, keep, max_bytes: maxBytes }
   const rules = Object.entries(policy?.rules ?? {}).map(([name, value]) => [
     `policy.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
     value,
@@ -111,7 +112,7 @@ function defaultsOf({ llm, prompt, policy, tools, context }: CompleteParts): Rec
     'tools.*.timeout_ms': hasTools ? DEFAULT_TOOL_TIMEOUT_MS : undefined,
     'tools.*.on_interrupt': hasTools ? 'report' : undefined,
     'tools.*.critical': hasTools ? DEFAULT_SETTINGS.critical : undefined,
-    'tools.*.output': hasTools ? { max_chars: maxChars, keep, max_bytes: maxBytes } : undefined,
+    'tools.*.output': hasTools ? output : undefined,
     'context.sources[*].on_missing': context.manifest.sources.some(({ type }) => type !== 'journal')
       ? 'error'
       : undefined,

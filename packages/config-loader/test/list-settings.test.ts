@@ -41,7 +41,7 @@ tools:
     'tools.*.timeout_ms 600000 default',
     'tools.*.on_interrupt "report" default',
     'tools.*.critical false default',
-    'tools.*.output {"max_chars":30000,"keep":"both","max_bytes":1000000000} default',
+    'tools.*.output {"as":"text","part_bytes":5000000,"max_chars":30000,"keep":"both","max_bytes":1000000000} default',
     'context.sources[*].on_missing "error" default',
     'tools.list {"name":"list","command":["ls","-a"],"parameters":[],"__meta":{"syntax":"exec","template":"ls -a"},"env":{"API_KEY":"***"}} agent.yaml:7 base.yaml:2',
     'hooks.on_error {"command":["notify"],"timeout_ms":30000} hooks.yaml:1',

@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
-import type { ToolResult } from '@delta/executor'
+import type { ToolPart, ToolResult } from '@delta/executor'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
 import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
+import type { ContentPart, Run } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -55,6 +56,7 @@ export async function runCall(
     exit_code,
     signal,
     observation_content: result.observation,
+    ...(result.parts && { parts: storeParts(state.run, result.parts) }),
     execution_ref: executionRef,
     duration_ms,
   })
@@ -63,6 +65,15 @@ export async function runCall(
   if (status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status })
+}
+
+/** Keeps the bytes before the result that names them is recorded; after a crash in between, nothing names them. */
+function storeParts({ blobs }: Run, parts: readonly ToolPart[]): ContentPart[] {
+  return parts.map((part) => {
+    if (part.type === 'text') return part
+    const { bytes, mediaType, ...about } = part
+    return { ...about, blob: blobs.write(bytes), media_type: mediaType, bytes: bytes.length }
+  })
 }
 
 /** Path prefix of the files for output that does not fit into the record. */

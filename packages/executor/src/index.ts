@@ -3,6 +3,7 @@ export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export { commandEnvironment, type EnvironmentOptions, type RunVariables } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool, type RunContext } from './execute-tool.js'
+export type { ToolPart } from './output-parts.js'
 export {
   type CostEstimate,
   type Effects,
@@ -24,6 +25,6 @@ export {
   type StartError,
   type StartErrorCode,
 } from './run-command.js'
-export type { SandboxSettings, ToolSettings } from './tool.js'
+export type { OutputKind, SandboxSettings, ToolSettings } from './tool.js'
 export { defineTool, type Tool, type WrittenTool } from './tool.js'
 export type { StreamRecord, ToolResult, ToolStatus } from './tool-result.js'

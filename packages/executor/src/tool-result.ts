@@ -2,15 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { relative } from 'node:path'
 import { removeFile } from '@delta/durable'
-import {
-  type CapturedOutput,
-  captureFile,
-  decodeHead,
-  decodeTail,
-  type Keep,
-  nothingCaptured,
-} from './channels.js'
+import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
 import { secretValues } from './environment.js'
+import { fit, joined, readEnds, wholeText } from './fit-output.js'
+import { contentBytes, contentOf, describeParts, limited, type ToolPart } from './output-parts.js'
 import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
@@ -30,8 +25,10 @@ export interface ToolResult {
   exitCode: number | null
   /** The signal that ended the command; else null. */
   signal: string | null
-  /** What the model reads. */
+  /** What the model reads. Of `parts`, the text, and a line where an image or file stands. */
   observation: string
+  /** What the model gets in place of the observation, where stdout held an image or file. See the tool's `output.as`. */
+  parts?: ToolPart[]
   /** How long the command ran; 0 for a call that was not run. */
   durationMs: number
   stdout: StreamRecord
@@ -59,9 +56,9 @@ const SECRET_MARGIN_BYTES = 32 * 1024
 const MOST_BYTES_PER_CHAR = 3
 const WAITING_FOR_INPUT = 101
 
-/** How much of a stream must be in memory to make the tool's observation. */
+/** How much of a stream must be in memory to make the tool's observation and parts. */
 export function keepBytes({ output }: ToolSettings): number {
-  return 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES)
+  return Math.max(contentBytes(output), 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES))
 }
 
 /** The result of a call whose command never started. */
@@ -81,8 +78,10 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
     return { ...result, advice: `${name}: its arguments are longer than the system passes. ${BY_STDIN}` }
   }
   const { exitCode, signal, durationMs } = outcome
-  const printed = settle(describeEnding(outcome, tool), outcome, tool.settings, context)
-  return { status: toolStatus(outcome), exitCode, signal, durationMs, ...printed }
+  const status = toolStatus(outcome)
+  const settled = status === 'SUCCESS' ? settleContent : settle
+  const printed = settled(describeEnding(outcome, tool), outcome, tool.settings, context)
+  return { status, exitCode, signal, durationMs, ...printed }
 }
 
 /**
@@ -134,11 +133,9 @@ function settle(
   output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
   settings: ToolSettings,
   context: ResultContext,
-): Pick<ToolResult, 'observation' | 'stdout' | 'stderr'> {
+): Printed {
   const { maxChars, keep } = settings.output
-  const { known, shown } = redactors(settings, context)
-  const show = (text: string) => showControls(shown.text(text))
-  const [stdout, stderr] = [settleStream(output.stdout, known), settleStream(output.stderr, known)]
+  const { show, stdout, stderr } = settleStreams(output, settings, context)
   const out = readEnds(output.stdout, show, shownPath(stdout, context))
   const error = readEnds(output.stderr, show, shownPath(stderr, context))
   const errorChars = Math.min(error.chars, Math.max(Math.floor(maxChars / 3), maxChars - out.chars))
@@ -151,48 +148,52 @@ function settle(
   return { observation, stdout, stderr }
 }
 
-/** A stream as text: its beginning and its end, or twice the whole. */
-interface Ends {
-  head: string
-  tail: string
-  /** Infinite when bytes between the ends were not read. */
-  chars: number
-  /** Bytes that are not UTF-8 were replaced. */
-  isLossy: boolean
-  bytes: number
-  /** Where the whole output is, as the end of a sentence. */
-  where: string
-}
+/** The same for a command that succeeded, and whose stdout may hold images and files. Their bytes are not redacted. */
+function settleContent(
+  ending: string | undefined,
+  output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
+  settings: ToolSettings,
+  context: ResultContext,
+): Printed & { status?: ToolStatus } {
+  if (settings.output.as === 'text') return settle(ending, output, settings, context)
+  const { maxChars, keep } = settings.output
+  const { show, stdout, stderr } = settleStreams(output, settings, context)
+  const path = shownPath(stdout, context)
+  const keptIn = path === undefined ? '' : `; kept in ${path}`
+  const content = contentOf(output.stdout, { output: settings.output, show, keptIn })
+  if (content === undefined) return settle(ending, output, settings, context)
 
-function readEnds(
-  { bytes, head, tail, omittedBytes, text }: CapturedOutput,
-  show: (text: string) => string,
-  path: string | undefined,
-): Ends {
-  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
-  if (omittedBytes > 0) {
-    const ends = { head: show(decodeHead(head)), tail: show(decodeTail(tail)) }
-    return { ...ends, chars: Number.POSITIVE_INFINITY, isLossy: false, bytes, where }
+  const complaint = fit(readEnds(output.stderr, show, shownPath(stderr, context)), maxChars / 3, keep)
+  const around = [ending && `[${ending}]\n`, complaint && `[stderr]\n${complaint}`]
+  const [before = [], after = []] = around.map((text) => (text ? [{ type: 'text' as const, text }] : []))
+  let budget = maxChars
+  const parts = limited([...before, ...content.parts, ...after], keptIn).map((part) => {
+    if (part.type !== 'text') return part
+    const text = fit(wholeText(part.text, path), budget, keep)
+    budget = Math.max(0, budget - text.length)
+    return { ...part, text }
+  })
+  const hasMedia = parts.some(({ type }) => type !== 'text')
+  return {
+    status: content.status,
+    observation: describeParts(parts),
+    ...(hasMedia && { parts }),
+    stdout,
+    stderr,
   }
-  const whole = show(text)
-  return { head: whole, tail: whole, chars: whole.length, isLossy: !isUtf8(head), bytes, where }
 }
 
-function fit({ head, tail, chars, isLossy, bytes, where }: Ends, budget: number, keep: Keep): string {
-  if (chars <= budget) return isLossy ? onNewLine(head, `[not UTF-8 text${where}]\n`) : head
-  const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
-  const first = head.slice(0, headChars).replace(/[\ud800-\udbff]$/, '') // never half of a character
-  const last = tail.slice(Math.max(0, tail.length - budget + headChars)).replace(/^[\udc00-\udfff]/, '')
-  const leftOut = Math.max(0, bytes - Buffer.byteLength(first) - Buffer.byteLength(last))
-  return joined([first, `[${leftOut} bytes left out here${where}]\n`, last])
-}
+type Printed = Pick<ToolResult, 'observation' | 'parts' | 'stdout' | 'stderr'>
 
-function joined(parts: readonly (string | undefined)[]): string {
-  return parts.reduce<string>((text, part) => (part ? onNewLine(text, part) : text), '')
-}
-
-function onNewLine(text: string, part: string): string {
-  return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
+/** What the record keeps of both streams; `show` writes a text of theirs for the model. */
+function settleStreams(
+  output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
+  settings: ToolSettings,
+  context: ResultContext,
+) {
+  const { known, shown } = redactors(settings, context)
+  const show = (text: string) => showControls(shown.text(text))
+  return { show, stdout: settleStream(output.stdout, known), stderr: settleStream(output.stderr, known) }
 }
 
 /** `known` replaces secrets by value, for records; `shown` also what looks like one, where the policy says so. */

@@ -43,9 +43,20 @@ export interface ToolSettings {
   critical: boolean
   /** Absent: none. */
   sandbox?: SandboxSettings
-  /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
-  output: { maxChars: number; keep: Keep; maxBytes: number }
+  /**
+   * `as`: what stdout is. `partBytes`: how large an image or file may be. `maxChars` and `keep`: what the model reads of text.
+   * `maxBytes`: what the command may print, or it is ended; 0: no limit.
+   */
+  output: { as: OutputKind; partBytes: number; maxChars: number; keep: Keep; maxBytes: number }
 }
+
+/**
+ * What the stdout of a tool is. `auto`: an image (PNG, JPEG, GIF, WebP) or PDF if it begins like one, else text. `mcp`: a
+ * `CallToolResult` of the Model Context Protocol, as JSON.
+ */
+export type OutputKind = (typeof OUTPUT_KINDS)[number]
+
+const OUTPUT_KINDS = ['text', 'image', 'file', 'auto', 'mcp'] as const
 
 /** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
 export interface SandboxSettings {
@@ -67,7 +78,7 @@ export const DEFAULT_SETTINGS: ToolSettings = {
   env: {},
   passEnv: [],
   critical: false,
-  output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+  output: { as: 'text', partBytes: 5_000_000, maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
 }
 
 /**
@@ -103,13 +114,18 @@ function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): Tool
     ...DEFAULT_SETTINGS,
     ...inCamelCase(written),
     ...(sandbox && { sandbox: { ...DEFAULT_SANDBOX, ...(sandbox === true ? {} : inCamelCase(sandbox)) } }),
-    output: { ...DEFAULT_SETTINGS.output, ...inCamelCase(output) },
+    output: {
+      ...DEFAULT_SETTINGS.output,
+      ...inCamelCase(typeof output === 'string' ? { as: output } : output),
+    },
   }
 }
 
 const DEFAULT_SANDBOX: SandboxSettings = { network: false, write: ['CWD'], read: [] }
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+/** In base64, 32 MB: no provider takes more in one request. */
+const LARGEST_PART_BYTES = 24_000_000
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** The keys of a tool that say how it runs, as they are written. Lazy: making it takes a hundredth of a start, and most tools have none. */
@@ -137,7 +153,17 @@ export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
     ),
   )
   const sandbox = z.strictObject({ network: yesOrNo, write: texts, read: texts })
+  const outputKind = z.enum(OUTPUT_KINDS)
   const output = z.strictObject({
+    as: z.optional(outputKind),
+    part_bytes: z.optional(
+      z
+        .int('a whole number of bytes')
+        .check(
+          z.minimum(1),
+          z.maximum(LARGEST_PART_BYTES, 'at most 24000000: in base64, no provider takes more'),
+        ),
+    ),
     max_chars: z.optional(z.int().check(z.minimum(1))),
     keep: z.optional(z.enum(['head', 'tail', 'both'])),
     max_bytes: z.optional(z.int('a whole number of bytes, 0 for no limit').check(z.minimum(0))),
@@ -154,7 +180,7 @@ export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
     on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
     critical: yesOrNo,
     sandbox: z.optional(z.union([z.boolean(), sandbox])),
-    output: z.optional(output),
+    output: z.optional(z.union([output, outputKind])),
   })
 })
 

@@ -1,4 +1,4 @@
-import type { Effects, Tool } from '@delta/executor'
+import type { Effects, Tool, ToolPart } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { McpServer, RegisteredTool } from '@modelcontextprotocol/sdk/server/mcp.js'
@@ -89,10 +89,24 @@ async function callTool(
     await sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } })
   })
   try {
-    const { observation, status } = await run(call, signal)
-    return { content: [{ type: 'text', text: observation }], isError: status !== 'SUCCESS' }
+    const { observation, parts, status } = await run(call, signal)
+    const content = parts?.map(toContent) ?? [{ type: 'text' as const, text: observation }]
+    return { content, isError: status !== 'SUCCESS' }
   } finally {
     stopReporting()
+  }
+}
+
+/** A file has no place that a client could read it from, so its URI only names it. */
+function toContent(part: ToolPart): CallToolResult['content'][number] {
+  if (part.type === 'text') return part
+  const { mediaType: mimeType, name = 'file' } = part
+  const data = Buffer.from(part.bytes).toString('base64')
+  if (part.type === 'image') return { type: 'image', data, mimeType }
+  if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType }
+  return {
+    type: 'resource',
+    resource: { uri: `attachment:${encodeURIComponent(name)}`, mimeType, blob: data },
   }
 }
 

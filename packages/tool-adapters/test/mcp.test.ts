@@ -1,3 +1,4 @@
+import { defineTool } from '@delta/executor'
 import { waitForExit } from '@delta/testkit'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
@@ -126,3 +127,15 @@ test.each([
     await waitForExit(pid)
   },
 )
+
+test('a picture that a tool prints is passed on as a picture', async () => {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const shot = defineTool({ name: 'shot', shell: `echo ${png} | base64 -d`, output: 'image' })
+  const { options } = await setUp()
+  const client = await clientOf(toMcpServer([shot], { name: 'tester', version: '1.0.0', ...options }))
+  expect(await client.callTool({ name: 'shot' })).toEqual({
+    content: [{ type: 'image', data: png, mimeType: 'image/png' }],
+    isError: false,
+  })
+})

@@ -1,0 +1,58 @@
+import { GIF } from 'image-size/types/gif'
+import { JPG } from 'image-size/types/jpg'
+import { PNG } from 'image-size/types/png'
+import { WEBP } from 'image-size/types/webp'
+
+/** What bytes are. Images come with their size in pixels. */
+export interface Media {
+  type: 'image' | 'file'
+  mediaType: string
+  width?: number
+  height?: number
+}
+
+const IMAGES = [
+  { mediaType: 'image/png', begins: /^\x89PNG\r\n\x1a\n/, size: PNG },
+  { mediaType: 'image/jpeg', begins: /^\xff\xd8\xff/, size: JPG },
+  { mediaType: 'image/gif', begins: /^GIF8[79]a/, size: GIF },
+  { mediaType: 'image/webp', begins: /^RIFF.{4}WEBPVP8/s, size: WEBP },
+]
+
+const FILES = [
+  { mediaType: 'application/pdf', begins: /^%PDF-/ },
+  { mediaType: 'audio/wav', begins: /^RIFF.{4}WAVE/s },
+  { mediaType: 'audio/mpeg', begins: /^(ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/ },
+  { mediaType: 'audio/ogg', begins: /^OggS/ },
+]
+
+const LONGEST_BEGINNING = 16
+
+/**
+ * What bytes are, by how they begin. An image whose size cannot be read is broken and counts as none: a provider would refuse
+ * it, in this request and in all that follow.
+ */
+export function mediaOf(bytes: Buffer): Media | undefined {
+  const beginning = bytes.toString('latin1', 0, LONGEST_BEGINNING)
+  const image = IMAGES.find(({ begins }) => begins.test(beginning))
+  if (image) {
+    const size = sizeOf(bytes, image.size)
+    return size && { type: 'image', mediaType: image.mediaType, ...size }
+  }
+  const file = FILES.find(({ begins }) => begins.test(beginning))
+  return file && { type: 'file', mediaType: file.mediaType }
+}
+
+function sizeOf(bytes: Buffer, { calculate }: typeof PNG): { width: number; height: number } | undefined {
+  try {
+    const { width, height } = calculate(bytes)
+    return width > 0 && height > 0 ? { width, height } : undefined
+  } catch {
+    return undefined // the bytes end before it, or it is in none of the places where it belongs
+  }
+}
+
+/** `999 bytes`, `53 kB`, `7.1 MB`. */
+export function showSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 999_500 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

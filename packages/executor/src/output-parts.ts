@@ -1,0 +1,183 @@
+import { isUtf8 } from 'node:buffer'
+import * as z from 'zod/mini'
+import { type CapturedOutput, decodeHead } from './channels.js'
+import { onNewLine } from './fit-output.js'
+import { type Media, mediaOf, showSize } from './media.js'
+import type { ToolSettings } from './tool.js'
+
+/** A piece of what a tool returns: text, or an image or file with its bytes. */
+export type ToolPart = { type: 'text'; text: string } | (Media & { bytes: Uint8Array; name?: string })
+
+/** What stdout says in other ways than as text, and what that makes of the call. */
+export interface Content {
+  status: 'SUCCESS' | 'FAILED' | 'ERROR'
+  parts: ToolPart[]
+}
+
+/** More than any provider takes in one request. */
+export const MOST_MCP_BYTES = 32 * 1024 * 1024
+
+/** How much of stdout must be in memory for its parts; 0 where it is text. */
+export function contentBytes({ as, partBytes }: ToolSettings['output']): number {
+  if (as === 'text') return 0
+  return as === 'mcp' ? MOST_MCP_BYTES : partBytes
+}
+
+interface Reading {
+  output: ToolSettings['output']
+  /** Redacts a text, and makes its control characters visible. */
+  show(text: string): string
+  /** `; kept in <file>`, or nothing where no file is kept. */
+  keptIn: string
+}
+
+/** What the stdout of a command that succeeded is by the tool's `output.as`; undefined where it is text. */
+export function contentOf(stdout: CapturedOutput, reading: Reading): Content | undefined {
+  const { as } = reading.output
+  if (as === 'text') return undefined
+  if (as === 'mcp') return mcpContent(stdout, reading)
+  const media = mediaOf(stdout.head) ?? (as === 'file' && stdout.bytes > 0 ? anyFile(stdout.head) : undefined)
+  if (as === 'image' && media?.type !== 'image') return refused('an image', stdout, reading)
+  const part = media && stdout.omittedBytes === 0 ? toPart(stdout.head, media, reading) : undefined
+  if (part) return { status: 'SUCCESS', parts: [part] }
+  return media && { status: 'SUCCESS', parts: [tooLarge(media.type, stdout.bytes, reading)] }
+}
+
+function anyFile(bytes: Buffer): Media {
+  return { type: 'file', mediaType: isUtf8(bytes) ? 'text/plain' : 'application/octet-stream' }
+}
+
+function toPart(bytes: Buffer, media: Media, reading: Reading): ToolPart {
+  return bytes.length > reading.output.partBytes
+    ? tooLarge(media.type, bytes.length, reading)
+    : { ...media, bytes: new Uint8Array(bytes) } // the bytes alone, not a view of a buffer that holds more
+}
+
+const text = (line: string): ToolPart => ({ type: 'text', text: `[${line}]\n` })
+
+function tooLarge(type: string, bytes: number, { keptIn }: Reading): ToolPart {
+  return text(`${type} of ${showSize(bytes)} not sent: more than output.part_bytes${keptIn}`)
+}
+
+const SHOWN_CHARS = 60
+
+/** @param wanted - `an image`. */
+function refused(wanted: string, { bytes, head, omittedBytes }: CapturedOutput, reading: Reading): Content {
+  const [large, shown] = [omittedBytes > 0, [...reading.show(decodeHead(head.subarray(0, 40_000)))]] // redacted before it is cut
+  const quoted = JSON.stringify(
+    shown.slice(0, SHOWN_CHARS).join('') + (shown.length > SHOWN_CHARS ? '…' : ''),
+  )
+  const printed = bytes === 0 ? 'It printed nothing.' : `Its output begins with ${quoted}.`
+  const size = large ? ` All ${showSize(bytes)} are more than is read${reading.keptIn}.` : ''
+  return {
+    status: 'ERROR',
+    parts: [{ type: 'text', text: `The tool should print ${wanted}. ${printed}${size}\n` }],
+  }
+}
+
+/** As the Model Context Protocol defines `CallToolResult`. Lazy, as `settingsSchema`. */
+const mcpResult = /* @__PURE__ */ z.lazy(() => {
+  const known = z.object({ type: z.string() })
+  const result = { structuredContent: z.optional(z.unknown()), isError: z.optional(z.boolean()) }
+  const content = z.array(z.looseObject(known.shape))
+  return z.union([
+    z.object({ ...result, content }),
+    z.object({ ...result, content: z.optional(content), structuredContent: z.looseObject({}) }),
+  ])
+})
+
+const mcpBlock = /* @__PURE__ */ z.lazy(() => {
+  const word = z.string()
+  const resource = z.object({ uri: word, text: z.optional(word), blob: z.optional(word) })
+  return z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text: word }),
+    z.object({ type: z.enum(['image', 'audio']), data: word }),
+    z.object({ type: z.literal('resource'), resource }),
+    z.object({ type: z.literal('resource_link'), name: word, uri: word, mimeType: z.optional(word) }),
+  ])
+})
+
+function mcpContent(stdout: CapturedOutput, reading: Reading): Content {
+  const result = mcpResult.safeParse(stdout.omittedBytes > 0 ? undefined : parseJson(stdout.text)).data
+  if (!result) return refused('an MCP result (a JSON object with "content")', stdout, reading)
+  const { content = [], structuredContent, isError } = result
+  const isStructured = content.length === 0 && structuredContent !== undefined
+  const parts = isStructured
+    ? [{ type: 'text' as const, text: reading.show(JSON.stringify(structuredContent)) }]
+    : content.map((block) => mcpPart(block, reading))
+  return { status: isError ? 'FAILED' : 'SUCCESS', parts }
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function mcpPart(written: { type: string }, reading: Reading): ToolPart {
+  const { data: block } = mcpBlock.safeParse(written)
+  const { show } = reading
+  switch (block?.type) {
+    case 'text':
+      return { type: 'text', text: show(block.text) }
+    case 'image':
+    case 'audio':
+      return decoded(block.data, block.type, reading)
+    case 'resource': {
+      const { uri, text: inside, blob } = block.resource
+      if (inside !== undefined) return { type: 'text', text: show(inside) }
+      const part = decoded(blob ?? '', 'resource', reading)
+      return part.type === 'text' ? part : { ...part, name: show(uri.split('/').at(-1) || uri) }
+    }
+    case 'resource_link':
+      return text(show(`link: ${[block.name, block.uri, block.mimeType].filter(Boolean).join(', ')}`))
+    default:
+      return text(`${show(written.type)} not sent: it is not as MCP describes it`)
+  }
+}
+
+/** The type that the result names is not believed. */
+function decoded(base64: string, type: string, reading: Reading): ToolPart {
+  const bytes = Buffer.from(base64, 'base64')
+  const media = mediaOf(bytes) ?? (type === 'image' || bytes.length === 0 ? undefined : anyFile(bytes))
+  if (media) return toPart(bytes, media, reading)
+  return text(
+    `${type} not sent: ${type === 'image' ? 'it is no whole PNG, JPEG, GIF or WebP' : 'it has no bytes'}`,
+  )
+}
+
+const MOST_PARTS = 20
+
+/** The parts that are sent: neighbouring texts are one, and beyond 20 a line says how many there are. */
+export function limited(parts: readonly ToolPart[], keptIn: string): ToolPart[] {
+  const joined = joinTexts(parts)
+  if (joined.length <= MOST_PARTS) return joined
+  const sent = joined.slice(0, MOST_PARTS - 1)
+  const rest = joined.length - sent.length
+  return joinTexts([...sent, text(`${rest} more parts not sent: more than ${MOST_PARTS}${keptIn}`)])
+}
+
+function joinTexts(parts: readonly ToolPart[]): ToolPart[] {
+  const joined: ToolPart[] = []
+  for (const part of parts) {
+    const last = joined.at(-1)
+    if (part.type === 'text' && last?.type === 'text')
+      joined[joined.length - 1] = { type: 'text', text: onNewLine(last.text, part.text) }
+    else joined.push(part)
+  }
+  return joined
+}
+
+/** The parts as a text: `[image image/png 640x480, 53 kB]` where an image stands. */
+export function describeParts(parts: readonly ToolPart[]): string {
+  return parts.map(describePart).reduce(onNewLine, '')
+}
+
+function describePart(part: ToolPart): string {
+  if (part.type === 'text') return part.text
+  const { type, mediaType, width, height, bytes, name } = part
+  const words = [type, mediaType, width && `${width}x${height}`, name].filter(Boolean).join(' ')
+  return `[${words}, ${showSize(bytes.length)}]\n`
+}

@@ -1,0 +1,276 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { defineTool, type ToolResult } from '../src/index.js'
+import { gif, jpeg, pdf, png, webp } from './images.js'
+import { call, workspace } from './workspace.js'
+
+/** Calls a tool that prints these bytes. */
+async function printing(
+  bytes: Buffer | string,
+  settings: object,
+  context: { secrets?: string[]; credentials?: Record<string, string>; script?: string; kept?: boolean } = {},
+): Promise<ToolResult & { path: string }> {
+  const { script = 'cat bytes', kept = true, ...others } = context
+  const { path } = await workspace({ bytes: '' })
+  writeFileSync(join(path, 'bytes'), bytes)
+  const where = { cwd: path, ...(kept && { outputPrefix: join(path, 'record') }), ...others }
+  return { ...(await call({ command: ['sh', '-c', script], ...settings }, {}, where)), path }
+}
+
+const mcp = (content: object[], rest: object = {}) => JSON.stringify({ content, ...rest })
+const base64 = (bytes: Buffer) => bytes.toString('base64')
+const image = { type: 'image', mediaType: 'image/png', width: 64, height: 48 }
+
+describe('output: image gives the model the picture that the command prints', () => {
+  test.each([
+    ['PNG', png(64, 48), 'image/png', 64, 48],
+    ['JPEG', jpeg, 'image/jpeg', 3, 2],
+    ['GIF', gif, 'image/gif', 3, 2],
+    ['WebP', webp, 'image/webp', 3, 2],
+  ])('%s', async (_name, bytes, mediaType, width, height) => {
+    const { status, parts, observation } = await printing(bytes, { output: 'image' })
+    expect(status).toBe('SUCCESS')
+    expect(parts).toEqual([{ type: 'image', mediaType, width, height, bytes: new Uint8Array(bytes) }])
+    expect(observation).toBe(`[image ${mediaType} ${width}x${height}, ${bytes.length} bytes]\n`)
+  })
+
+  test('also one that is larger than what a model may read of text, and without a file for its output', async () => {
+    const bytes = Buffer.concat([png(64, 48), Buffer.alloc(3_000_000, 7)])
+    const { parts } = await printing(bytes, { output: { as: 'image', max_chars: 100 } }, { kept: false })
+    const [part] = parts ?? []
+    expect(part).toMatchObject(image)
+    expect(part?.type === 'image' && bytes.equals(part.bytes)).toBe(true)
+  })
+
+  test.each([
+    ['text', 'Error: no display\n', 'Its output begins with "Error: no display\\n".'],
+    [
+      'a PDF',
+      pdf,
+      'Its output begins with "%PDF-1.4\\n1 0 obj<</Type/Catalog>>endobj\\ntrailer<</Root 1 0 R…".',
+    ],
+    ['nothing', '', 'It printed nothing.'],
+    ['half a header', png(64, 48).subarray(0, 10), 'Its output begins with'],
+  ])('%s is an error that quotes how it begins', async (_what, bytes, words) => {
+    const { status, parts, observation } = await printing(bytes, { output: 'image' })
+    expect([status, parts]).toEqual(['ERROR', undefined])
+    expect(observation).toContain(`The tool should print an image. ${words}`)
+  })
+
+  test('a command that failed is text, as ever', async () => {
+    const result = await printing('no display', { output: 'image' }, { script: 'cat bytes; exit 3' })
+    expect(result).toMatchObject({ status: 'FAILED', observation: '[exit code 3]\nno display' })
+    expect(result.parts).toBeUndefined()
+  })
+
+  test('what the command complains about comes behind the picture', async () => {
+    const script = 'cat bytes; echo careful >&2'
+    const { parts, observation } = await printing(png(64, 48), { output: 'image' }, { script })
+    expect(parts?.at(-1)).toEqual({ type: 'text', text: '[stderr]\ncareful\n' })
+    expect(observation).toMatch(/^\[image image\/png 64x48, \d+ bytes\]\n\[stderr\]\ncareful\n$/)
+  })
+
+  test('one that is larger than part_bytes is not sent; a line says where it is', async () => {
+    const bytes = Buffer.concat([png(64, 48), Buffer.alloc(7_100_000)])
+    const { status, parts, observation, path } = await printing(bytes, { output: 'image' })
+    expect([status, parts]).toEqual(['SUCCESS', undefined])
+    expect(observation).toBe(
+      '[image of 7.1 MB not sent: more than output.part_bytes; kept in record.stdout]\n',
+    )
+    expect(readFileSync(join(path, 'record.stdout')).equals(bytes)).toBe(true)
+    const less = await printing(png(64, 48), { output: { as: 'image', part_bytes: 50 } })
+    expect(less.observation).toMatch(/^\[image of \d+ bytes not sent: more than output.part_bytes; kept in/)
+  })
+})
+
+describe('output: file and auto', () => {
+  test.each([
+    ['auto', 'an image', png(64, 48), { ...image }],
+    ['auto', 'a PDF', pdf, { type: 'file', mediaType: 'application/pdf' }],
+    ['file', 'a PDF', pdf, { type: 'file', mediaType: 'application/pdf' }],
+    ['file', 'an image', png(64, 48), { ...image }],
+    ['file', 'text', 'a,b\n1,2\n', { type: 'file', mediaType: 'text/plain' }],
+    [
+      'file',
+      'other bytes',
+      Buffer.from([0, 255, 1]),
+      { type: 'file', mediaType: 'application/octet-stream' },
+    ],
+  ])('%s: %s', async (output, _what, bytes, part) => {
+    const { parts } = await printing(bytes, { output })
+    expect(parts).toEqual([{ ...part, bytes: new Uint8Array(Buffer.from(bytes)) }])
+  })
+
+  test.each(['auto', 'text'])('%s: text is text', async (output) => {
+    const result = await printing('a picture: PNG\n', { output })
+    expect(result).toMatchObject({ status: 'SUCCESS', observation: 'a picture: PNG\n' })
+    expect(result.parts).toBeUndefined()
+  })
+
+  test('auto: an image whose size cannot be read is bytes that are not text', async () => {
+    const { parts, observation } = await printing(png(64, 48).subarray(0, 12), { output: 'auto' })
+    expect(parts).toBeUndefined()
+    expect(observation).toContain('[not UTF-8 text; all 12 bytes are in record.stdout]')
+  })
+})
+
+describe('output: mcp takes what a tool of the Model Context Protocol returns', () => {
+  test('texts and pictures in their order', async () => {
+    const bytes = png(64, 48)
+    const content = [
+      { type: 'text', text: 'before' },
+      { type: 'image', data: base64(bytes), mimeType: 'image/jpeg' },
+      { type: 'text', text: 'after' },
+    ]
+    const { status, parts, observation } = await printing(mcp(content), { output: 'mcp' })
+    expect(status).toBe('SUCCESS')
+    expect(parts).toEqual([
+      { type: 'text', text: 'before' },
+      { ...image, bytes: new Uint8Array(bytes) },
+      { type: 'text', text: 'after' },
+    ])
+    expect(observation).toBe(`before\n[image image/png 64x48, ${bytes.length} bytes]\nafter`)
+  })
+
+  test.each([
+    ['a resource with text', { type: 'resource', resource: { uri: 'file:///a', text: 'inside' } }, 'inside'],
+    [
+      'a link, which is never followed',
+      { type: 'resource_link', name: 'a', uri: 'https://a.test/x', mimeType: 'text/html' },
+      '[link: a, https://a.test/x, text/html]\n',
+    ],
+    [
+      'a block of a later version',
+      { type: 'video', data: '' },
+      '[video not sent: it is not as MCP describes it]\n',
+    ],
+    [
+      'an image that is none',
+      { type: 'image', data: base64(Buffer.from('text')), mimeType: 'image/png' },
+      '[image not sent: it is no whole PNG, JPEG, GIF or WebP]\n',
+    ],
+    [
+      'an empty resource',
+      { type: 'resource', resource: { uri: 'a' } },
+      '[resource not sent: it has no bytes]\n',
+    ],
+  ])('%s is text', async (_what, block, text) => {
+    const result = await printing(mcp([block]), { output: 'mcp' })
+    expect(result).toMatchObject({ status: 'SUCCESS', observation: text })
+    expect(result.parts).toBeUndefined()
+  })
+
+  test('a resource with bytes, and audio, are files', async () => {
+    const wav = Buffer.from('RIFF\0\0\0\0WAVEfmt ')
+    const content = [
+      { type: 'resource', resource: { uri: 'file:///docs/a.pdf', blob: base64(pdf), mimeType: 'image/png' } },
+      { type: 'audio', data: base64(wav), mimeType: 'audio/wav' },
+    ]
+    const { parts, observation } = await printing(mcp(content), { output: 'mcp' })
+    expect(parts).toEqual([
+      { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', bytes: new Uint8Array(pdf) },
+      { type: 'file', mediaType: 'audio/wav', bytes: new Uint8Array(wav) },
+    ])
+    expect(observation).toBe(
+      `[file application/pdf a.pdf, ${pdf.length} bytes]\n[file audio/wav, 16 bytes]\n`,
+    )
+  })
+
+  test('structured content counts only where there is no other', async () => {
+    const structuredContent = { total: 3 }
+    const alone = await printing(mcp([], { structuredContent }), { output: 'mcp' })
+    expect(alone.observation).toBe('{"total":3}')
+    const beside = await printing(mcp([{ type: 'text', text: 'three' }], { structuredContent }), {
+      output: 'mcp',
+    })
+    expect(beside.observation).toBe('three')
+  })
+
+  test('isError is a call that failed', async () => {
+    const result = await printing(mcp([{ type: 'text', text: 'no such page' }], { isError: true }), {
+      output: 'mcp',
+    })
+    expect(result).toMatchObject({ status: 'FAILED', exitCode: 0, observation: 'no such page' })
+  })
+
+  test.each([
+    ['text', 'hello'],
+    ['other JSON', '{"a":1}'],
+    ['nothing', ''],
+  ])('%s is an error', async (_what, printed) => {
+    const { status, observation } = await printing(printed, { output: 'mcp' })
+    expect(status).toBe('ERROR')
+    expect(observation).toContain('The tool should print an MCP result (a JSON object with "content").')
+  })
+
+  test('of 21 parts 19 are sent, and a line that says how many are not', async () => {
+    const block = { type: 'image', data: base64(png(64, 48)), mimeType: 'image/png' }
+    const twenty = await printing(mcp(Array(20).fill(block)), { output: 'mcp' })
+    expect(twenty.parts?.map(({ type }) => type)).toEqual(Array(20).fill('image'))
+    const more = await printing(mcp(Array(21).fill(block)), { output: 'mcp' })
+    expect(more.parts).toHaveLength(20)
+    expect(more.parts?.at(-1)).toEqual({ type: 'text', text: '[2 more parts not sent: more than 20]\n' })
+  })
+
+  test('one large picture stays out, and the others are sent', async () => {
+    const small = { type: 'image', data: base64(png(64, 48)), mimeType: 'image/png' }
+    const large = { ...small, data: base64(Buffer.concat([png(64, 48), Buffer.alloc(60_000)])) }
+    const { parts } = await printing(mcp([large, small]), { output: { as: 'mcp', part_bytes: 50_000 } })
+    expect(parts?.map(({ type }) => type)).toEqual(['text', 'image'])
+    expect(parts?.[0]).toEqual({
+      type: 'text',
+      text: '[image of 60 kB not sent: more than output.part_bytes; kept in record.stdout]\n',
+    })
+  })
+
+  test('long text is cut as that of other tools', async () => {
+    const { observation } = await printing(mcp([{ type: 'text', text: 'x'.repeat(50_000) }]), {
+      output: { as: 'mcp', max_chars: 100 },
+    })
+    expect(observation).toMatch(
+      /^x{50}\n\[49900 bytes left out here; the whole output is in record.stdout\]\nx{50}$/,
+    )
+  })
+})
+
+describe('Secrets', () => {
+  const credentials = { DEPLOY_API_KEY: 'hunter2-hunter2' }
+
+  test('are replaced in texts and quotations, and control sequences are shown', async () => {
+    const text = 'the key is hunter2-hunter2 \u001b[31m'
+    const { observation } = await printing(mcp([{ type: 'text', text }]), { output: 'mcp' }, { credentials })
+    expect(observation).toBe('the key is [REDACTED] \\x1b[31m')
+    const quoted = await printing(text, { output: 'image' }, { credentials })
+    expect(quoted.observation).toContain('begins with "the key is [REDACTED]')
+  })
+
+  test('in the bytes of a picture stay; only what a person entrusted is replaced before it touches the disk', async () => {
+    const bytes = Buffer.concat([png(64, 48), Buffer.from('hunter2-hunter2')])
+    const passed = await printing(bytes, { output: 'image' }, { credentials })
+    expect(passed.parts).toEqual([{ ...image, bytes: new Uint8Array(bytes) }])
+    const piped = await printing(bytes, { output: 'image' }, { secrets: ['hunter2-hunter2'] })
+    const sent = piped.parts?.[0]
+    expect(sent?.type === 'image' && Buffer.from(sent.bytes).toString('latin1')).toMatch(/\[REDACTED\]$/)
+  })
+})
+
+describe('The key in a tool', () => {
+  test('is a word, or one of several keys', () => {
+    const made = (output: never) => defineTool({ name: 'shot', exec: 'shot', output }).settings.output
+    expect(made('image' as never)).toMatchObject({ as: 'image', partBytes: 5_000_000, keep: 'both' })
+    expect(made({ as: 'auto', part_bytes: 7, keep: 'tail' } as never)).toMatchObject({
+      as: 'auto',
+      partBytes: 7,
+      keep: 'tail',
+    })
+  })
+
+  test.each([
+    ['picture', /output.*one of text, image, file, auto, mcp, got "picture"/],
+    [{ as: 'img' }, /output\.as: must be one of text, image, file, auto, mcp, got "img"/],
+    [{ as: 'image', part_bytes: 30_000_000 }, /output\.part_bytes: must be at most 24000000/],
+  ])('%j is an error that says what may stand there', (output, message) => {
+    expect(() => defineTool({ name: 'shot', exec: 'shot', output: output as never })).toThrow(message)
+  })
+})
