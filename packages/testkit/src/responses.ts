@@ -33,7 +33,7 @@ export function responseBody(turn: AnswerTurn, request: ScriptRequest, index: nu
 /** The same answer as server-sent events, each one an element: items open, grow by words, and close; the last event holds it whole. */
 export function responseEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const whole = responseOf(turn, request, index)
-  const begun = { ...whole, status: 'in_progress', output: [], usage: null, incomplete_details: null }
+  const begun = { ...whole, status: 'in_progress', output: [], usage: null }
   const events: Fields[] = [
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
@@ -49,22 +49,17 @@ export function responseEvents(turn: AnswerTurn, request: ScriptRequest, index: 
 }
 
 function itemEvents(item: Fields): Fields[] {
-  const { content, summary, arguments: text } = item
-  const grow = (type: string, said: unknown, more: Fields = {}) => [
-    ...pieces(said).map((delta) => ({ type: `response.${type}.delta`, ...more, delta })),
-    { type: `response.${type}.done`, ...more, [type.endsWith('arguments') ? 'arguments' : 'text']: said },
+  const { id, type, content, summary } = item
+  const texts: Fields[] = [
+    ...fieldsIn(summary).map((part, at) => ({ of: 'reasoning_summary_text', ...part, summary_index: at })),
+    ...fieldsIn(content).map((part, at) => ({ of: 'output_text', ...part, content_index: at })),
+    ...(isCall(item) ? [{ of: 'function_call_arguments', text: item.arguments }] : []),
   ]
-  const grown = [
-    ...fieldsIn(summary).flatMap((part, at) =>
-      grow('reasoning_summary_text', part.text, { summary_index: at }),
-    ),
-    ...fieldsIn(content).flatMap((part, at) => grow('output_text', part.text, { content_index: at })),
-    ...(isCall(item) ? grow('function_call_arguments', text) : []),
-  ]
-  const opened = { ...item, ...(content ? { content: [] } : {}), ...(isCall(item) ? { arguments: '' } : {}) }
   return [
-    { type: 'response.output_item.added', item: opened },
-    ...grown,
+    { type: 'response.output_item.added', item: { id, type, status: 'in_progress' } },
+    ...texts.flatMap(({ of, text: said, summary_index, content_index }) =>
+      pieces(said).map((delta) => ({ type: `response.${of}.delta`, summary_index, content_index, delta })),
+    ),
     { type: 'response.output_item.done', item },
   ]
 }
@@ -75,7 +70,7 @@ function responseOf(turn: AnswerTurn, request: ScriptRequest, index: number) {
   return {
     id: `resp_${index + 1}`,
     object: 'response',
-    created_at: 1_700_000_000 + index,
+    created_at: 1_700_000_000,
     status: reason ? 'incomplete' : 'completed',
     error: null,
     incomplete_details: reason ? { reason } : null,
@@ -94,7 +89,7 @@ const INCOMPLETE = new Map([
 function outputOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fields[] {
   const { content, tool_calls = [], reasoning_content: thought } = answerMessage(turn, request, index)
   const number = index + 1
-  const isEncrypted = Array.isArray(request.include) && request.include.includes(ENCRYPTED)
+  const isEncrypted = JSON.stringify(request.include)?.includes('reasoning.encrypted_content')
   const reasoning = {
     id: `rs_${number}`,
     type: 'reasoning',
@@ -120,8 +115,6 @@ function outputOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fiel
   })
   return [...(thought === undefined ? [] : [reasoning]), ...(content === null ? [] : [said]), ...calls]
 }
-
-const ENCRYPTED = 'reasoning.encrypted_content'
 
 function usageOf(request: ScriptRequest, output: readonly Fields[]): Fields {
   const input = estimateTokens(JSON.stringify(request.input))
