@@ -47,19 +47,26 @@ function comeBackIn(ms: number): string {
   return `The server asks to wait ${time}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`
 }
 
-/** The error in a body or event with status 200: `{"error": {"code": 502, "message": …}}`, also in a choice, as gateways send it. */
+/**
+ * The error in a body or event with status 200: `{"error": {"code": 502, "message": …}}`, also in a choice, as gateways send it,
+ * or in the response of a `response.failed`. An `error` event of Responses is the error itself.
+ */
 export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
   checkDepth(body)
   const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
   const ofChoice = isObject(choice) ? choice.error : undefined
-  const error = body.error || ofChoice || (body.object === 'error' ? body : undefined)
+  const ofResponse = isObject(body.response) ? body.response.error : undefined
+  const isError = body.object === 'error' || body.type === 'error'
+  const error = body.error || ofChoice || ofResponse || (isError ? body : undefined)
   if (!error) return undefined
   const said = serverWords(JSON.stringify({ error }))
   const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
   const status = digits === undefined ? undefined : Number(digits)
   const { code, advice } = kindOf(status, said, asked)
   const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
-  return new ModelError(code, message, { status, retryable: isTransient(code) })
+  const retryAfterMs = isTransient(code) ? waitInWords(said.message) : undefined
+  const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
+  return new ModelError(code, message, { status, retryable: isTransient(code) && !isTooLong, retryAfterMs })
 }
 
 interface ServerWords {
@@ -113,6 +120,9 @@ const WRONG_KEY = /\bAPI key\b/i
 /** With status 400: the server could not parse the model's output as a tool call or JSON. The next output may differ. */
 const UNUSABLE_OUTPUT = /(tool_use|output_parse|json_validate)_failed/
 
+/** Codes of an error without a status: `invalid_prompt`, `image_too_large`, `bio_policy`. The same request would get it again. */
+const REFUSED_IN_ANSWER = /^invalid_|image|_policy|^data_residency/
+
 /** LM Studio says this of a base URL without /v1, with status 200. */
 const NO_SUCH_PATH = /unexpected endpoint/i
 
@@ -135,13 +145,14 @@ function kindOf(
     return refused(
       'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
     )
-  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code)))
+  const isLimited = status === 429 || (status === undefined && /rate_limit|insufficient_quota/.test(code))
+  if (status === 402 || (isLimited && /insufficient_quota|billing/.test(code)))
     return kind(
       'ERR_MODEL_QUOTA',
       'demands payment',
       "Waiting will not help: check the account's plan and balance.",
     )
-  if (status === 429)
+  if (isLimited)
     return kind('ERR_MODEL_RATE_LIMIT', 'received too many requests', 'It is worth trying again later.')
   if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message)))
     return kind(
@@ -164,8 +175,8 @@ function kindOf(
       'refused the request',
       'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     )
-  if (isServerFault || status === undefined) return SERVER_FAULT
-  if (status < 400) {
+  if (isServerFault || (status === undefined && !REFUSED_IN_ANSWER.test(code))) return SERVER_FAULT
+  if (status !== undefined && status < 400) {
     const target = baseUrlAt(answer?.headers.get('location') ?? '', url)
     const advice = `Redirects are not followed. If ${target} is right, make it the base URL.`
     return kind('ERR_MODEL_REQUEST', 'redirects elsewhere', advice)
@@ -174,6 +185,8 @@ function kindOf(
     return refused(
       'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
     )
+  if (/encrypted content is not supported/i.test(message))
+    return refused('This model cannot encrypt its reasoning. Write include: null under llm in agent.yaml.')
   if (answer?.body.includes('stream_options'))
     return refused('It seems that this server cannot stream. Write stream: false under llm in agent.yaml.')
   return refused(

@@ -93,11 +93,24 @@ export function textOfParts(parts: readonly unknown[]): string {
 }
 
 /** The text of a message's reasoning, wherever its provider puts it; '' for none. */
-export function reasoningOf({ reasoning_content, reasoning, reasoning_details }: Readonly<Fields>): string {
-  const text = reasoning_content || reasoning
-  if (typeof text === 'string') return text
-  const parts = Array.isArray(reasoning_details) ? reasoning_details.filter(isObject) : []
+export function reasoningOf(message: Readonly<Fields>): string {
+  const { reasoning_content, reasoning, reasoning_details: details, items } = message
+  const said = reasoning_content || reasoning
+  if (typeof said === 'string') return said
+  if (isObject(items) && Array.isArray(items.list))
+    return items.list.map(reasoningOfItem).filter(Boolean).join('
+
+')
+  const parts = Array.isArray(details) ? details.filter(isObject) : []
   return textOfParts(parts.map(({ text, summary }) => ({ text: text ?? summary })))
+}
+
+/** The reasoning in an item of a provider: the parts of a summary are paragraphs. */
+function reasoningOfItem(item: unknown): string {
+  if (!isObject(item) || item.type !== 'reasoning') return ''
+  const { summary, content } = item
+  const parts = (list: unknown) => (Array.isArray(list) ? list.map((part) => textOfParts([part])) : [])
+  return [...parts(summary), parts(content).join('')].filter(Boolean).join('\n\n')
 }
 
 /** Unreadable calls must not vanish: without them the message would pass for the final answer. */
@@ -138,13 +151,17 @@ function isCallLost({ content, tool_calls, function_call }: AssistantMessage, fi
  */
 function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
-  return replaceLoneSurrogates(calls ? { ...message, tool_calls: calls.map(spellLoneSurrogates) } : message)
+  return replaceLoneSurrogates(calls ? { ...message, tool_calls: calls.map(spellInCall) } : message)
 }
 
-function spellLoneSurrogates(call: ToolCall): ToolCall {
-  const spell = (surrogate: string) => `\\u${surrogate.charCodeAt(0).toString(16)}`
-  const text = call.function.arguments.replace(/\p{Surrogate}/gu, spell)
+function spellInCall(call: ToolCall): ToolCall {
+  const text = spellLoneSurrogates(call.function.arguments)
   return { ...call, function: { ...call.function, arguments: text } }
+}
+
+/** The text of a call's arguments with each lone surrogate written out as `\uXXXX`. */
+export function spellLoneSurrogates(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, (surrogate) => `\\u${surrogate.charCodeAt(0).toString(16)}`)
 }
 
 /** The same JSON value with replacement characters in place of lone surrogates, which `jq` and strict servers refuse. */
@@ -181,7 +198,7 @@ const MAX_DEPTH = 200
  */
 export function checkDepth(answer: unknown): void {
   if (!isDeeper(answer, MAX_DEPTH)) return
-  const text = `The answer is not a chat completion: it is nested more than ${MAX_DEPTH} levels deep.`
+  const text = `The answer cannot be recorded: it is nested more than ${MAX_DEPTH} levels deep.`
   throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 

@@ -101,7 +101,7 @@ describe('errors that are worth another try', () => {
     expect(await failureOf(model.complete(request))).toMatchObject({
       code: 'ERR_MODEL_RESPONSE',
       retryable: true,
-      message: 'The answer is not a chat completion: it is nested more than 200 levels deep.',
+      message: 'The answer cannot be recorded: it is nested more than 200 levels deep.',
     })
   })
 

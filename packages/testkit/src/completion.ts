@@ -45,7 +45,8 @@ interface WireCall {
   function: { name: string; arguments: string }
 }
 
-function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
+/** What a turn says, in the words of a chat. */
+export function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
   const observation = lastObservation(request)
   const fill = (text: string) => fillIn(text, observation)
   const calls = turn.tool_calls?.map((call, position) =>
@@ -89,7 +90,7 @@ function callDeltas(call: WireCall, index: number): object[] {
 }
 
 /** Cuts a text into words that join to the same text; anything else is one piece. */
-function pieces(value: unknown): unknown[] {
+export function pieces(value: unknown): unknown[] {
   return typeof value === 'string' ? (value.match(/\s*\S+|\s+$/g) ?? []) : [value]
 }
 
@@ -108,7 +109,7 @@ function usageOf(turn: AnswerTurn, request: ScriptRequest, index: number): objec
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-function estimateTokens(text: string): number {
+export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { completionBody, completionEvents } from './completion.js'
-import { findHistoryProblem } from './history.js'
+import { findHistoryProblem, type HistoryProblem } from './history.js'
+import { conversationOf, findInputProblem, responseBody, responseEvents } from './responses.js'
 import {
   type AnswerTurn,
   chooseTurn,
@@ -19,16 +20,49 @@ export interface Plan {
   send(response: ServerResponse): Promise<void> | void
 }
 
+/** How one API spells requests and answers. */
+interface Dialect {
+  findProblem(body: unknown): HistoryProblem | undefined
+  /** The request with its conversation as chat messages. */
+  read(body: Record<string, unknown>): ScriptRequest
+  whole(turn: AnswerTurn, request: ScriptRequest, index: number): string
+  events(turn: AnswerTurn, request: ScriptRequest, index: number): string[]
+}
+
+const CHAT: Dialect = {
+  findProblem: findHistoryProblem,
+  read: (body) => body as unknown as ScriptRequest,
+  whole: completionBody,
+  events: completionEvents,
+}
+
+/** By path, below the base URL. */
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  '/chat/completions': CHAT,
+  '/responses': {
+    findProblem: findInputProblem,
+    read: conversationOf,
+    whole: responseBody,
+    events: responseEvents,
+  },
+}
+
+function dialectOf({ method, url = '' }: IncomingMessage): Dialect | undefined {
+  return method === 'POST' ? DIALECTS[url.replace(/\?.*/, '').replace(/^\/v1/, '')] : undefined
+}
+
 /** Says for one request after the other what the script has for it. `wait` resolves when a gate is opened. */
 export function createPlanner(script: ServerScript, wait: (gate: string) => Promise<void>) {
   const visits = new Map<string, number>()
   let chosen = 0
 
   return (request: IncomingMessage, body: string): Plan => {
-    const refusal = refuse(script, request, body)
+    const dialect = dialectOf(request)
+    if (!dialect) return planFailure('refused', unknownPath(request))
+    const refusal = refuse(script, dialect, body)
     if (refusal) return planFailure('refused', refusal)
 
-    const parsed = JSON.parse(body) as ScriptRequest
+    const parsed = dialect.read(JSON.parse(body))
     const { index, turn, key, length } = chooseTurn(script, parsed.messages, chosen++)
     if (!turn) return planFailure('exhausted', exhausted(index, length))
 
@@ -39,15 +73,15 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
     return {
       outcome: 'answer',
       turn: index,
-      send: (response) => answer(turn as AnswerTurn, parsed, index, response),
+      send: (response) => answer(turn as AnswerTurn, { dialect, request: parsed, index }, response),
     }
   }
 
-  async function answer(turn: AnswerTurn, request: ScriptRequest, index: number, response: ServerResponse) {
+  async function answer(turn: AnswerTurn, { dialect, request, index }: Asked, response: ServerResponse) {
     if (turn.hold !== undefined) await wait(turn.hold)
     const parts = request.stream
-      ? completionEvents(turn, request, index)
-      : halves(completionBody(turn, request, index))
+      ? dialect.events(turn, request, index)
+      : halves(dialect.whole(turn, request, index))
     response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
     if (turn.holdMidway !== undefined) {
       const middle = Math.ceil(parts.length / 2)
@@ -59,6 +93,12 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
   }
 }
 
+interface Asked {
+  readonly dialect: Dialect
+  readonly request: ScriptRequest
+  readonly index: number
+}
+
 function planFault(fault: Fault, turn: number): Plan {
   const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
   return { outcome, turn, send: (response) => sendFault(fault, response) }
@@ -68,15 +108,15 @@ function planFailure(outcome: string, failure: Failure): Plan {
   return { outcome, problem: failure.message, send: (response) => sendFailure(failure, response) }
 }
 
-function refuse(script: ServerScript, request: IncomingMessage, body: string): Failure | undefined {
-  const path = (request.url ?? '').replace(/\?.*/, '')
-  if (request.method !== 'POST' || !/^(\/v1)?\/chat\/completions$/.test(path)) {
-    return { status: 404, message: `Invalid URL (${request.method} ${request.url})` }
-  }
+function unknownPath({ method, url }: IncomingMessage): Failure {
+  return { status: 404, message: `Invalid URL (${method} ${url})` }
+}
+
+function refuse(script: ServerScript, { findProblem }: Dialect, body: string): Failure | undefined {
   const parsed = parseJson(body)
   if (parsed === undefined)
     return { status: 400, message: 'We could not parse the JSON body of your request.' }
-  const problem = findHistoryProblem(parsed)
+  const problem = findProblem(parsed)
   if (problem) return { status: 400, ...problem }
   if (script.refuseStreamOptions && 'stream_options' in (parsed as object)) {
     return {

@@ -25,7 +25,7 @@ export type ScriptedTurn = AnswerTurn | Fault
 export interface AnswerTurn {
   readonly content?: string | null | undefined
   readonly tool_calls?: readonly ScriptedCall[] | undefined
-  /** Further fields of the message, such as `reasoning_content`. */
+  /** Further fields of the message, such as `reasoning_content`, which is a reasoning item in a response. */
   readonly message?: Readonly<Record<string, unknown>>
   readonly finish_reason?: string
   /** `null`: the answer has no usage. By default it is estimated from the texts' lengths. */

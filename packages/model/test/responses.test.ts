@@ -1,0 +1,462 @@
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { ScriptedTurn, ServerScript } from '@delta/testkit'
+import fc from 'fast-check'
+import type { ResponseCreateParams } from 'openai/resources/responses/responses'
+import { describe, expect, test } from 'vitest'
+import type { ChatMessage, ChatRequest, ModelDelta, ToolMessage } from '../src/index.js'
+import { reasoningOf } from '../src/response.js'
+import { fromWire, toWire } from '../src/wire.js'
+import { failureOf, modelBehind, request, STREAM, start, streamed } from './server.js'
+
+const startResponses = (script: readonly ScriptedTurn[] | ServerScript) => start(script, { api: 'responses' })
+const behind = (answer: (response: ServerResponse) => void) => modelBehind(answer, { api: 'responses' })
+
+const picture = Buffer.from('a picture')
+const blob = createHash('sha256').update(picture).digest('hex')
+const image = { type: 'image', blob, media_type: 'image/png', bytes: picture.length } as const
+const file = { ...image, type: 'file', media_type: 'application/pdf', name: 'a.pdf' } as const
+const uri = (type: string) => `data:${type};base64,${picture.toString('base64')}`
+
+function bodyOf(messages: readonly ChatMessage[], more: Partial<ChatRequest> = {}) {
+  return toWire('responses', { model: 'm', messages, ...more }, () => picture)
+}
+
+function answer(output: readonly unknown[], more: object = {}) {
+  return fromWire('responses', {
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    model: 'm-1',
+    output,
+    ...more,
+  })
+}
+
+const message = (...texts: string[]) => ({
+  id: 'msg_1',
+  type: 'message',
+  status: 'completed',
+  role: 'assistant',
+  content: texts.map((text) => ({ type: 'output_text', text, annotations: [], logprobs: [] })),
+})
+const call = (call_id: string, name = 'look', text = '{}') => ({
+  id: `fc_${call_id}`,
+  type: 'function_call',
+  status: 'completed',
+  call_id,
+  name,
+  arguments: text,
+})
+const reasoning = {
+  id: 'rs_1',
+  type: 'reasoning',
+  summary: [
+    { type: 'summary_text', text: 'First.' },
+    { type: 'summary_text', text: 'Second.' },
+  ],
+  encrypted_content: 'gAAAA',
+}
+
+describe('a request', () => {
+  const body = bodyOf(
+    [
+      { role: 'developer', content: 'Rules.', prompt_cache: true },
+      { role: 'user', content: [{ type: 'text', text: 'See' }, image, file], prompt_cache: true },
+      {
+        role: 'assistant',
+        content: 'Hm.',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{' } }],
+      },
+      {
+        role: 'tool',
+        tool_call_id: 'c1',
+        content: [{ type: 'text', text: 'ok', prompt_cache: true }, image],
+        is_error: true,
+      },
+      { role: 'user', content: '', prompt_cache: true },
+    ],
+    {
+      stream: true,
+      temperature: 0,
+      include: ['file_search_call.results'],
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'look', description: 'Looks.', parameters: { type: 'object' } },
+        },
+        { type: 'function', function: { name: 'strict', strict: true } },
+      ],
+    },
+  ).body
+
+  test('has items in place of messages, flat tools, and keeps nothing on the server; parameters go as they are', () => {
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit' } }
+    expect(body).toEqual({
+      model: 'm',
+      stream: true,
+      temperature: 0,
+      store: false,
+      include: ['file_search_call.results', 'reasoning.encrypted_content'],
+      tools: [
+        {
+          type: 'function',
+          name: 'look',
+          description: 'Looks.',
+          parameters: { type: 'object' },
+          strict: false,
+        },
+        { type: 'function', name: 'strict', parameters: null, strict: true },
+      ],
+      input: [
+        { role: 'developer', content: [{ type: 'input_text', text: 'Rules.', ...mark }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'See' },
+            { type: 'input_image', detail: 'auto', image_url: uri('image/png') },
+            { type: 'input_file', filename: 'a.pdf', file_data: uri('application/pdf'), ...mark },
+          ],
+        },
+        { role: 'assistant', content: 'Hm.' },
+        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{' },
+        {
+          type: 'function_call_output',
+          call_id: 'c1',
+          output: [
+            { type: 'input_text', text: 'ok', ...mark },
+            { type: 'input_image', detail: 'auto', image_url: uri('image/png') },
+          ],
+        },
+        { role: 'user', content: '' },
+      ],
+    })
+  })
+
+  test('has the shape that the openai package wants', () => {
+    // `tsc` judges this literal, and the test above that it is what is sent.
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit' } } as const
+    const typed: ResponseCreateParams = {
+      model: 'm',
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: null, strict: false }],
+      input: [
+        { role: 'developer', content: [{ type: 'input_text', text: 'Rules.', ...mark }] },
+        {
+          role: 'user',
+          content: [{ type: 'input_image', detail: 'auto', image_url: uri('image/png'), ...mark }],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'input_file', filename: 'a.pdf', file_data: uri('application/pdf'), ...mark }],
+        },
+        { role: 'assistant', content: 'Hm.' },
+        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{' },
+        {
+          type: 'function_call_output',
+          call_id: 'c1',
+          output: [{ type: 'input_image', detail: 'auto', image_url: uri('image/png'), ...mark }],
+        },
+      ],
+    }
+    const made = bodyOf(
+      [
+        { role: 'developer', content: 'Rules.', prompt_cache: true },
+        { role: 'user', content: [image], prompt_cache: true },
+        { role: 'user', content: [file], prompt_cache: true },
+        {
+          role: 'assistant',
+          content: 'Hm.',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: [image], prompt_cache: true },
+      ],
+      { tools: [{ type: 'function', function: { name: 'look', description: 'Looks.' } }] },
+    )
+    expect(made.body).toEqual(typed)
+  })
+
+  test('notes what another API answered and this one cannot take; text and calls go', () => {
+    const { body: made, leftOut } = bodyOf([
+      { role: 'assistant', content: 'One.', items: { api: 'messages', list: [{}, {}], iteration: 3 } },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'Hm.',
+        tool_calls: [
+          {
+            id: 'c',
+            type: 'function',
+            function: { name: 'n', arguments: '{}' },
+            extra_content: { signature: 's' },
+          },
+        ],
+      },
+    ])
+    expect(made.input).toEqual([
+      { role: 'assistant', content: 'One.' },
+      { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
+    ])
+    expect(leftOut).toEqual([
+      { iteration: 3, api: 'messages', items: 2 },
+      { api: 'chat', items: 2 },
+    ])
+  })
+
+  test('asks for no encrypted reasoning with include: null, for models that have none', () => {
+    expect(bodyOf([], { include: null }).body.include).toBe(null)
+  })
+})
+
+describe('an answer', () => {
+  test('keeps its items; text and calls are also in the words of a chat', () => {
+    const output = [reasoning, message('I ', 'look.'), call('c1', 'look', '{"a":'), { type: 'news', n: 1 }]
+    const usage = { input_tokens: 3 }
+    expect(answer(output, { usage })).toEqual({
+      message: {
+        role: 'assistant',
+        content: 'I look.',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"a":' } }],
+        items: { api: 'responses', list: output },
+      },
+      finishReason: 'tool_calls',
+      usage,
+      model: 'm-1',
+      raw: expect.objectContaining({ id: 'resp_1', output }),
+    })
+    expect(reasoningOf(answer(output).message)).toBe('First.\n\nSecond.')
+  })
+
+  test('may be a refusal, several messages, or no message', () => {
+    const refusal = { ...message(), content: [{ type: 'refusal', refusal: 'No.' }] }
+    expect(answer([refusal]).message.content).toBe('No.')
+    expect(answer([message('One.'), message(''), message('Two.')]).message.content).toBe('One.\n\nTwo.')
+    expect(answer([reasoning]).message.content).toBe(null)
+  })
+
+  test.each([
+    [{}, [message('x')], 'stop'],
+    [{}, [call('c')], 'tool_calls'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, [call('c')], 'length'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, [], 'content_filter'],
+  ])('%j ends for a reason that every API has', (more, output, reason) => {
+    expect(answer(output, more).finishReason).toBe(reason)
+  })
+
+  test.each([
+    [{ output: 'x' }, 'it has no list "output"'],
+    [{ output: [], status: 'cancelled' }, 'its status is "cancelled"'],
+    [{ output: [{ n: 2 ** 53 }] }, 'a number beyond 2^53'],
+    [{ output: [{ ...call('c'), name: 1 }] }, 'a function_call lacks its call_id, name or arguments'],
+  ])('%j is none', (value, said) => {
+    expect(() => fromWire('responses', value)).toThrow(said)
+  })
+
+  test('a lone surrogate becomes a replacement character; in arguments it is spelled out', () => {
+    const { message: read } = answer([message('a\ud800'), call('c', 'look', '"\ud800"')])
+    expect(read.content).toBe('a\ufffd')
+    expect(read.tool_calls?.[0]?.function.arguments).toBe('"\\ud800"')
+    expect(read.items?.list).toEqual([message('a\ufffd'), call('c', 'look', '"\\ud800"')])
+  })
+})
+
+test('every item comes back as it was, in order, among foreign ones; results have the ids of their calls', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 8 })
+  const item = fc.oneof(
+    fc.array(text, { maxLength: 3 }).map((texts) => message(...texts)),
+    text.map((encrypted_content) => ({ ...reasoning, encrypted_content })),
+    fc
+      .record({ type: fc.constant('unheard_of'), value: fc.jsonValue() })
+      .filter((value) => !/\d{16}|e\+/.test(JSON.stringify(value))),
+    fc.tuple(text, text).map(([name, said]) => ({ ...call('', name, said), isCall: true })),
+  )
+  const turn = fc.record({
+    items: fc.array(item, { maxLength: 6 }),
+    isForeign: fc.boolean(),
+    parts: fc.boolean(),
+    said: text,
+  })
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 5 }), (turns) => {
+      const messages: ChatMessage[] = []
+      const expected: unknown[] = []
+      const foreign: unknown[] = []
+      for (const [number, { items, isForeign, parts, said }] of turns.entries()) {
+        const list = items.map((each, at) =>
+          'isCall' in each ? { ...each, call_id: `own_${number}_${at}` } : each,
+        )
+        const { message: read } = answer(list)
+        const calls = read.tool_calls?.map((each, at) => ({ ...each, id: `canonical_${number}_${at}` }))
+        const results = (calls ?? []).map(({ id }): ToolMessage => {
+          return {
+            role: 'tool',
+            tool_call_id: id,
+            content: parts ? [{ type: 'text', text: said }, image] : said,
+          }
+        })
+        messages.push(
+          {
+            ...read,
+            ...(calls && { tool_calls: calls }),
+            ...(isForeign && { items: { api: 'messages', list } }),
+          },
+          ...results,
+        )
+        const ids = read.tool_calls?.map(({ id }) => id) ?? []
+        if (isForeign) foreign.push({ api: 'messages', items: list.length })
+        else expected.push(...list)
+        if (isForeign && (read.content || !calls))
+          expected.push({ role: 'assistant', content: read.content ?? '' })
+        for (const each of (isForeign && calls) || [])
+          expected.push({
+            type: 'function_call',
+            call_id: each.id,
+            name: each.function.name,
+            arguments: each.function.arguments,
+          })
+        for (const [at, { tool_call_id }] of results.entries())
+          expected.push({
+            type: 'function_call_output',
+            call_id: isForeign ? tool_call_id : ids[at],
+            output: parts
+              ? [
+                  { type: 'input_text', text: said },
+                  { type: 'input_image', detail: 'auto', image_url: uri('image/png') },
+                ]
+              : said,
+          })
+      }
+      const { body, leftOut } = bodyOf(messages)
+      expect(JSON.stringify(body.input)).toBe(JSON.stringify(expected))
+      expect(leftOut).toEqual(foreign)
+    }),
+  )
+})
+
+describe('over HTTP', () => {
+  const turn: ScriptedTurn = {
+    content: 'I will look.',
+    message: { reasoning_content: 'Let me see.' },
+    tool_calls: [
+      { name: 'a', arguments: { n: 1 } },
+      { name: 'b', arguments: '{"broken' },
+    ],
+  }
+
+  test('an answer is the same streamed or not, and its text and reasoning are heard', async () => {
+    const { model } = await startResponses([turn])
+    const heard: ModelDelta[] = []
+    const answered = await model.complete(streamed, { onDelta: (delta) => heard.push(delta) })
+    expect(await model.complete(request)).toEqual(answered)
+    expect(heard.map(({ reasoning: text = '' }) => text).join('')).toBe('Let me see.')
+    expect(heard.map(({ content = '' }) => content).join('')).toBe('I will look.')
+    expect(answered.message.items?.list).toHaveLength(4)
+  })
+
+  test.each([true, false])(
+    'after ten rounds of parallel calls every item is what was answered, streamed: %s',
+    async (stream) => {
+      const { server, model } = await startResponses([
+        { ...turn, times: 10 },
+        { content: 'It said {{last_observation}}.' },
+      ])
+      const messages: ChatMessage[] = [...request.messages]
+      const answered: unknown[] = []
+      for (let round = 1; round <= 11; round++) {
+        const asked = { model: 'm', messages, stream }
+        const bytes = Buffer.from(JSON.stringify(model.toWire?.(asked).body))
+        const { message: said, raw } = await model.complete(asked, { bytes })
+        expect(server.requests().at(-1)?.body).toBe(bytes.toString())
+        answered.push(...(raw as { output: unknown[] }).output)
+        const calls = (said.tool_calls ?? []).map((each, at) => ({ ...each, id: `renamed_${round}_${at}` }))
+        messages.push({ ...said, ...(calls.length > 0 && { tool_calls: calls }) })
+        for (const { id } of calls)
+          messages.push({ role: 'tool', tool_call_id: id, content: `seen ${round}` })
+      }
+      expect(messages.at(-1)?.content).toBe('It said seen 10.')
+      const input = model.toWire?.({ messages }).body.input as { type?: string; id?: string }[]
+      expect(input.filter(({ id }) => id !== undefined)).toEqual(answered)
+      expect(server.requests().every(({ outcome }) => outcome === 'answer')).toBe(true)
+    },
+  )
+
+  test('a stream that is cut after any event, or in the middle of one, is an error', async () => {
+    const { server } = await startResponses([turn])
+    const asked = JSON.stringify(toWire('responses', streamed).body)
+    const whole = await (await fetch(`${server.baseUrl}/responses`, { method: 'POST', body: asked })).text()
+    const ends = [...whole.matchAll(/\n\n/g)].map(({ index }) => index + 2).slice(0, -1)
+    const last = ends.at(-1) ?? 0
+    for (const end of [0, ...ends, 1, 50, last + 20, whole.length - 20]) {
+      const model = await behind((response) => response.writeHead(200, STREAM).end(whole.slice(0, end)))
+      expect(await failureOf(model.complete(streamed))).toMatchObject({
+        code: 'ERR_MODEL_RESPONSE',
+        retryable: true,
+      })
+    }
+    const kept = await behind((response) => response.writeHead(200, STREAM).end(whole))
+    expect((await kept.complete(streamed)).message.content).toBe('I will look.')
+  })
+
+  test('the items of a stream count where its last event has none, as some servers send it', async () => {
+    const events = [
+      { type: 'response.output_item.done', output_index: 0, item: message('Hello.') },
+      { type: 'response.completed', response: { status: 'completed', output: [] } },
+    ]
+    const model = await behind((response) =>
+      response
+        .writeHead(200, STREAM)
+        .end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')),
+    )
+    expect((await model.complete(streamed)).message.content).toBe('Hello.')
+  })
+
+  const failed = (error: object) => ({
+    type: 'response.failed',
+    response: { status: 'failed', error, output: [] },
+  })
+  test.each([
+    [
+      failed({ code: 'rate_limit_exceeded', message: 'Please try again in 2s.' }),
+      'ERR_MODEL_RATE_LIMIT',
+      true,
+      2000,
+    ],
+    [failed({ code: 'server_error', message: 'Oh.' }), 'ERR_MODEL_SERVER', true],
+    [failed({ code: 'invalid_prompt', message: 'No.' }), 'ERR_MODEL_REQUEST', false],
+    [failed({ code: 'context_length_exceeded', message: 'Long.' }), 'ERR_MODEL_TOO_LONG', false],
+    [
+      { type: 'response.failed', response: { status: 'failed', error: null, output: [] } },
+      'ERR_MODEL_RESPONSE',
+      true,
+    ],
+    [{ type: 'error', code: 'insufficient_quota', message: 'Pay.' }, 'ERR_MODEL_QUOTA', false],
+    [{ type: 'error', code: null, message: 'Oh.' }, 'ERR_MODEL_SERVER', true],
+  ])('%j is an error of its kind', async (event, code, retryable, retryAfterMs?: number) => {
+    const model = await behind((response) =>
+      response.writeHead(200, STREAM).end(`data: ${JSON.stringify(event)}\n\n`),
+    )
+    expect(await failureOf(model.complete(streamed))).toMatchObject({ code, retryable, retryAfterMs })
+  })
+
+  test('signs of life do not make a silent server an answering one', async () => {
+    const model = modelBehind(
+      (response) => {
+        response.writeHead(200, STREAM)
+        const alive = setInterval(() => response.write('data: {"type":"keepalive"}\n\n'), 20)
+        response.on('close', () => clearInterval(alive))
+      },
+      { api: 'responses', timeoutMs: 200 },
+    )
+    expect((await failureOf((await model).complete(streamed))).code).toBe('ERR_MODEL_TIMEOUT')
+  })
+
+  test('a model that cannot encrypt its reasoning is refused with the setting that helps', async () => {
+    const { model } = await startResponses([
+      { status: 400, message: 'Encrypted content is not supported with this model.' },
+    ])
+    expect((await failureOf(model.complete(request))).message).toContain(
+      'Write include: null under llm in agent.yaml.',
+    )
+  })
+})
