@@ -93,10 +93,24 @@ export function textOfParts(parts: readonly unknown[]): string {
 }
 
 /** The text of a message's reasoning under the name that its provider uses; '' for none. */
-export function reasoningOf({ reasoning_content, reasoning, reasoning_details }: Readonly<Fields>): string {
+export function reasoningOf(message: Readonly<Fields>): string {
+  const { reasoning_content, reasoning, reasoning_details, items } = message
+  if (isObject(items) && items.api === 'messages') return reasoningOfBlocks(items.list)
   const text = reasoning_content || reasoning
   if (typeof text === 'string') return text
   return Array.isArray(reasoning_details) ? textOfParts(reasoning_details) : ''
+}
+
+function reasoningOfBlocks(list: unknown): string {
+  const blocks = Array.isArray(list) ? list.filter(isObject) : []
+  return blocks.flatMap((block) => reasoningOfBlock(block) ?? []).join('\n')
+}
+
+/** The text of a thinking block of the Messages API; undefined for another block. */
+export function reasoningOfBlock({ type, thinking, data }: Fields): string | undefined {
+  if (type === 'thinking') return typeof thinking === 'string' ? thinking : ''
+  if (type !== 'redacted_thinking') return undefined
+  return `[redacted, ${Buffer.byteLength(String(data), 'base64')} bytes]`
 }
 
 /** Unreadable calls must not vanish: without them the message would pass for the final answer. */
@@ -161,11 +175,12 @@ export function mapStrings(value: unknown, change: (text: string) => string): un
   )
 }
 
-function malformed(what: string, said: unknown): ModelError {
+/** The error for an answer that is not what an API answers. */
+export function malformed(what: string, said: unknown, expected = 'a chat completion'): ModelError {
   const text = JSON.stringify(said) ?? String(said)
   return new ModelError(
     'ERR_MODEL_RESPONSE',
-    `The answer is not a chat completion: ${what}. It says: ${text.slice(0, 200)}`,
+    `The answer is not ${expected}: ${what}. It says: ${text.slice(0, 200)}`,
     { retryable: true },
   )
 }

@@ -1,9 +1,13 @@
 import type { Api, BlobReader, ChatRequest, ChatResponse, LeftOut, WireRequest } from './chat.js'
 import { chatFormat } from './chat-format.js'
 import { type Format, noBlobs } from './format.js'
+import { messagesFormat } from './messages-format.js'
 
 /** The APIs that a server may speak. */
-export const FORMATS: Readonly<Record<Api, Format>> = { chat: chatFormat } as Record<Api, Format>
+export const FORMATS: Readonly<Record<Api, Format>> = {
+  chat: chatFormat,
+  messages: messagesFormat,
+} as Record<Api, Format>
 
 /**
  * The body of a request as an API wants it. Pure.
