@@ -1,8 +1,21 @@
-import type { AnswerTurn, ScriptedCall, ScriptRequest } from './script.js'
+import { findHistoryProblem } from './history.js'
+import type { AnswerTurn, Dialect, ScriptedCall, ScriptRequest } from './script.js'
 import { textOf } from './script.js'
 
+/** Chat completions. */
+export const chatDialect: Dialect = {
+  findProblem: findHistoryProblem,
+  read: (body) => body as unknown as ScriptRequest,
+  body: completionBody,
+  events: completionEvents,
+  error({ status, message, param = null, code = null }) {
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+    return { error: { message, type, param, code } }
+  },
+}
+
 /** The body of a whole `chat.completion` answer. */
-export function completionBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
+function completionBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
   return JSON.stringify({
     ...envelope(request, index, 'chat.completion'),
     choices: [{ index: 0, message: answerMessage(turn, request, index), finish_reason: finishReason(turn) }],
@@ -11,7 +24,7 @@ export function completionBody(turn: AnswerTurn, request: ScriptRequest, index: 
 }
 
 /** The same answer as server-sent events, each one an element: words, pieces of arguments, usage, `[DONE]`. */
-export function completionEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
+function completionEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const { content, tool_calls, role: _role, ...rest } = answerMessage(turn, request, index)
   const deltas = [
     { role: 'assistant', content: content === null ? null : '' },
@@ -32,7 +45,7 @@ export function completionEvents(turn: AnswerTurn, request: ScriptRequest, index
   ]
 }
 
-interface AnswerMessage {
+export interface AnswerMessage {
   role: 'assistant'
   content: string | null
   tool_calls?: WireCall[]
@@ -45,7 +58,7 @@ interface WireCall {
   function: { name: string; arguments: string }
 }
 
-function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
+export function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
   const observation = lastObservation(request)
   const fill = (text: string) => fillIn(text, observation)
   const calls = turn.tool_calls?.map((call, position) =>
@@ -89,7 +102,7 @@ function callDeltas(call: WireCall, index: number): object[] {
 }
 
 /** Cuts a text into words that join to the same text; anything else is one piece. */
-function pieces(value: unknown): unknown[] {
+export function pieces(value: unknown): unknown[] {
   return typeof value === 'string' ? (value.match(/\s*\S+|\s+$/g) ?? []) : [value]
 }
 
@@ -108,7 +121,7 @@ function usageOf(turn: AnswerTurn, request: ScriptRequest, index: number): objec
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-function estimateTokens(text: string): number {
+export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 

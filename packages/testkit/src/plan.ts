@@ -1,15 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { completionBody, completionEvents } from './completion.js'
-import { findHistoryProblem } from './history.js'
+import { chatDialect } from './completion.js'
+import { messagesDialect } from './messages.js'
 import {
   type AnswerTurn,
   chooseTurn,
+  type Dialect,
+  type Failure,
   type Fault,
   type FaultName,
   isFault,
   type ScriptRequest,
   type ServerScript,
 } from './script.js'
+
+/** By the path behind the base URL, which ends in `/v1`. */
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  '/chat/completions': chatDialect,
+  '/messages': messagesDialect,
+}
 
 /** What a request gets, and how it is sent. */
 export interface Plan {
@@ -25,29 +33,32 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
   let chosen = 0
 
   return (request: IncomingMessage, body: string): Plan => {
-    const refusal = refuse(script, request, body)
-    if (refusal) return planFailure('refused', refusal)
+    const path = (request.url ?? '').replace(/\?.*/, '').replace(/^\/v1/, '')
+    const dialect = DIALECTS[path] ?? chatDialect
+    const isKnown = request.method === 'POST' && path in DIALECTS
+    const refusal = isKnown ? refuse(script, dialect, body) : noSuchPath(request)
+    if (refusal) return planFailure('refused', refusal, dialect)
 
-    const parsed = JSON.parse(body) as ScriptRequest
+    const parsed = dialect.read(JSON.parse(body))
     const { index, turn, key, length } = chooseTurn(script, parsed.messages, chosen++)
-    if (!turn) return planFailure('exhausted', exhausted(index, length))
+    if (!turn) return planFailure('exhausted', exhausted(index, length), dialect)
 
     const visit = visits.get(key) ?? 0
     visits.set(key, visit + 1)
     const fault = isFault(turn) ? turn : turn.before?.[visit]
-    if (fault) return planFault(fault, index)
+    if (fault) return planFault(fault, index, dialect)
     return {
       outcome: 'answer',
       turn: index,
-      send: (response) => answer(turn as AnswerTurn, parsed, index, response),
+      send: (response) => answer(turn as AnswerTurn, { dialect, request: parsed, index }, response),
     }
   }
 
-  async function answer(turn: AnswerTurn, request: ScriptRequest, index: number, response: ServerResponse) {
+  async function answer(turn: AnswerTurn, { dialect, request, index }: Asked, response: ServerResponse) {
     if (turn.hold !== undefined) await wait(turn.hold)
     const parts = request.stream
-      ? completionEvents(turn, request, index)
-      : halves(completionBody(turn, request, index))
+      ? dialect.events(turn, request, index)
+      : halves(dialect.body(turn, request, index))
     response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
     if (turn.holdMidway !== undefined) {
       const middle = Math.ceil(parts.length / 2)
@@ -59,24 +70,30 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
   }
 }
 
-function planFault(fault: Fault, turn: number): Plan {
+interface Asked {
+  readonly dialect: Dialect
+  readonly request: ScriptRequest
+  readonly index: number
+}
+
+function planFault(fault: Fault, turn: number, dialect: Dialect): Plan {
   const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
-  return { outcome, turn, send: (response) => sendFault(fault, response) }
+  return { outcome, turn, send: (response) => sendFault(fault, dialect, response) }
 }
 
-function planFailure(outcome: string, failure: Failure): Plan {
-  return { outcome, problem: failure.message, send: (response) => sendFailure(failure, response) }
+function planFailure(outcome: string, failure: Failure, dialect: Dialect): Plan {
+  return { outcome, problem: failure.message, send: (response) => sendFailure(failure, dialect, response) }
 }
 
-function refuse(script: ServerScript, request: IncomingMessage, body: string): Failure | undefined {
-  const path = (request.url ?? '').replace(/\?.*/, '')
-  if (request.method !== 'POST' || !/^(\/v1)?\/chat\/completions$/.test(path)) {
-    return { status: 404, message: `Invalid URL (${request.method} ${request.url})` }
-  }
+function noSuchPath({ method, url }: IncomingMessage): Failure {
+  return { status: 404, message: `Invalid URL (${method} ${url})` }
+}
+
+function refuse(script: ServerScript, dialect: Dialect, body: string): Failure | undefined {
   const parsed = parseJson(body)
   if (parsed === undefined)
     return { status: 400, message: 'We could not parse the JSON body of your request.' }
-  const problem = findHistoryProblem(parsed)
+  const problem = dialect.findProblem(parsed as Record<string, unknown>)
   if (problem) return { status: 400, ...problem }
   if (script.refuseStreamOptions && 'stream_options' in (parsed as object)) {
     return {
@@ -109,22 +126,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An error answer in OpenAI's shape. */
-interface Failure {
-  readonly status: number
-  readonly message: string
-  readonly param?: string
-  readonly code?: string
+function sendFailure(failure: Failure, dialect: Dialect, response: ServerResponse): void {
+  response.writeHead(failure.status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(dialect.error(failure)))
 }
 
-function sendFailure(failure: Failure, response: ServerResponse): void {
-  const { status, message, param = null, code = null } = failure
-  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ error: { message, type, param, code } }))
-}
-
-function sendFault(fault: Fault, response: ServerResponse): void {
+function sendFault(fault: Fault, dialect: Dialect, response: ServerResponse): void {
   if ('fault' in fault) {
     BY_NAME[fault.fault](response)
     return
@@ -137,7 +144,7 @@ function sendFault(fault: Fault, response: ServerResponse): void {
     return
   }
   const { status, message = `Scripted failure ${status}.`, code } = fault
-  sendFailure({ status, message, ...(code === undefined ? {} : { code }) }, response)
+  sendFailure({ status, message, ...(code === undefined ? {} : { code }) }, dialect, response)
 }
 
 const HALF_A_BODY =
