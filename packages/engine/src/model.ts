@@ -66,8 +66,10 @@ export async function modelFor(
 
 /** Loads only the package of this provider. */
 async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModelOptions): Promise<ChatModel> {
-  if (provider === 'anthropic')
-    throw new EngineError('ERR_ENGINE_USAGE', 'provider: anthropic is not built yet.') // TODO(lead): @delta/model/anthropic
+  if (provider === 'anthropic') {
+    const { anthropicModel } = await import('@delta/model/anthropic')
+    return anthropicModel(options)
+  }
   const { openAiModel } = await import('@delta/model/openai')
   return openAiModel({ ...options, api })
 }

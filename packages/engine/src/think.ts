@@ -139,7 +139,13 @@ async function askModel(
     state.run.journal.sync()
     try {
       const response = await complete(state, request, invocation, iteration)
-      return { value: { response, ref: invocation.ref, requestBytes: invocation.bytesWithoutBlobs + bytesOfMedia(request.messages) } }
+      return {
+        value: {
+          response,
+          ref: invocation.ref,
+          requestBytes: invocation.bytesWithoutBlobs + bytesOfMedia(request.messages),
+        },
+      }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       firstFailure ??= performance.now()

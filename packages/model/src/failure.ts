@@ -15,6 +15,8 @@ export interface Asked {
   readonly url: string
   readonly model: string | undefined
   readonly hasKey: boolean
+  /** The provider's variable for a key. Default `OPENAI_API_KEY`. */
+  readonly keyName?: string | undefined
 }
 
 /** An answer with another status than 2xx. */
@@ -61,12 +63,24 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   if (!error) return undefined
   const said = serverWords(JSON.stringify({ error }))
   const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
-  const status = digits === undefined ? undefined : Number(digits)
+  const status =
+    digits === undefined ? (body.type === 'error' ? STATUS[said.code] : undefined) : Number(digits)
   const { code, advice } = kindOf(status, said, asked)
   const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
   const retryAfterMs = isTransient(code) ? waitInWords(said.message) : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
   return new ModelError(code, message, { status, retryable: isTransient(code) && !isTooLong, retryAfterMs })
+}
+
+/** The statuses of Anthropic's errors, which in a stream come as `{"type": "error", "error": {"type": …}}`. */
+const STATUS: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
 }
 
 interface ServerWords {
@@ -137,7 +151,7 @@ interface FailureKind {
 function kindOf(
   status: number | undefined,
   { code, message }: ServerWords,
-  { url, model, hasKey }: Asked,
+  { url, model, hasKey, keyName = 'OPENAI_API_KEY' }: Asked,
   answer?: FailedAnswer,
 ): FailureKind {
   if (UNUSABLE_OUTPUT.test(code)) return SERVER_FAULT
@@ -159,8 +173,8 @@ function kindOf(
       'ERR_MODEL_ACCESS',
       'refused access',
       hasKey
-        ? 'Check that the API key (DELTA_API_KEY or OPENAI_API_KEY) is valid, belongs to this base URL, and may use this model.'
-        : 'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+        ? `Check that the API key (DELTA_API_KEY or ${keyName}) is valid, belongs to this base URL, and may use this model.`
+        : `No API key is set. Put one into .env or the environment, as DELTA_API_KEY or ${keyName}.`,
     )
   if (status === 404 || (status === undefined && NO_SUCH_PATH.test(message)))
     return kind(
@@ -212,7 +226,7 @@ function refused(advice: string): FailureKind {
 function baseUrlAt(location: string, from: string): string {
   if (!URL.canParse(location, from)) return 'the new address'
   const { origin, pathname } = new URL(location, from)
-  return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
+  return `${origin}${pathname.replace(/\/(chat\/completions|v1\/messages)\/?$/, '')}`
 }
 
 function isTransient(code: ModelErrorCode): boolean {

@@ -27,10 +27,12 @@ export interface Vendor {
   /** Appended to the base URL. */
   readonly path: string
   readonly baseUrl: string
+  /** The variable that holds a key for this vendor. */
+  readonly keyName: string
   /** Loads the vendor's package, and makes a client of it. */
   connect(options: ClientOptions): Promise<Client>
-  /** The headers that the client adds for its own API, for the record. */
-  readonly headerNames: readonly string[]
+  /** Headers of this API. Set here, because the clients also add headers that the environment names. Null: never sent. */
+  readonly headers: Readonly<Record<string, string | null>>
 }
 
 /** The options that both vendors' clients have under the same names. */
@@ -56,7 +58,8 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   const apiKey = checkKey(options.apiKey)
   const { timeoutMs = LLM_DEFAULTS.timeoutMs, headers = {} } = options
   const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}${path}`
-  const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...vendor.headerNames]
+  const own = Object.keys(vendor.headers).filter((name) => vendor.headers[name] !== null)
+  const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...own]
   const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
   const server: Server = { vendor, baseUrl, apiKey, headers }
 
@@ -65,7 +68,7 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
 
     async complete(request, { signal, bytes: given, blobs, onDelta } = {}) {
       const bytes = given ?? Buffer.from(JSON.stringify(toWire(api, request, blobs).body))
-      const asked = { url, model: request.model, hasKey: apiKey !== undefined }
+      const asked = { url, model: request.model, hasKey: apiKey !== undefined, keyName: vendor.keyName }
       const timer = startIdleTimer(timeoutMs, signal)
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
       const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
@@ -118,6 +121,7 @@ async function send(body: Uint8Array, { server, asked, timer }: Sending): Promis
       authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
       accept: 'application/json',
       'user-agent': `delta-engine/${manifest.version}`,
+      ...vendor.headers,
       ...headers,
     },
     maxRetries: 0,

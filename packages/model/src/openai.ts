@@ -27,7 +27,8 @@ export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {
       api,
       path: FORMATS[api].path,
       baseUrl: LLM_DEFAULTS.baseUrl,
-      headerNames: [],
+      keyName: 'OPENAI_API_KEY',
+      headers: { 'x-api-key': null, 'anthropic-version': null },
       async connect({ apiKey = 'none', ...shared }) {
         const { OpenAI } = await import('openai').catch((cause: unknown) => {
           throw unusable('The package openai is not installed. Install it: npm install openai', cause)

@@ -95,22 +95,28 @@ export function textOfParts(parts: readonly unknown[]): string {
 /** The text of a message's reasoning, wherever its provider puts it; '' for none. */
 export function reasoningOf(message: Readonly<Fields>): string {
   const { reasoning_content, reasoning, reasoning_details: details, items } = message
+  if (isObject(items) && Array.isArray(items.list))
+    return items.list.filter(isObject).map(reasoningOfItem).filter(Boolean).join('\n\n')
   const said = reasoning_content || reasoning
   if (typeof said === 'string') return said
-  if (isObject(items) && Array.isArray(items.list))
-    return items.list.map(reasoningOfItem).filter(Boolean).join('
-
-')
   const parts = Array.isArray(details) ? details.filter(isObject) : []
   return textOfParts(parts.map(({ text, summary }) => ({ text: text ?? summary })))
 }
 
 /** The reasoning in an item of a provider: the parts of a summary are paragraphs. */
-function reasoningOfItem(item: unknown): string {
-  if (!isObject(item) || item.type !== 'reasoning') return ''
-  const { summary, content } = item
+function reasoningOfItem(item: Fields): string {
+  if (item.type !== 'reasoning') return reasoningOfBlock(item) ?? ''
+  const { summary, content, text } = item
+  if (typeof text === 'string') return text
   const parts = (list: unknown) => (Array.isArray(list) ? list.map((part) => textOfParts([part])) : [])
   return [...parts(summary), parts(content).join('')].filter(Boolean).join('\n\n')
+}
+
+/** The text of a thinking block of the Messages API; undefined for another block. */
+export function reasoningOfBlock({ type, thinking, data }: Fields): string | undefined {
+  if (type === 'thinking') return typeof thinking === 'string' ? thinking : ''
+  if (type !== 'redacted_thinking') return undefined
+  return `[redacted, ${Buffer.byteLength(String(data), 'base64')} bytes]`
 }
 
 /** Unreadable calls must not vanish: without them the message would pass for the final answer. */
@@ -179,11 +185,12 @@ export function mapStrings(value: unknown, change: (text: string) => string): un
   )
 }
 
-function malformed(what: string, said: unknown): ModelError {
+/** The error for an answer that is not what an API answers. */
+export function malformed(what: string, said: unknown, expected = 'a chat completion'): ModelError {
   const text = JSON.stringify(said) ?? String(said)
   return new ModelError(
     'ERR_MODEL_RESPONSE',
-    `The answer is not a chat completion: ${what}. It says: ${text.slice(0, 200)}`,
+    `The answer is not ${expected}: ${what}. It says: ${text.slice(0, 200)}`,
     { retryable: true },
   )
 }

@@ -1,13 +1,15 @@
 import type { Api, BlobReader, ChatRequest, ChatResponse, LeftOut, WireRequest } from './chat.js'
 import { chatFormat } from './chat-format.js'
 import { type Format, noBlobs } from './format.js'
+import { messagesFormat } from './messages-format.js'
 import { responsesFormat } from './responses-format.js'
 
 /** The APIs that a server may speak. */
 export const FORMATS: Readonly<Record<Api, Format>> = {
   chat: chatFormat,
   responses: responsesFormat,
-} as Record<Api, Format>
+  messages: messagesFormat,
+}
 
 /**
  * The body of a request as an API wants it. Pure.

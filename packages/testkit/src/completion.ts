@@ -1,8 +1,21 @@
-import type { AnswerTurn, ScriptedCall, ScriptRequest } from './script.js'
+import { findHistoryProblem } from './history.js'
+import type { AnswerTurn, Dialect, ScriptedCall, ScriptRequest } from './script.js'
 import { textOf } from './script.js'
 
+/** Chat completions. */
+export const chatDialect: Dialect = {
+  findProblem: findHistoryProblem,
+  read: (body) => body as unknown as ScriptRequest,
+  body: completionBody,
+  events: completionEvents,
+  error({ status, message, param = null, code = null }) {
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+    return { error: { message, type, param, code } }
+  },
+}
+
 /** The body of a whole `chat.completion` answer. */
-export function completionBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
+function completionBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
   return JSON.stringify({
     ...envelope(request, index, 'chat.completion'),
     choices: [{ index: 0, message: answerMessage(turn, request, index), finish_reason: finishReason(turn) }],
@@ -11,7 +24,7 @@ export function completionBody(turn: AnswerTurn, request: ScriptRequest, index: 
 }
 
 /** The same answer as server-sent events, each one an element: words, pieces of arguments, usage, `[DONE]`. */
-export function completionEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
+function completionEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const { content, tool_calls, role: _role, ...rest } = answerMessage(turn, request, index)
   const deltas = [
     { role: 'assistant', content: content === null ? null : '' },
@@ -32,7 +45,7 @@ export function completionEvents(turn: AnswerTurn, request: ScriptRequest, index
   ]
 }
 
-interface AnswerMessage {
+export interface AnswerMessage {
   role: 'assistant'
   content: string | null
   tool_calls?: WireCall[]

@@ -1,16 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { completionBody, completionEvents } from './completion.js'
-import { findHistoryProblem, type HistoryProblem } from './history.js'
-import { conversationOf, findInputProblem, responseBody, responseEvents } from './responses.js'
+import { chatDialect } from './completion.js'
+import { messagesDialect } from './messages.js'
+import { responsesDialect } from './responses.js'
 import {
   type AnswerTurn,
   chooseTurn,
+  type Dialect,
+  type Failure,
   type Fault,
   type FaultName,
   isFault,
   type ScriptRequest,
   type ServerScript,
 } from './script.js'
+
+/** By the path behind the base URL, which ends in `/v1`. */
+const DIALECTS: Readonly<Record<string, Dialect>> = {
+  '/chat/completions': chatDialect,
+  '/messages': messagesDialect,
+  '/responses': responsesDialect,
+}
 
 /** What a request gets, and how it is sent. */
 export interface Plan {
@@ -20,56 +29,26 @@ export interface Plan {
   send(response: ServerResponse): Promise<void> | void
 }
 
-/** How one API spells requests and answers. */
-interface Dialect {
-  findProblem(body: unknown): HistoryProblem | undefined
-  /** The request with its conversation as chat messages. */
-  read(body: Record<string, unknown>): ScriptRequest
-  whole(turn: AnswerTurn, request: ScriptRequest, index: number): string
-  events(turn: AnswerTurn, request: ScriptRequest, index: number): string[]
-}
-
-const CHAT: Dialect = {
-  findProblem: findHistoryProblem,
-  read: (body) => body as unknown as ScriptRequest,
-  whole: completionBody,
-  events: completionEvents,
-}
-
-/** By path, below the base URL. */
-const DIALECTS: Readonly<Record<string, Dialect>> = {
-  '/chat/completions': CHAT,
-  '/responses': {
-    findProblem: findInputProblem,
-    read: conversationOf,
-    whole: responseBody,
-    events: responseEvents,
-  },
-}
-
-function dialectOf({ method, url = '' }: IncomingMessage): Dialect | undefined {
-  return method === 'POST' ? DIALECTS[url.replace(/\?.*/, '').replace(/^\/v1/, '')] : undefined
-}
-
 /** Says for one request after the other what the script has for it. `wait` resolves when a gate is opened. */
 export function createPlanner(script: ServerScript, wait: (gate: string) => Promise<void>) {
   const visits = new Map<string, number>()
   let chosen = 0
 
   return (request: IncomingMessage, body: string): Plan => {
-    const dialect = dialectOf(request)
-    if (!dialect) return planFailure('refused', unknownPath(request))
-    const refusal = refuse(script, dialect, body)
-    if (refusal) return planFailure('refused', refusal)
+    const path = (request.url ?? '').replace(/\?.*/, '').replace(/^\/v1/, '')
+    const dialect = DIALECTS[path] ?? chatDialect
+    const isKnown = request.method === 'POST' && path in DIALECTS
+    const refusal = isKnown ? refuse(script, dialect, body) : noSuchPath(request)
+    if (refusal) return planFailure('refused', refusal, dialect)
 
     const parsed = dialect.read(JSON.parse(body))
     const { index, turn, key, length } = chooseTurn(script, parsed.messages, chosen++)
-    if (!turn) return planFailure('exhausted', exhausted(index, length))
+    if (!turn) return planFailure('exhausted', exhausted(index, length), dialect)
 
     const visit = visits.get(key) ?? 0
     visits.set(key, visit + 1)
     const fault = isFault(turn) ? turn : turn.before?.[visit]
-    if (fault) return planFault(fault, index)
+    if (fault) return planFault(fault, index, dialect)
     return {
       outcome: 'answer',
       turn: index,
@@ -81,7 +60,7 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
     if (turn.hold !== undefined) await wait(turn.hold)
     const parts = request.stream
       ? dialect.events(turn, request, index)
-      : halves(dialect.whole(turn, request, index))
+      : halves(dialect.body(turn, request, index))
     response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
     if (turn.holdMidway !== undefined) {
       const middle = Math.ceil(parts.length / 2)
@@ -99,24 +78,24 @@ interface Asked {
   readonly index: number
 }
 
-function planFault(fault: Fault, turn: number): Plan {
+function planFault(fault: Fault, turn: number, dialect: Dialect): Plan {
   const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
-  return { outcome, turn, send: (response) => sendFault(fault, response) }
+  return { outcome, turn, send: (response) => sendFault(fault, dialect, response) }
 }
 
-function planFailure(outcome: string, failure: Failure): Plan {
-  return { outcome, problem: failure.message, send: (response) => sendFailure(failure, response) }
+function planFailure(outcome: string, failure: Failure, dialect: Dialect): Plan {
+  return { outcome, problem: failure.message, send: (response) => sendFailure(failure, dialect, response) }
 }
 
-function unknownPath({ method, url }: IncomingMessage): Failure {
+function noSuchPath({ method, url }: IncomingMessage): Failure {
   return { status: 404, message: `Invalid URL (${method} ${url})` }
 }
 
-function refuse(script: ServerScript, { findProblem }: Dialect, body: string): Failure | undefined {
+function refuse(script: ServerScript, dialect: Dialect, body: string): Failure | undefined {
   const parsed = parseJson(body)
   if (parsed === undefined)
     return { status: 400, message: 'We could not parse the JSON body of your request.' }
-  const problem = findProblem(parsed)
+  const problem = dialect.findProblem(parsed as Record<string, unknown>)
   if (problem) return { status: 400, ...problem }
   if (script.refuseStreamOptions && 'stream_options' in (parsed as object)) {
     return {
@@ -149,22 +128,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An error answer in OpenAI's shape. */
-interface Failure {
-  readonly status: number
-  readonly message: string
-  readonly param?: string
-  readonly code?: string
+function sendFailure(failure: Failure, dialect: Dialect, response: ServerResponse): void {
+  response.writeHead(failure.status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(dialect.error(failure)))
 }
 
-function sendFailure(failure: Failure, response: ServerResponse): void {
-  const { status, message, param = null, code = null } = failure
-  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ error: { message, type, param, code } }))
-}
-
-function sendFault(fault: Fault, response: ServerResponse): void {
+function sendFault(fault: Fault, dialect: Dialect, response: ServerResponse): void {
   if ('fault' in fault) {
     BY_NAME[fault.fault](response)
     return
@@ -177,7 +146,7 @@ function sendFault(fault: Fault, response: ServerResponse): void {
     return
   }
   const { status, message = `Scripted failure ${status}.`, code } = fault
-  sendFailure({ status, message, ...(code === undefined ? {} : { code }) }, response)
+  sendFailure({ status, message, ...(code === undefined ? {} : { code }) }, dialect, response)
 }
 
 const HALF_A_BODY =

@@ -1,11 +1,20 @@
-import { answerMessage, estimateTokens, pieces } from './completion.js'
+import { answerMessage, chatDialect, estimateTokens, pieces } from './completion.js'
 import type { HistoryProblem } from './history.js'
-import type { AnswerTurn, ScriptMessage, ScriptRequest } from './script.js'
+import type { AnswerTurn, Dialect, ScriptMessage, ScriptRequest } from './script.js'
 
 type Fields = Record<string, unknown>
 
+/** OpenAI's Responses. */
+export const responsesDialect: Dialect = {
+  findProblem: findInputProblem,
+  read: conversationOf,
+  body: responseBody,
+  events: responseEvents,
+  error: chatDialect.error,
+}
+
 /** The conversation in the words of a chat, by which a script chooses its turn. Consecutive items of the model are one message. */
-export function conversationOf(body: Fields): ScriptRequest {
+function conversationOf(body: Fields): ScriptRequest {
   const messages: ScriptMessage[] = []
   let answer: { role: 'assistant'; content: string; tool_calls: Fields[] } | undefined
   for (const item of itemsOf(body)) {
@@ -26,12 +35,12 @@ export function conversationOf(body: Fields): ScriptRequest {
 }
 
 /** The body of a whole answer. A turn's `reasoning_content` becomes a reasoning item. */
-export function responseBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
+function responseBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
   return JSON.stringify(responseOf(turn, request, index))
 }
 
 /** The same answer as server-sent events, each one an element: items open, grow by words, and close; the last event holds it whole. */
-export function responseEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
+function responseEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const whole = responseOf(turn, request, index)
   const begun = { ...whole, status: 'in_progress', output: [], usage: null }
   const events: Fields[] = [
@@ -132,7 +141,7 @@ const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoni
 const PART_TYPES = ['input_text', 'input_image', 'input_file', 'output_text', 'refusal', 'reasoning_text']
 
 /** Looks for what the Responses API answers with 400. */
-export function findInputProblem(body: unknown): HistoryProblem | undefined {
+function findInputProblem(body: unknown): HistoryProblem | undefined {
   const { model, input, messages, tools, store } = Object(body) as Fields
   if (typeof model !== 'string' || model === '') return missing('model')
   if (messages !== undefined) return problem('messages', "Unsupported parameter: 'messages'.")

@@ -1,0 +1,100 @@
+import type { ModelDelta } from './chat.js'
+import { ModelError } from './errors.js'
+import { cutOff } from './failure.js'
+import type { StreamReader } from './format.js'
+import { type Fields, isObject, parseJson, reasoningOfBlock } from './response.js'
+
+/** Adds up the events of a streamed message: its envelope, and its blocks by their index. */
+export function startStream(): StreamReader {
+  const answer: StreamedMessage = { blocks: [], inputs: new Map(), isStopped: false }
+  return {
+    add(event) {
+      const { type } = event
+      if (type === 'message_start') answer.envelope = fieldsOf(event.message)
+      else if (type === 'message_delta') addToEnvelope(answer, event)
+      else if (type === 'message_stop') answer.isStopped = true
+      else if (type === 'content_block_start') return { delta: startBlock(answer, event), isEmpty: false }
+      else if (type === 'content_block_delta') return { delta: addPiece(answer, event), isEmpty: false }
+      return { delta: {}, isEmpty: type === 'ping' }
+    },
+    end() {
+      const { envelope, blocks, inputs, isStopped } = answer
+      if (!envelope || !isStopped) {
+        const texts = blocks.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+        throw cutOff(envelope && texts.join(''), 'no message_stop')
+      }
+      for (const [index, text] of inputs) {
+        // broken JSON stays text, for `read` to judge
+        if (text !== '') blocks[index] = { ...blocks[index], input: parseJson(text) ?? text }
+      }
+      return { ...envelope, content: Object.values(blocks) }
+    },
+  }
+}
+
+/** The part of a message that has arrived. */
+interface StreamedMessage {
+  envelope?: Fields
+  blocks: Fields[]
+  /** The JSON of each block's input, by the block's index. */
+  inputs: Map<number, string>
+  isStopped: boolean
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {}
+}
+
+/** The usage at the end is laid over that at the beginning, which has the counts of the prompt. */
+function addToEnvelope(answer: StreamedMessage, { type: _, delta, usage, ...rest }: Fields): void {
+  const { usage: known, ...envelope } = answer.envelope ?? {}
+  const counts = Object.entries(fieldsOf(usage)).filter(([, count]) => count !== null)
+  const total = { ...fieldsOf(known), ...Object.fromEntries(counts) }
+  answer.envelope = { ...envelope, ...fieldsOf(delta), ...rest, usage: total }
+}
+
+function startBlock({ blocks }: StreamedMessage, { index, content_block }: Fields): ModelDelta {
+  const block = fieldsOf(content_block)
+  const isFurther = blocks.some((earlier) => reasoningOfBlock(earlier) !== undefined)
+  const reasoning = reasoningOfBlock(block)
+  blocks[Number(index)] = { ...block }
+  return {
+    ...(typeof block.text === 'string' && { content: block.text }),
+    ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n' : ''}${reasoning}` }),
+  }
+}
+
+/** Adds a piece to its block, and returns its text. No piece is lost silently. */
+function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): ModelDelta {
+  const index = Number(event.index)
+  const block = blocks[index]
+  const piece = fieldsOf(event.delta)
+  if (!block) throw unknownPiece(`belongs to no block (index ${String(event.index)})`)
+  const grow = (field: string): string => {
+    const text = String(piece[field] ?? '')
+    block[field] = `${typeof block[field] === 'string' ? block[field] : ''}${text}`
+    return text
+  }
+  switch (piece.type) {
+    case 'text_delta':
+      return { content: grow('text') }
+    case 'thinking_delta':
+      return { reasoning: grow('thinking') }
+    case 'signature_delta':
+      block.signature = piece.signature // comes whole
+      return {}
+    case 'citations_delta':
+      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), piece.citation]
+      return {}
+    case 'input_json_delta':
+      inputs.set(index, `${inputs.get(index) ?? ''}${String(piece.partial_json ?? '')}`)
+      return {}
+    default:
+      throw unknownPiece(`is of an unknown type, ${JSON.stringify(piece.type)}`)
+  }
+}
+
+function unknownPiece(what: string): ModelError {
+  const text = `The stream cannot be added up: a piece ${what}. Write stream: false under llm in agent.yaml.`
+  return new ModelError('ERR_MODEL_RESPONSE', text)
+}

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto'
+import { cp } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import {
+  runProcess,
+  type ScriptedTurn,
+  type ServerScript,
+  startScriptedServer,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type AnthropicModelOptions, anthropicModel } from '../src/anthropic.js'
+import { type ChatMessage, type ChatRequest, type ModelDelta, retryDelayMs } from '../src/index.js'
+import { failureOf, STREAM } from './server.js'
+
+const request: ChatRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Go.' }] }
+const streamed = { ...request, stream: true }
+
+async function start(script: readonly ScriptedTurn[] | ServerScript, options: AnthropicModelOptions = {}) {
+  const server = await startScriptedServer(script)
+  onTestFinished(() => server.close())
+  return { server, model: anthropicModel({ baseUrl: server.baseUrl, ...options }) }
+}
+
+async function modelBehind(answer: (response: ServerResponse) => void) {
+  const server = createServer(
+    (incoming, response) => void incoming.resume().on('end', () => answer(response)),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return anthropicModel({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+const turn: ScriptedTurn = {
+  content: 'Three short words.',
+  message: { reasoning_content: 'Let me think about it.' },
+  tool_calls: [{ name: 'a', arguments: { text: 'x y z' } }, { name: 'b' }],
+}
+
+test('a streamed answer equals one that is not streamed', async () => {
+  const { model } = await start([turn])
+  const heard: ModelDelta[] = []
+  const whole = await model.complete(request)
+  const pieces = await model.complete(streamed, { onDelta: (delta) => heard.push(delta) })
+  expect(pieces).toEqual(whole)
+  expect(whole).toMatchObject({
+    finishReason: 'tool_calls',
+    model: 'm',
+    usage: { input_tokens: expect.any(Number) },
+  })
+  expect(heard.length).toBeGreaterThan(6)
+  expect(heard.map(({ content }) => content ?? '').join('')).toBe('Three short words.')
+  expect(heard.map(({ reasoning }) => reasoning ?? '').join('')).toBe('Let me think about it.')
+})
+
+test('ten rounds with parallel calls and signed thinking are accepted by a server that checks signatures and ids', async () => {
+  const rounds: ScriptedTurn[] = Array.from({ length: 10 }, (_, number) => ({
+    ...(number % 2 === 0 ? { content: `Round ${number}: {{last_observation}}` } : {}),
+    message: { reasoning_content: `  Thought ${number}.\n` },
+    tool_calls: [
+      { name: 'a', arguments: { number } },
+      { name: 'b', arguments: { text: 'ä "€"' } },
+    ],
+  }))
+  const { model, server } = await start([...rounds, { content: 'Last: {{last_observation}}' }])
+  const messages: ChatMessage[] = [{ role: 'system', content: 'S' }, ...request.messages]
+  for (let round = 0; ; round++) {
+    const { message } = await model.complete({ ...request, stream: round % 3 > 0, messages })
+    if (!message.tool_calls) {
+      expect(message.content).toBe('Last: seen 9-1')
+      break
+    }
+    // the conversation has ids of its own
+    const calls = message.tool_calls.map((call, index) => ({ ...call, id: `${round}-${index}` }))
+    messages.push({ ...message, tool_calls: calls })
+    for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: `seen ${id}\n` })
+  }
+  expect(server.requests().map(({ problem, outcome }) => problem ?? outcome)).toEqual(
+    Array(11).fill('answer'),
+  )
+})
+
+test('what is sent is the body of toWire byte for byte, under our name, at /v1/messages', async () => {
+  const { model, server } = await start([{ content: 'Hi.' }], { apiKey: 'sk-ant-0123456789' })
+  const wire = model.toWire?.(request)
+  const bytes = Buffer.from(JSON.stringify(wire?.body))
+  await model.complete(request, { bytes })
+  const bare = anthropicModel({
+    baseUrl: `${server.baseUrl.slice(0, -3)}/`,
+    headers: { 'anthropic-beta': 'b1' },
+  })
+  await bare.complete(request)
+  const [first, second] = server.requests()
+  expect(first?.body).toBe(bytes.toString())
+  expect(first?.headers).toMatchObject({
+    authorization: 'Bearer sk-ant-0123456789',
+    'anthropic-version': '2026-10-21',
+    'user-agent': expect.stringMatching(/^delta-engine\//),
+  })
+  expect(second?.headers).toMatchObject({ 'anthropic-beta': 'b1' })
+  expect(second?.headers).not.toHaveProperty('authorization')
+  expect([first?.path, second?.path, wire?.url]).toEqual([
+    '/v1/messages',
+    '/v1/messages',
+    `${server.baseUrl}/messages`,
+  ])
+  const sent = Object.keys(first?.headers ?? {}).filter(
+    (name) => !/^x-stainless|^(host|connection|content-length)$/.test(name),
+  )
+  expect(sent.sort()).toEqual(wire?.headerNames)
+})
+
+test('variables and profile files of the vendor change nothing', async () => {
+  const { server } = await start([{ content: 'Hi.' }])
+  const profile = JSON.stringify({
+    base_url: 'http://127.0.0.1:9',
+    authentication: { type: 'user_oauth' },
+    api_key: 'from-file',
+  })
+  await using home = await temporaryWorkspace({
+    '.config/anthropic/configs/default.json': profile,
+    '.config/anthropic/configs/evil.json': profile,
+    '.config/anthropic/credentials/default.json': JSON.stringify({
+      access_token: 'from-file',
+      version: '1.0',
+    }),
+    'ask.mjs': `
+      import { anthropicModel } from ${JSON.stringify(new URL('../dist/anthropic.js', import.meta.url).href)}
+      const request = ${JSON.stringify(request)}
+      for (const apiKey of [undefined, 'sk-ant-0123456789'])
+        await anthropicModel({ baseUrl: ${JSON.stringify(server.baseUrl)}, apiKey }).complete(request)
+    `,
+  })
+  const names = [
+    'API_KEY',
+    'AUTH_TOKEN',
+    'BASE_URL',
+    'PROFILE',
+    'WEBHOOK_SIGNING_KEY',
+    'IDENTITY_TOKEN',
+    'FEDERATION_RULE_ID',
+    'ORGANIZATION_ID',
+  ]
+  const hostile = Object.fromEntries(names.map((name) => [`ANTHROPIC_${name}`, 'evil']))
+  const { stdout, stderr, exitCode } = await runProcess([process.execPath, 'ask.mjs'], {
+    cwd: home.path,
+    env: {
+      ...process.env,
+      ...hostile,
+      ANTHROPIC_LOG: 'debug',
+      ANTHROPIC_CUSTOM_HEADERS:
+        'Authorization: evil\nX-Api-Key: evil\nX-Evil: evil\nAnthropic-Version: evil\nAnthropic-Beta: evil',
+      ANTHROPIC_CONFIG_DIR: join(home.path, '.config/anthropic'),
+      HOME: home.path,
+      XDG_CONFIG_HOME: join(home.path, '.config'),
+    },
+  })
+  expect({ stdout, stderr, exitCode }).toEqual({ stdout: '', stderr: '', exitCode: 0 })
+  const [without, withKey] = server.requests()
+  expect(JSON.stringify([without, withKey])).not.toMatch(/evil|from-file/)
+  expect(without?.headers).not.toHaveProperty('authorization')
+  expect(withKey?.headers.authorization).toBe('Bearer sk-ant-0123456789')
+})
+
+test('the package is missing: the error says what to install', async () => {
+  await using directory = await temporaryWorkspace({
+    'ask.mjs': `
+      import { anthropicModel } from './model/anthropic.js'
+      await anthropicModel().complete({ messages: [] }).catch(({ code, message }) => console.log(code, message))
+    `,
+  })
+  await cp(new URL('../dist', import.meta.url), join(directory.path, 'model'), { recursive: true })
+  const { stdout } = await runProcess([process.execPath, 'ask.mjs'], { cwd: directory.path })
+  expect(stdout).toBe(
+    'ERR_MODEL_SETTINGS provider: anthropic needs the package @anthropic-ai/sdk: npm install @anthropic-ai/sdk\n',
+  )
+})
+
+describe('a stream', () => {
+  const stream = async () => {
+    const { server } = await start([turn])
+    const body = JSON.stringify({ ...request, stream: true })
+    const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body })
+    return (await answer.text()).split(/(?<=\n\n)/)
+  }
+
+  test('cut after any event is an error, and nothing of it is an answer', async () => {
+    const events = await stream()
+    let count = 0
+    const model = await modelBehind((response) => {
+      response.writeHead(200, STREAM)
+      response.end(events.slice(0, count).join(''))
+    })
+    for (; count < events.length; count++) {
+      const { code, retryable, message } = await failureOf(model.complete(streamed))
+      expect([code, retryable, message]).toEqual([
+        'ERR_MODEL_RESPONSE',
+        true,
+        expect.stringContaining('no message_stop came'),
+      ])
+    }
+    expect((await model.complete(streamed)).message.content).toBe('Three short words.')
+  })
+
+  test.each([
+    ['overloaded_error', 'ERR_MODEL_SERVER', true],
+    ['api_error', 'ERR_MODEL_SERVER', true],
+    ['rate_limit_error', 'ERR_MODEL_RATE_LIMIT', true],
+    ['invalid_request_error', 'ERR_MODEL_REQUEST', false],
+    ['authentication_error', 'ERR_MODEL_ACCESS', false],
+  ])('with the event %s in it fails with %s', async (type, code, retryable) => {
+    const events = await stream()
+    const failure = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'Sorry.' } })}\n\n`
+    const model = await modelBehind((response) => {
+      response.writeHead(200, STREAM)
+      response.end(events.slice(0, 5).join('') + failure)
+    })
+    expect(await failureOf(model.complete(streamed))).toMatchObject({
+      code,
+      retryable,
+      message: expect.stringContaining('Sorry.'),
+    })
+  })
+
+  test.each([true, false])('and a whole answer may be compressed: streamed %s', async (stream_) => {
+    const body = stream_
+      ? (await stream()).join('')
+      : JSON.stringify({ content: [{ type: 'text', text: 'Hi.' }], stop_reason: 'end_turn' })
+    const model = await modelBehind((response) => {
+      const type = stream_ ? STREAM : { 'content-type': 'application/json' }
+      response.writeHead(200, { ...type, 'content-encoding': 'gzip' })
+      response.end(gzipSync(body))
+    })
+    const { message } = await model.complete({ ...request, stream: stream_ })
+    expect(message.content).toBe(stream_ ? 'Three short words.' : 'Hi.')
+  })
+})
+
+test.each([
+  [429, 'ERR_MODEL_RATE_LIMIT'],
+  [529, 'ERR_MODEL_SERVER'],
+])('status %i is worth another attempt after the time that Retry-After names', async (status, code) => {
+  const { model } = await start([{ status, retryAfter: '7' }])
+  const error = await failureOf(model.complete(request))
+  expect(error).toMatchObject({ code, status, retryable: true, retryAfterMs: 7000 })
+  expect(retryDelayMs(1, error)).toBe(7000)
+})
+
+test('without a key, the advice names the variables of this provider', async () => {
+  const { model } = await start([{ status: 401, message: 'invalid bearer token' }])
+  expect((await failureOf(model.complete(request))).message).toContain(
+    'invalid bearer token\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or ANTHROPIC_API_KEY.',
+  )
+})
+
+test('a base URL that holds the path of the API is refused', () => {
+  expect(() => anthropicModel({ baseUrl: 'http://localhost/v1/messages' })).toThrow(
+    'must end before /v1/messages',
+  )
+})
+
+test('the scripted server refuses what the API refuses', async () => {
+  const { server } = await start([{ content: 'Hi.' }])
+  const user = { role: 'user', content: 'Go.' }
+  const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'n', input: {} }] }
+  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }] }
+  const thinking = (signature: string) => ({
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'Hm.', signature },
+      { type: 'text', text: 'x' },
+    ],
+  })
+  const signed = createHash('sha256').update('signed Hm.').digest('base64')
+  const ask = async (body: object) => {
+    const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body: JSON.stringify(body) })
+    const { error } = (await answer.json()) as { error?: { type: string; message: string } }
+    return error ? `${answer.status} ${error.type} ${error.message}` : 'answer'
+  }
+  const problems = [
+    [{ model: 'm', messages: [user] }, 'max_tokens: Field required'],
+    [{ ...request, messages: [use] }, 'the first message must use the "user" role'],
+    [{ ...request, messages: [user, user] }, 'roles must alternate'],
+    [{ ...request, messages: [user, use, user] }, 'without `tool_result` blocks immediately after: a'],
+    [{ ...request, messages: [user, use] }, 'without results: a'],
+    [{ ...request, messages: [result] }, 'unexpected `tool_use_id`'],
+    [{ ...request, messages: [{ role: 'user', content: ' ' }] }, 'must contain non-whitespace text'],
+    [{ ...request, messages: [{ role: 'user', content: [] }] }, 'must have non-empty content'],
+    [{ ...request, messages: [user, thinking('forged'), user] }, 'Invalid `signature`'],
+  ] as const
+  for (const [body, message] of problems) {
+    expect(await ask(body)).toMatch(/^400 invalid_request_error /)
+    expect(await ask(body)).toContain(message)
+  }
+  expect(await ask({ ...request, messages: [user, use, result] })).toContain('The script has 1 turns')
+  expect(await ask({ ...request, messages: [user, thinking(signed), user] })).toContain(
+    'The script has 1 turns',
+  )
+})
