@@ -31,6 +31,7 @@ const BUNDLES: Record<string, string> = {
   program: resolve('src/program.ts'),
   errors: resolve('src/errors.ts'),
   openai: `${PACKAGES}/model/src/openai.ts`,
+  anthropic: `${PACKAGES}/model/src/anthropic.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
   ...Object.fromEntries(

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { limitedMatcher } from '@delta/executor/internal'
+import { limitedMatcher, mediaOf } from '@delta/executor/internal'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { Content, ContentPart } from '@delta/model'
 import type { CommandOptions } from './command.js'
 import { type Conversation, groupsOf, keepLastIterations, type MessageGroup } from './conversation.js'
-import { detectMedia } from './detect.js'
 import { ContextError } from './errors.js'
 import { makeOutput } from './generator.js'
 import {
@@ -162,7 +161,7 @@ function readMedia(
   const read = readBytes(path, LARGEST_MEDIA, variables)
   if (!('bytes' in read)) return refuse(source, path, read)
   const { bytes } = read
-  const seen = detectMedia(bytes)
+  const seen = mediaOf(bytes)
   if (source.as === 'image' && seen?.type !== 'image') {
     const warning = `context.yaml, ${place}: ${source.path.replace(/^\$\{\w+\}\//, '')} is not an image (PNG, JPEG, GIF, WebP).`
     if (source.onMissing === 'skip') return { note: 'unusable', warning }

@@ -18,6 +18,7 @@ export {
   type ValuePath,
   valueAt,
 } from './fit-shape.js'
+export { mediaOf } from './media.js'
 export {
   endOrphans,
   findOrphans,

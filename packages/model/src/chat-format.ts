@@ -65,10 +65,9 @@ function resultOf(message: ToolMessage, mapping: Mapping): Fields {
   return { ...rest, content: contentOf(texts, prompt_cache, mapping) }
 }
 
-/** In the place of an image or a file stands a word. */
+/** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
 function asText(part: ContentPart): ContentPart {
-  const { type, prompt_cache } = part
-  return type === 'text' ? part : { type: 'text', text: `[${type}: see below]`, prompt_cache }
+  return part.type === 'text' ? part : { type: 'text', text: `[${part.type}: see below]` }
 }
 
 function saidBy(message: SystemMessage | UserMessage, mapping: Mapping): Fields {
