@@ -237,7 +237,7 @@ describe('an answer', () => {
       items: { api: 'messages', list: content },
     })
     expect(rest).toEqual({ raw, finishReason: 'tool_calls', usage: raw.usage, model: 'claude-x' })
-    expect(reasoningOf(message)).toBe('Let me see.\n[redacted, 6 bytes]')
+    expect(reasoningOf(message)).toBe('Let me see.\n\n[redacted, 6 bytes]')
   })
 
   test.each([
