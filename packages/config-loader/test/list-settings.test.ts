@@ -33,6 +33,7 @@ tools:
     'max_tool_calls 128 default',
     'accept_empty false default',
     'llm.provider "openai" default',
+    'llm.api "chat" default',
     'llm.base_url "https://api.openai.com/v1" default',
     'llm.timeout_ms 600000 default',
     'llm.stream true default',

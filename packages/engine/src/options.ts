@@ -201,21 +201,18 @@ export function credentialVariables(
 }
 
 /**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. A key and an address that
- * were themselves given under these names are for every provider.
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. What the environment
+ * has under these names is for every provider; what a file has, for the agent that it was found for.
  */
 function ownerVariables(
   llm: Agent['llm'],
-  {
-    env: host = {},
-    credentials: { apiKey, baseUrl, found } = {},
-  }: Pick<EngineOptions, 'env' | 'credentials'>,
+  { env: host = {}, credentials: { apiKey, baseUrl } = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
   if (apiKey === undefined && baseUrl === undefined)
     return isKeyOfOther(host, llm) ? { DELTA_BASE_URL: undefined } : {}
   const isOfAll =
     !host.DELTA_KEY_FOR &&
-    [undefined, found?.DELTA_API_KEY].includes(apiKey) &&
-    [undefined, found?.DELTA_BASE_URL].includes(baseUrl)
+    [undefined, host.DELTA_API_KEY].includes(apiKey) &&
+    [undefined, host.DELTA_BASE_URL].includes(baseUrl)
   return { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }
 }

@@ -10,7 +10,7 @@ test('a tool that says nothing has the defaults', () => {
       env: {},
       passEnv: [],
       critical: false,
-      output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+      output: { as: 'text', partBytes: 5_000_000, maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
     },
     warnings: [],
   })
@@ -44,7 +44,7 @@ test('everything a tool can say', () => {
       onInterrupt: 'ask',
       critical: true,
       sandbox: { network: false, write: ['CWD'], read: [] },
-      output: { maxChars: 100, keep: 'tail', maxBytes: 0 },
+      output: { as: 'text', partBytes: 5_000_000, maxChars: 100, keep: 'tail', maxBytes: 0 },
     },
   })
 })

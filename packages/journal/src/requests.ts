@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { namesIn, syncPath } from '@delta/durable'
 import * as z from 'zod/mini'
-import { withBlobs, withoutBlobs } from './body-blobs.js'
+import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
 import type { Position } from './event.js'
 import { isKnownEvent } from './events.js'
@@ -90,9 +90,10 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   function record({ iteration, request, list, blobs = [], blocks, about }: Invocation): InvocationRecord {
     fence()
     parts ??= open()
-    const body = Buffer.from(JSON.stringify(request))
+    const text = JSON.stringify(request)
+    const body = Buffer.from(text)
     const sha256 = createHash('sha256').update(body).digest('hex')
-    const kept = blobs.length === 0 ? request : withoutBlobs(request, directory, blobs)
+    const kept = needsNames(text, blobs) ? withoutBlobs(request, directory, blobs) : request
     const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(JSON.stringify(kept))
     records += 1
     const timestamp = new Date().toISOString()

@@ -248,3 +248,31 @@ test('a record that is completed a second time holds the second response, howeve
 })
 
 const stamp = (ms: number) => new Date(ms).toISOString().replace(/[-:.Z]/g, '')
+
+test('a request with images is given back byte for byte, whatever else it holds, and has each image on disk once', async () => {
+  const run = await newRun()
+  const images = [Buffer.from('89504e470d0a1a0a00', 'hex'), Buffer.from('%PDF-'), Buffer.alloc(0)]
+  const blobs = images.map((bytes) => run.blobs.write(bytes))
+  const base64 = images.map((bytes) => bytes.toString('base64'))
+  const key = fc.constantFrom('$blob', '$$blob', '$$$blob', 'prefix', 'text', '__proto__')
+  const texts = [...blobs, ...base64, ...base64.map((text) => `data:image/png;base64,${text}`), 'plain', '']
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(...texts),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+    ),
+  }))
+  let iteration = 0
+  const some = fc.property(fc.array(fc.record({ content: value })), fc.subarray(blobs), (messages, named) => {
+    iteration += 1
+    const { body } = run.requests.record({ iteration, request: { messages }, blobs: named })
+    bodies.push(body.toString())
+  })
+  const bodies: string[] = []
+  fc.assert(some, { numRuns: 60 })
+  run.close()
+  for (const [index, body] of bodies.entries()) expect(await readRequest(run.directory, index + 1)).toBe(body)
+  expect(readdirSync(run.paths.blobs)).toHaveLength(3)
+})
