@@ -88,7 +88,7 @@ async function endHook(state: RunState): Promise<void> {
 
 async function unexpected(state: RunState, thrown: unknown): Promise<Outcome> {
   const error = asRecordFailure(thrown, state.run)
-  if (isJournalError(error)) throw error
+  if (isJournalError(error) && !error.code.startsWith('ERR_BLOB_')) throw error
   if (state.signal.aborted) return interrupted(state.signal)
   const { code, stack } = Object(error) as { code?: unknown; stack?: unknown }
   const message = error instanceof Error ? error.message : String(error)

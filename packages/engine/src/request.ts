@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,9 +6,15 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal } from '@delta/journal'
 import { foldRun, journalPath } from '@delta/journal/internal'
-import { type RunSummary, type RunsPlace, runEventSchema, type StoredEvent } from '@delta/journal/runs'
-import type { ChatRequest, FunctionTool } from '@delta/model'
-import { LLM_DEFAULTS } from '@delta/model/internal'
+import {
+  type RunSummary,
+  type RunsPlace,
+  readBlob,
+  runEventSchema,
+  type StoredEvent,
+} from '@delta/journal/runs'
+import type { Api, ChatRequest, FunctionTool } from '@delta/model'
+import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
@@ -43,8 +50,10 @@ export interface NextRequestOptions extends RunsPlace, Pick<EngineOptions, 'env'
 
 /** A request that was built but not sent. */
 export interface NextRequest {
-  /** The body, before `pre_llm_request` hooks. */
+  /** Before `pre_llm_request` hooks. */
   request: ChatRequest
+  /** What the agent's API would get of it. */
+  body: object
   /** The request's messages, and the source of each. */
   context: BuiltContext
   /** The iteration that the request would begin. */
@@ -87,6 +96,7 @@ async function build(
   for (const event of events) fold.add(event)
   const run = { runId, directory, workDirectory, runsDirectory, paths }
   const iteration = lastIteration + 1
+  const blobs = new Map<string, Uint8Array>() // of files that no request held yet
   const context = await buildContext(agent.manifest, {
     journalPath: events,
     variables: { AGENT_HOME: agent.home ?? workDirectory, CWD: workDirectory, RUN_DIR: directory },
@@ -95,9 +105,23 @@ async function build(
     iteration,
     task: fold.history.userMessages.join('\n'),
     calibration: fold.history.lastCount,
+    writeBlob: (bytes) => {
+      const sha256 = hash('sha256', bytes)
+      blobs.set(sha256, bytes)
+      return sha256
+    },
     ...(options.signal && { signal: options.signal }),
   })
-  return { request: requestFor(agent, context.messages), context, iteration }
+  const request = requestFor(agent, context.messages)
+  const readFresh = (sha256: string) => blobs.get(sha256) ?? readBlob(directory, sha256)
+  const { body } = agent.model?.toWire?.(request, readFresh) ?? toWire(apiOf(agent.llm), request, readFresh)
+  return { request, body, context, iteration }
+}
+
+/** The API of the agent's provider. Scripts and commands are asked in the words of a chat. */
+function apiOf({ provider, api = 'chat' }: Agent['llm']): Api {
+  if (provider === 'anthropic') return 'messages'
+  return provider === 'openai' ? api : 'chat'
 }
 
 function userMessage(content: string): StoredEvent {

@@ -11,11 +11,32 @@ export interface Media {
   height?: number
 }
 
+/** `isWhole`: it has its end; a command that was killed, or a full disk, leaves a beginning. */
 const IMAGES = [
-  { mediaType: 'image/png', begins: /^\x89PNG\r\n\x1a\n/, size: PNG },
-  { mediaType: 'image/jpeg', begins: /^\xff\xd8\xff/, size: JPG },
-  { mediaType: 'image/gif', begins: /^GIF8[79]a/, size: GIF },
-  { mediaType: 'image/webp', begins: /^RIFF.{4}WEBPVP8/s, size: WEBP },
+  {
+    mediaType: 'image/png',
+    begins: /^\x89PNG\r\n\x1a\n/,
+    size: PNG,
+    isWhole: (bytes: Buffer) => bytes.includes('IEND'),
+  },
+  {
+    mediaType: 'image/jpeg',
+    begins: /^\xff\xd8\xff/,
+    size: JPG,
+    isWhole: (bytes: Buffer) => bytes.includes('\xff\xd9', 'latin1'),
+  },
+  {
+    mediaType: 'image/gif',
+    begins: /^GIF8[79]a/,
+    size: GIF,
+    isWhole: (bytes: Buffer) => bytes.includes(';', 13, 'latin1'),
+  },
+  {
+    mediaType: 'image/webp',
+    begins: /^RIFF.{4}WEBPVP8/s,
+    size: WEBP,
+    isWhole: (bytes: Buffer) => bytes.readUInt32LE(4) + 8 <= bytes.length,
+  },
 ]
 
 const FILES = [
@@ -28,14 +49,14 @@ const FILES = [
 const LONGEST_BEGINNING = 16
 
 /**
- * What bytes are, by how they begin. An image whose size cannot be read is broken and counts as none: a provider would refuse
+ * What bytes are, by how they begin. An image without its end, or without a size, is broken and counts as none: a provider would refuse
  * it, in this request and in all that follow.
  */
 export function mediaOf(bytes: Buffer): Media | undefined {
   const beginning = bytes.toString('latin1', 0, LONGEST_BEGINNING)
   const image = IMAGES.find(({ begins }) => begins.test(beginning))
   if (image) {
-    const size = sizeOf(bytes, image.size)
+    const size = image.isWhole(bytes) ? sizeOf(bytes, image.size) : undefined
     return size && { type: 'image', mediaType: image.mediaType, ...size }
   }
   const file = FILES.find(({ begins }) => begins.test(beginning))

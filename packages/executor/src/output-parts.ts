@@ -27,6 +27,8 @@ interface Reading {
   output: ToolSettings['output']
   /** Redacts a text, and makes its control characters visible. */
   show(text: string): string
+  /** Redacts a text, and changes nothing else in it. */
+  redact(text: string): string
   /** `; kept in <file>`, or nothing where no file is kept. */
   keptIn: string
 }
@@ -43,11 +45,15 @@ export function contentOf(stdout: CapturedOutput, reading: Reading): Content | u
   return media && { status: 'SUCCESS', parts: [tooLarge(media.type, stdout.bytes, reading)] }
 }
 
+const TEXT = 'text/plain'
+
 function anyFile(bytes: Buffer): Media {
-  return { type: 'file', mediaType: isUtf8(bytes) ? 'text/plain' : 'application/octet-stream' }
+  return { type: 'file', mediaType: isUtf8(bytes) ? TEXT : 'application/octet-stream' }
 }
 
-function toPart(bytes: Buffer, media: Media, reading: Reading): ToolPart {
+function toPart(printed: Buffer, media: Media, reading: Reading): ToolPart {
+  const isText = media.mediaType === TEXT
+  const bytes = isText ? Buffer.from(reading.redact(printed.toString())) : printed
   return bytes.length > reading.output.partBytes
     ? tooLarge(media.type, bytes.length, reading)
     : { ...media, bytes: new Uint8Array(bytes) } // the bytes alone, not a view of a buffer that holds more
@@ -116,6 +122,9 @@ function parseJson(json: string): unknown {
   }
 }
 
+/** Providers take up to 500 characters. */
+const LONGEST_NAME = 200
+
 function mcpPart(written: { type: string }, reading: Reading): ToolPart {
   const { data: block } = mcpBlock.safeParse(written)
   const { show } = reading
@@ -129,7 +138,8 @@ function mcpPart(written: { type: string }, reading: Reading): ToolPart {
       const { uri, text: inside, blob } = block.resource
       if (inside !== undefined) return { type: 'text', text: show(inside) }
       const part = decoded(blob ?? '', 'resource', reading)
-      return part.type === 'text' ? part : { ...part, name: show(uri.split('/').at(-1) || uri) }
+      const name = show(uri.split('/').at(-1) || uri).slice(0, LONGEST_NAME)
+      return part.type === 'text' || name === '' ? part : { ...part, name }
     }
     case 'resource_link':
       return text(show(`link: ${[block.name, block.uri, block.mimeType].filter(Boolean).join(', ')}`))

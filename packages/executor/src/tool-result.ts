@@ -148,7 +148,7 @@ function settle(
   return { observation, stdout, stderr }
 }
 
-/** The same for a command that succeeded, and whose stdout may hold images and files. Their bytes are not redacted. */
+/** The same for a command that succeeded, and whose stdout may hold images and files. A file that is text is redacted, other bytes are not. */
 function settleContent(
   ending: string | undefined,
   output: Pick<CommandOutcome, 'stdout' | 'stderr'>,
@@ -157,10 +157,10 @@ function settleContent(
 ): Printed & { status?: ToolStatus } {
   if (settings.output.as === 'text') return settle(ending, output, settings, context)
   const { maxChars, keep } = settings.output
-  const { show, stdout, stderr } = settleStreams(output, settings, context)
+  const { show, redact, stdout, stderr } = settleStreams(output, settings, context)
   const path = shownPath(stdout, context)
   const keptIn = path === undefined ? '' : `; kept in ${path}`
-  const content = contentOf(output.stdout, { output: settings.output, show, keptIn })
+  const content = contentOf(output.stdout, { output: settings.output, show, redact, keptIn })
   if (content === undefined) return settle(ending, output, settings, context)
 
   const complaint = fit(readEnds(output.stderr, show, shownPath(stderr, context)), maxChars / 3, keep)
@@ -192,8 +192,12 @@ function settleStreams(
   context: ResultContext,
 ) {
   const { known, shown } = redactors(settings, context)
-  const show = (text: string) => showControls(shown.text(text))
-  return { show, stdout: settleStream(output.stdout, known), stderr: settleStream(output.stderr, known) }
+  return {
+    redact: shown.text,
+    show: (text: string) => showControls(shown.text(text)),
+    stdout: settleStream(output.stdout, known),
+    stderr: settleStream(output.stderr, known),
+  }
 }
 
 /** `known` replaces secrets by value, for records; `shown` also what looks like one, where the policy says so. */

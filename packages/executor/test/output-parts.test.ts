@@ -108,6 +108,15 @@ describe('output: file and auto', () => {
     expect(result.parts).toBeUndefined()
   })
 
+  test.each([
+    ['PNG', png(64, 48)],
+    ['JPEG', jpeg],
+    ['WebP', webp],
+  ])('auto: the beginning of a %s, as a killed command leaves it, is not an image', async (_name, bytes) => {
+    const { parts = [] } = await printing(bytes.subarray(0, -8), { output: 'auto' })
+    expect(parts).toEqual([])
+  })
+
   test('auto: an image whose size cannot be read is bytes that are not text', async () => {
     const { parts, observation } = await printing(png(64, 48).subarray(0, 12), { output: 'auto' })
     expect(parts).toBeUndefined()
@@ -243,6 +252,25 @@ describe('Secrets', () => {
     expect(observation).toBe('the key is [REDACTED] \\x1b[31m')
     const quoted = await printing(text, { output: 'image' }, { credentials })
     expect(quoted.observation).toContain('begins with "the key is [REDACTED]')
+  })
+
+  test.each([
+    ['output: file', 'key: s3cr3t-value\n', 'file'],
+    [
+      'an MCP resource',
+      mcp([{ type: 'resource', resource: { uri: '', blob: base64(Buffer.from('key: s3cr3t-value\n')) } }]),
+      'mcp',
+    ],
+  ])('are replaced in a file that is text: %s', async (_name, printed, output) => {
+    const { parts = [] } = await printing(
+      printed,
+      { output },
+      { credentials: { OPENAI_API_KEY: 's3cr3t-value' } },
+    )
+    const [part] = parts
+    expect(part).toMatchObject({ type: 'file', mediaType: 'text/plain' })
+    expect(part).not.toHaveProperty('name')
+    expect(part?.type === 'file' && Buffer.from(part.bytes).toString()).toBe('key: [REDACTED]\n')
   })
 
   test('in the bytes of a picture stay; only what a person entrusted is replaced before it touches the disk', async () => {

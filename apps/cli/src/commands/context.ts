@@ -74,8 +74,8 @@ const JOURNAL_ADVICE =
 
 /** `delta context build`: the request that would be sent now, as JSON. No model is asked. */
 export async function build(flags: ContextFlags, terminal: Terminal): Promise<number> {
-  const { request } = await nextContext(flags, terminal)
-  printJson(terminal, request)
+  const { body } = await nextContext(flags, terminal)
+  printJson(terminal, body)
   return EXIT.completed
 }
 
