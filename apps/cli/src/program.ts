@@ -272,7 +272,7 @@ function engineOptions(command: Command): Command {
       ).default('text'),
     )
     .option('-q, --quiet', 'no progress on stderr')
-    .option('-v, --verbose', 'full tool output, hooks and token counts on stderr')
+    .option('-v, --verbose', 'full tool output, reasoning, hooks and token counts on stderr')
     .option('--no-sync', 'do not wait for the disk: faster, but a power cut may lose events')
     .addOption(importRoot())
     .option('--strict', 'unknown keys in the agent are errors')

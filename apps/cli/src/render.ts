@@ -188,7 +188,8 @@ function isAnswer({ tool_name: name, status }: ActionResult): boolean {
 /** `exit 0, 12 ms`; behind the tool's name where calls run side by side. */
 function ended(event: ActionResult, { isConcurrent }: Rendering): string {
   const { tool_name: name, exit_code: exitCode, status, duration_ms: ms } = event
-  const how = typeof exitCode === 'number' ? `exit ${exitCode}` : status
+  const isWrong = status === 'ERROR' && exitCode === 0 // it ran, and did not print what it should
+  const how = typeof exitCode === 'number' && !isWrong ? `exit ${exitCode}` : status
   return `${isConcurrent ? `${printableLine(name)}: ` : ''}${how}${timeOf(ms)}`
 }
 

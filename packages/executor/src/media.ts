@@ -65,7 +65,7 @@ export function mediaOf(bytes: Buffer): Media | undefined {
 
 function sizeOf(bytes: Buffer, { calculate }: typeof PNG): { width: number; height: number } | undefined {
   try {
-    const { width, height } = calculate(bytes)
+    const { width, height } = calculate(Uint8Array.from(bytes)) // a copy: it may read past the end, where other data of the process lies
     return width > 0 && height > 0 ? { width, height } : undefined
   } catch {
     return undefined // the bytes end before it, or it is in none of the places where it belongs

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defineTool, type ToolResult } from '../src/index.js'
+import { mediaOf } from '../src/media.js'
 import { gif, jpeg, pdf, png, webp } from './images.js'
 import { call, workspace } from './workspace.js'
 
@@ -115,6 +116,17 @@ describe('output: file and auto', () => {
   ])('auto: the beginning of a %s, as a killed command leaves it, is not an image', async (_name, bytes) => {
     const { parts = [] } = await printing(bytes.subarray(0, -8), { output: 'auto' })
     expect(parts).toEqual([])
+  })
+
+  test.each([8, 12, 16, 20, 23])('an image of %i bytes says nothing of the memory behind it', (length) => {
+    for (const whole of [png(64, 48), jpeg, gif, webp]) {
+      const memory = Buffer.concat([
+        whole.subarray(0, length),
+        Buffer.from('IEND;\xff\xd9secret-secret-secret', 'latin1'),
+      ])
+      const media = mediaOf(memory.subarray(0, length))
+      expect(media?.width ?? 0).toBeLessThan(70)
+    }
   })
 
   test('auto: an image whose size cannot be read is bytes that are not text', async () => {

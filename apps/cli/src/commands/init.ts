@@ -90,11 +90,23 @@ function writeModel(target: string, provider: ProviderName): void {
     path,
     readFileSync(path, 'utf8').replace(script, () => written),
   )
+  if (provider === 'anthropic') cachePrompt(target)
   if (key !== undefined)
     writeFileSync(
       join(target, '.env.example'),
       `# Copy this file to .env, and keep that out of git.\n${key}=\n`,
     )
+}
+
+/** Anthropic caches only what a request marks. */
+function cachePrompt(target: string): void {
+  const path = join(target, 'context.yaml')
+  const mark = '    prompt_cache: true # the provider may keep everything up to here in its cache'
+  const ends = /^ {4}id: (?:system_prompt|conversation_history)$/gm
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(ends, (line) => `${line}\n${mark}`),
+  )
 }
 
 function nextSteps(directory: string, env: NodeJS.ProcessEnv, provider?: ProviderName): string {

@@ -87,8 +87,7 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
       for (const { name } of event.tool_calls) called.add(name)
     if (event.type === 'ENGINE_START') render({ kind: 'journal', event }) // says how commands are shown
     if (step !== undefined && !('iteration' in event && event.iteration === step)) continue
-    if (step !== undefined && !hasStep && !flags.json)
-      print(terminal, await contextOfStep(run.directory, event))
+    if (step !== undefined && !flags.json) print(terminal, await contextOfStep(run.directory, event))
     hasStep = true
     for (const each of chosen(event)) {
       hasShown = true
