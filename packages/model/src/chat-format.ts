@@ -1,16 +1,24 @@
-import type {
-  AssistantMessage,
-  ChatMessage,
-  ChatRequest,
-  Content,
-  ContentPart,
-  SystemMessage,
-  ToolMessage,
-  UserMessage,
-} from './chat.js'
+import type { ChatMessage, ChatRequest, ContentPart } from './chat.js'
 import { cutOff } from './failure.js'
-import { dataUri, type Format, type Mapping, noteForeignItems, type StreamReader } from './format.js'
-import { type Fields, isObject, parseCompletion, parseJson, reasoningOf, textOfParts } from './response.js'
+import {
+  breakpointOf,
+  contentOf,
+  dataUri,
+  type Format,
+  type Mapping,
+  noteItems,
+  partsOf,
+  type StreamReader,
+} from './format.js'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  parseCompletion,
+  parseJson,
+  reasoningOf,
+  textOfParts,
+} from './response.js'
 
 /** OpenAI's Chat Completions, and every server that speaks it. */
 export const chatFormat: Format = {
@@ -36,11 +44,20 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
   }
   for (const message of messages) {
     if (message.role !== 'tool') showMedia()
-    else media.push(...partsOf(mediaIn(message), mapping))
+    else
+      media.push(
+        ...partsOf(message.content)
+          .filter(isMedia)
+          .map((part) => partOf(part, mapping)),
+      )
     sent.push(isPlain(message) ? message : messageOf(message, mapping))
   }
   showMedia()
   return sent
+}
+
+function isMedia({ type }: ContentPart): boolean {
+  return type !== 'text'
 }
 
 /** A message without anything of ours is sent as it is. */
@@ -51,18 +68,13 @@ function isPlain(message: ChatMessage): boolean {
 const OURS = ['items', 'is_error', 'prompt_cache']
 
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
-  if (message.role === 'tool') return resultOf(message, mapping)
-  return message.role === 'assistant' ? assistantOf(message, mapping) : saidBy(message, mapping)
-}
-
-function mediaIn({ content }: ToolMessage): ContentPart[] {
-  return typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text')
-}
-
-function resultOf(message: ToolMessage, mapping: Mapping): Fields {
-  const { is_error: _, prompt_cache, ...rest } = message
-  const texts = typeof rest.content === 'string' ? rest.content : rest.content.map(asText)
-  return { ...rest, content: contentOf(texts, prompt_cache, mapping) }
+  const { items, is_error: _error, prompt_cache, ...rest } = message
+  const toPart = (part: ContentPart) => partOf(part, mapping)
+  if (message.role === 'assistant') noteItems(message.items, mapping)
+  if (message.role === 'assistant') return rest // with the provider's own fields, such as its reasoning
+  if (message.role !== 'tool') return { ...rest, content: contentOf(message, toPart) }
+  const content = typeof message.content === 'string' ? message.content : message.content.map(asText)
+  return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
 }
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
@@ -70,40 +82,11 @@ function asText(part: ContentPart): ContentPart {
   return part.type === 'text' ? part : { type: 'text', text: `[${part.type}: see below]` }
 }
 
-function saidBy(message: SystemMessage | UserMessage, mapping: Mapping): Fields {
-  const { prompt_cache, ...rest } = message
-  return { ...rest, content: contentOf(rest.content, prompt_cache, mapping) }
-}
-
-/** With the provider's own fields, such as its reasoning. */
-function assistantOf(message: AssistantMessage, mapping: Mapping): Fields {
-  const { items, prompt_cache: _, ...rest } = message
-  noteForeignItems(items, mapping)
-  return rest
-}
-
-/** Text stays a string, so that every server accepts it, unless a part of it ends a cacheable prefix. */
-function contentOf(content: Content, isLast: boolean | string | undefined, mapping: Mapping): unknown {
-  if (typeof content !== 'string') return partsOf(markLast(content, isLast), mapping)
-  return isLast && content !== ''
-    ? partsOf([{ type: 'text', text: content, prompt_cache: isLast }], mapping)
-    : content
-}
-
-/** A mark on the message stands on its last part. */
-function markLast(parts: readonly ContentPart[], mark: boolean | string | undefined): readonly ContentPart[] {
-  const last = parts.at(-1)
-  return mark && last ? [...parts.slice(0, -1), { ...last, prompt_cache: mark }] : parts
-}
-
-function partsOf(parts: readonly ContentPart[], { blobs }: Mapping): Fields[] {
-  return parts.map((part) => {
-    const breakpoint = part.prompt_cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
-    if (part.type === 'text') return { type: 'text', text: part.text, ...breakpoint }
-    const url = dataUri(part, blobs)
-    if (part.type === 'image') return { type: 'image_url', image_url: { url }, ...breakpoint }
-    return { type: 'file', file: { filename: part.name ?? 'file', file_data: url }, ...breakpoint }
-  })
+function partOf(part: ContentPart, { blobs }: Mapping): Fields {
+  if (part.type === 'text') return { type: 'text', text: part.text, ...breakpointOf(part) }
+  const url = dataUri(part, blobs)
+  if (part.type === 'image') return { type: 'image_url', image_url: { url }, ...breakpointOf(part) }
+  return { type: 'file', file: { filename: part.name ?? 'file', file_data: url }, ...breakpointOf(part) }
 }
 
 function startStream(): StreamReader {
@@ -149,7 +132,7 @@ function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields) {
   answer.hasBegun = true
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
-  const { role: _role, ...delta } = isObject(piece) ? piece : {}
+  const { role: _role, ...delta } = fieldsOf(piece)
   addDelta(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
   return { delta, isEmptyPiece: !isSaid && !choice.finish_reason }
@@ -213,7 +196,7 @@ function isWhole(text: unknown): boolean {
 }
 
 function callOf({ function: called }: Fields): Fields {
-  return isObject(called) ? called : {}
+  return fieldsOf(called)
 }
 
 function addToPart(part: Fields, piece: Fields): Fields {

@@ -278,7 +278,8 @@ export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
 }
 
-function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
+/** The error for what arrived and is no answer. */
+export function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
   return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
 }
 

@@ -1,4 +1,4 @@
-import type { AssistantMessage, ChatResponse, ToolCall } from './chat.js'
+import type { AssistantMessage, ChatResponse, ProviderItems, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
 
 /** A JSON object. */
@@ -6,6 +6,11 @@ export type Fields = Record<string, unknown>
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The fields of an object; none of any other value. */
+export function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {}
 }
 
 /** The value of a JSON text; undefined if it is not JSON. */
@@ -27,9 +32,10 @@ export function parseJson(text: string): unknown {
  */
 export function parseCompletion(value: unknown): ChatResponse {
   checkDepth(value)
-  const whole = isObject(value) ? value : {}
-  const choice: unknown = Array.isArray(whole.choices) ? whole.choices[0] : { message: value }
-  const { message, finish_reason } = isObject(choice) ? choice : {}
+  const whole = fieldsOf(value)
+  const { message, finish_reason } = fieldsOf(
+    Array.isArray(whole.choices) ? whole.choices[0] : { message: value },
+  )
   if (!isObject(message) || !isMessage(message, whole)) {
     throw malformed('it has no choices[0].message', value)
   }
@@ -42,13 +48,28 @@ export function parseCompletion(value: unknown): ChatResponse {
     const text = `The server aborted its answer (finish_reason: ${finishReason}). What arrived was discarded.`
     throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
   }
+  return responseOf(value, read, finishReason)
+}
+
+/** A response with the usage and the model that its raw answer names. */
+export function responseOf(raw: unknown, message: AssistantMessage, finishReason?: string): ChatResponse {
+  const { usage, model } = fieldsOf(raw)
   return {
-    message: read,
-    raw: value,
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...(isObject(whole.usage) ? { usage: whole.usage } : {}),
-    ...(typeof whole.model === 'string' ? { model: whole.model } : {}),
+    message,
+    raw,
+    ...(finishReason !== undefined && { finishReason }),
+    ...(isObject(usage) && { usage }),
+    ...(typeof model === 'string' && { model }),
   }
+}
+
+/** A message of the model that keeps its items as they came. */
+export function messageWith(
+  items: ProviderItems,
+  content: string | null,
+  calls: ToolCall[],
+): AssistantMessage {
+  return { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }), items }
 }
 
 /** The message of a choice may be empty: some servers leave out empty fields. */
@@ -193,6 +214,12 @@ export function malformed(what: string, said: unknown, expected = 'a chat comple
     `The answer is not ${expected}: ${what}. It says: ${text.slice(0, 200)}`,
     { retryable: true },
   )
+}
+
+/** Whether digits of a number were lost when it was read, so that it would not come back as it was. */
+export function holdsLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsLargeNumber)
 }
 
 const MAX_DEPTH = 200
