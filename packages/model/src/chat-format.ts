@@ -50,7 +50,7 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
           .filter(isMedia)
           .map((part) => partOf(part, mapping)),
       )
-    sent.push(isPlain(message) ? message : messageOf(message, mapping))
+    sent.push(messageOf(message, mapping))
   }
   showMedia()
   return sent
@@ -60,13 +60,7 @@ function isMedia({ type }: ContentPart): boolean {
   return type !== 'text'
 }
 
-/** A message without anything of ours is sent as it is. */
-function isPlain(message: ChatMessage): boolean {
-  return !Array.isArray(message.content) && !OURS.some((field) => field in message)
-}
-
-const OURS = ['items', 'is_error', 'prompt_cache']
-
+/** A message of ours without what the API does not know. The order of its fields stays. */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   const { items, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
@@ -133,30 +127,37 @@ function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields) {
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = fieldsOf(piece)
-  addDelta(answer.message, delta)
+  grow(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
   return { delta, isEmptyPiece: !isSaid && !choice.finish_reason }
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */
-const PIECEWISE = new Set(['arguments', 'text', 'summary', 'data', 'thinking', 'content'])
+const PIECEWISE = new Set(['name', 'arguments', 'text', 'summary', 'data', 'thinking', 'content'])
 
 /**
- * Adds one piece to a message, in place.
+ * Adds one piece to a message or to a part of one, in place.
  *
- * Text in any field is appended, so reasoning is kept under whatever name the provider uses; a field that comes partly as
- * text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched by
- * `index`. Any other value replaces the one before.
+ * Text in any field of a message is appended, so reasoning is kept under whatever name the provider uses; a field that comes
+ * partly as text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched
+ * by `index`. Any other value replaces the one before.
  */
-function addDelta(message: Fields, delta: Fields): void {
-  for (const [field, piece] of Object.entries(delta)) {
-    const known = message[field]
-    if (piece === null || piece === undefined) continue
-    if (Array.isArray(piece) || Array.isArray(known))
-      message[field] = asParts(piece).reduce(addPart, [...asParts(known)])
-    else if (typeof piece === 'string' && typeof known === 'string') message[field] = known + piece
-    else message[field] = piece
+function grow(sum: Fields, piece: Fields, isText = (_field: string) => true): Fields {
+  for (const [field, value] of Object.entries(piece)) {
+    const known = sum[field]
+    if (value === null || value === undefined) continue
+    if (Array.isArray(value) || Array.isArray(known))
+      sum[field] = asParts(value).reduce(addPart, asParts(known))
+    else if (isObject(known) && isObject(value)) sum[field] = growPart(known, value)
+    else if (typeof known === 'string' && typeof value === 'string' && isText(field))
+      sum[field] = field === 'name' ? joinName(known, value) : known + value
+    else if (value !== '' || known === undefined) sum[field] = value
   }
+  return sum
+}
+
+function growPart(part: Fields, piece: Fields): Fields {
+  return grow({ ...part }, piece, (field) => PIECEWISE.has(field))
 }
 
 function asParts(value: unknown): unknown[] {
@@ -167,7 +168,7 @@ function asParts(value: unknown): unknown[] {
 function addPart(parts: unknown[], piece: unknown): unknown[] {
   const at = isObject(piece) ? parts.findLastIndex((part) => isObject(part) && isSamePart(part, piece)) : -1
   const part = parts[at]
-  return isObject(part) && isObject(piece) ? parts.with(at, addToPart(part, piece)) : [...parts, piece]
+  return isObject(part) && isObject(piece) ? parts.with(at, growPart(part, piece)) : [...parts, piece]
 }
 
 /**
@@ -197,21 +198,6 @@ function isWhole(text: unknown): boolean {
 
 function callOf({ function: called }: Fields): Fields {
   return fieldsOf(called)
-}
-
-function addToPart(part: Fields, piece: Fields): Fields {
-  const sum = { ...part }
-  for (const [field, value] of Object.entries(piece)) {
-    const known = sum[field]
-    if (value === null || value === undefined) continue
-    if (isObject(known) && isObject(value)) sum[field] = addToPart(known, value)
-    else if (field === 'name' && typeof known === 'string' && typeof value === 'string')
-      sum[field] = joinName(known, value)
-    else if (PIECEWISE.has(field) && typeof known === 'string' && typeof value === 'string')
-      sum[field] = known + value
-    else if (value !== '' || known === undefined) sum[field] = value
-  }
-  return sum
 }
 
 /** A name comes once, is repeated with every piece, or comes in pieces like other text. */

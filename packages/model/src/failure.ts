@@ -7,7 +7,7 @@ import {
   waitInWords,
 } from './errors.js'
 import { TOO_LONG } from './fetch.js'
-import { checkDepth, type Fields, isObject, parseJson } from './response.js'
+import { checkDepth, type Fields, fieldsOf, isObject, parseJson } from './response.js'
 
 /** The facts of a request that advice on its failure needs. */
 export interface Asked {
@@ -31,16 +31,25 @@ export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const { status, body, headers } = answer
   const said = serverWords(body)
   const { code, happened, advice } = kindOf(status, said, asked, answer)
-  const mayPass = isTransient(code)
-  const retryAfterMs = mayPass
-    ? (parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body))
-    : undefined
+  const message = `${asked.url} ${happened} (${status}): ${said.message}`
+  const waitMs = parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body)
+  return serverError(code, { message, advice, status, waitMs })
+}
+
+interface Said {
+  readonly message: string
+  readonly advice: string
+  readonly status: number | undefined
+  /** How long the server asks to wait. */
+  readonly waitMs: number | undefined
+}
+
+function serverError(code: ModelErrorCode, { message, advice, status, waitMs }: Said): ModelError {
+  const mayPass = code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
+  const retryAfterMs = mayPass ? waitMs : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  return new ModelError(
-    code,
-    `${asked.url} ${happened} (${status}): ${said.message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`,
-    { status, retryable: mayPass && !isTooLong, retryAfterMs },
-  )
+  const text = `${message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`
+  return new ModelError(code, text, { status, retryable: mayPass && !isTooLong, retryAfterMs })
 }
 
 function comeBackIn(ms: number): string {
@@ -55,9 +64,8 @@ function comeBackIn(ms: number): string {
  */
 export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
   checkDepth(body)
-  const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
-  const ofChoice = isObject(choice) ? choice.error : undefined
-  const ofResponse = isObject(body.response) ? body.response.error : undefined
+  const ofChoice = fieldsOf(Array.isArray(body.choices) ? body.choices[0] : undefined).error
+  const ofResponse = fieldsOf(body.response).error
   const isError = body.object === 'error' || body.type === 'error'
   const error = body.error || ofChoice || ofResponse || (isError ? body : undefined)
   if (!error) return undefined
@@ -66,10 +74,8 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   const status =
     digits === undefined ? (body.type === 'error' ? STATUS[said.code] : undefined) : Number(digits)
   const { code, advice } = kindOf(status, said, asked)
-  const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
-  const retryAfterMs = isTransient(code) ? waitInWords(said.message) : undefined
-  const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  return new ModelError(code, message, { status, retryable: isTransient(code) && !isTooLong, retryAfterMs })
+  const message = `${asked.url} answered with an error: ${said.message}`
+  return serverError(code, { message, advice, status, waitMs: waitInWords(said.message) })
 }
 
 /** The statuses of Anthropic's errors, which in a stream come as `{"type": "error", "error": {"type": …}}`. */
@@ -100,7 +106,7 @@ function serverWords(body: string): ServerWords {
   const said = [error.message, first.error, first.detail].find(
     (text) => typeof text === 'string' && text !== '',
   )
-  const { raw } = isObject(error.metadata) ? error.metadata : {} // what the server behind a gateway said
+  const { raw } = fieldsOf(error.metadata) // what the server behind a gateway said
   const behind = raw ? ` ${typeof raw === 'string' ? raw : JSON.stringify(raw)}` : ''
   return {
     message: shorten(typeof said === 'string' ? `${said}${behind}` : body),
@@ -227,10 +233,6 @@ function baseUrlAt(location: string, from: string): string {
   if (!URL.canParse(location, from)) return 'the new address'
   const { origin, pathname } = new URL(location, from)
   return `${origin}${pathname.replace(/\/(chat\/completions|v1\/messages)\/?$/, '')}`
-}
-
-function isTransient(code: ModelErrorCode): boolean {
-  return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
 }
 
 /** The error for a request without an answer. */

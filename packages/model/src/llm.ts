@@ -222,7 +222,9 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
 
 function misplacedSettings(llm: Fields): ValueProblem[] {
   const provider = String(llm.provider ?? 'openai')
-  const set = Object.entries(Object.hasOwn(NEEDS, provider) ? OWNERS : {}).filter(([key]) => key in llm)
+  const set = Object.entries(Object.hasOwn(NEEDS, provider) ? OWNERS : {}).filter(
+    ([key]) => llm[key] !== undefined,
+  )
   const misplaced = set.filter(([, owners]) => !owners.includes(provider))
   return misplaced.map(([path, owners]) => {
     const hint = `Remove it; it is a setting of provider ${owners.join(' and ')}.`
