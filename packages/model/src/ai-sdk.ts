@@ -13,7 +13,7 @@ import type {
 } from './chat.js'
 import { textOf } from './chat.js'
 import { ModelError } from './errors.js'
-import { statusError, unusable } from './failure.js'
+import { statusError } from './failure.js'
 import { base64Of, noBlobs, type Origin, ownItems, partsOf, type Mapping as WireMapping } from './format.js'
 import {
   checkDepth,
@@ -23,6 +23,7 @@ import {
   messageWith,
   parseJson,
   responseOf,
+  unusable,
 } from './response.js'
 
 /** What is used of a language model of the AI SDK, version 3 or 4 of its specification. */
@@ -87,13 +88,8 @@ function callOptions(request: ChatRequest, model: AiSdkModel, blobs: BlobReader)
 }
 
 function toolOf({ function: { name, description, parameters, strict } }: FunctionTool): Fields {
-  return {
-    type: 'function',
-    name,
-    ...(description !== undefined && { description }),
-    inputSchema: parameters ?? { type: 'object', properties: {} },
-    ...(strict !== undefined && { strict }),
-  }
+  const inputSchema = parameters ?? { type: 'object', properties: {} }
+  return { type: 'function', name, description, inputSchema, strict }
 }
 
 /** Results of one answer are one message. */
@@ -118,8 +114,8 @@ function resultOf(message: ToolMessage, mapping: Mapping): Fields {
 function partOf(part: ContentPart, { blobs, isV3 }: Mapping): Fields {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const data = base64Of(part, blobs)
-  const named = part.name === undefined ? {} : { filename: part.name }
-  return { type: 'file', mediaType: part.media_type, data: isV3 ? data : { type: 'data', data }, ...named }
+  const { media_type: mediaType, name: filename } = part
+  return { type: 'file', mediaType, data: isV3 ? data : { type: 'data', data }, filename }
 }
 
 function outputOf({ content, is_error }: ToolMessage, mapping: Mapping): Fields {
@@ -157,10 +153,11 @@ const NEVER_SENT = new Set(['source', 'tool-approval-request'])
 
 function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
   if (NEVER_SENT.has(String(part.type))) return []
-  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
-  if (part.type !== 'tool-call') return [{ ...part, ...options }]
-  const { toolCallId, toolName, input } = part
-  return [{ type: 'tool-call', toolCallId, toolName, input: parseJson(String(input)) ?? {}, ...options }]
+  const providerOptions = providerMetadata
+  if (part.type !== 'tool-call') return [{ ...part, providerOptions }]
+  const { toolCallId, toolName, input, providerExecuted } = part
+  const parsed = parseJson(String(input)) ?? {}
+  return [{ type: 'tool-call', toolCallId, toolName, input: parsed, providerExecuted, providerOptions }]
 }
 
 function readAnswer(answer: Generated): ChatResponse {

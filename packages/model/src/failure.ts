@@ -1,13 +1,6 @@
-import {
-  LONGEST_OBEYED_MS,
-  ModelError,
-  type ModelErrorCode,
-  type ModelErrorDetails,
-  parseRetryAfter,
-  waitInWords,
-} from './errors.js'
+import { LONGEST_OBEYED_MS, ModelError, type ModelErrorCode, parseRetryAfter, waitInWords } from './errors.js'
 import { TOO_LONG } from './fetch.js'
-import { checkDepth, type Fields, fieldsOf, isObject, parseJson } from './response.js'
+import { checkDepth, type Fields, fieldsOf, isObject, parseJson, unusable } from './response.js'
 
 /** The facts of a request that advice on its failure needs. */
 export interface Asked {
@@ -30,21 +23,18 @@ export interface FailedAnswer {
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const { status, body, headers } = answer
   const said = serverWords(body)
-  const { code, happened, advice } = kindOf(status, said, asked, answer)
-  const message = `${asked.url} ${happened} (${status}): ${said.message}`
+  const kind = kindOf(status, said, asked, answer)
+  const message = `${asked.url} ${kind.happened} (${status}): ${said.message}`
   const waitMs = parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body)
-  return serverError(code, { message, advice, status, waitMs })
+  return serverError(kind, message, { status, waitMs })
 }
 
-interface Said {
-  readonly message: string
-  readonly advice: string
-  readonly status: number | undefined
-  /** How long the server asks to wait. */
-  readonly waitMs: number | undefined
-}
-
-function serverError(code: ModelErrorCode, { message, advice, status, waitMs }: Said): ModelError {
+/** @param waitMs - How long the server asks to wait. */
+function serverError(
+  { code, advice }: FailureKind,
+  message: string,
+  { status, waitMs }: { status: number | undefined; waitMs: number | undefined },
+): ModelError {
   const mayPass = code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
   const retryAfterMs = mayPass ? waitMs : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
@@ -73,9 +63,8 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
   const status =
     digits === undefined ? (body.type === 'error' ? STATUS[said.code] : undefined) : Number(digits)
-  const { code, advice } = kindOf(status, said, asked)
   const message = `${asked.url} answered with an error: ${said.message}`
-  return serverError(code, { message, advice, status, waitMs: waitInWords(said.message) })
+  return serverError(kindOf(status, said, asked), message, { status, waitMs: waitInWords(said.message) })
 }
 
 /** The statuses of Anthropic's errors, which in a stream come as `{"type": "error", "error": {"type": …}}`. */
@@ -278,11 +267,6 @@ export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
     )
   const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
-}
-
-/** The error for what arrived and is no answer. */
-export function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
-  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
 }
 
 /** The error for a body with status 200 that is not JSON. */

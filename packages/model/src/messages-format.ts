@@ -61,12 +61,7 @@ function isSystem(message: ChatMessage): message is SystemMessage {
 }
 
 function toolOf({ function: { name, description, parameters, strict } }: FunctionTool): Fields {
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: parameters ?? { type: 'object', properties: {} },
-    ...(strict !== undefined && { strict }),
-  }
+  return { name, description, input_schema: parameters ?? { type: 'object', properties: {} }, strict }
 }
 
 /** The roles take turns: messages of one side that follow each other are one, so all results of an answer are together. */
@@ -164,16 +159,16 @@ const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 /** In the place of what the API cannot read stands a word. */
 function mediaBlock(part: Media, blobs: BlobReader): Fields {
-  const { type, media_type, bytes, name } = part
-  const source = { type: 'base64', media_type }
-  const title = name === undefined ? {} : { title: name }
-  if (IMAGES.has(media_type)) return { type: 'image', source: { ...source, data: base64Of(part, blobs) } }
-  if (media_type === 'application/pdf')
-    return { type: 'document', source: { ...source, data: base64Of(part, blobs) }, ...title }
+  const { type, media_type, bytes, name: title } = part
+  const isPdf = media_type === 'application/pdf'
+  if (IMAGES.has(media_type) || isPdf) {
+    const source = { type: 'base64', media_type, data: base64Of(part, blobs) }
+    return isPdf ? { type: 'document', source, title } : { type: 'image', source }
+  }
   const text = media_type.startsWith('text/') ? Buffer.from(blobs(part.blob)).toString('utf8') : ''
   if (text.trim() !== '')
-    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
-  return textBlock(`[${name ?? type}: ${media_type}, ${bytes} bytes, which this API cannot read]`)
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, title }
+  return textBlock(`[${title ?? type}: ${media_type}, ${bytes} bytes, which this API cannot read]`)
 }
 
 function isToolUse(block: unknown): block is Fields {

@@ -52,12 +52,9 @@ function includeOf(wanted: unknown): unknown {
 }
 
 /** `strict` is always written, because its default is true in this API. */
-function toolOf({
-  type,
-  function: { name, description, parameters, strict, ...rest },
-}: FunctionTool): Fields {
-  const said = description === undefined ? {} : { description }
-  return { type, name, ...said, parameters: parameters ?? null, ...rest, strict: strict ?? false }
+function toolOf({ type, function: called }: FunctionTool): Fields {
+  const { name, description, parameters = null, strict = false, ...rest } = called
+  return { type, name, description, parameters, ...rest, strict }
 }
 
 function inputOf(messages: readonly ChatMessage[], mapping: Mapping): unknown[] {
