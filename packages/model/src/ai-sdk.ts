@@ -7,15 +7,24 @@ import type {
   ChatResponse,
   ContentPart,
   FunctionTool,
-  LeftOut,
   ToolCall,
+  ToolMessage,
   WireRequest,
 } from './chat.js'
 import { textOf } from './chat.js'
 import { ModelError } from './errors.js'
 import { statusError } from './failure.js'
-import { base64Of, noBlobs, noteForeignItems } from './format.js'
-import { checkDepth, type Fields, isObject, parseJson } from './response.js'
+import { base64Of, noBlobs, type Origin, ownItems, partsOf, type Mapping as WireMapping } from './format.js'
+import {
+  checkDepth,
+  type Fields,
+  fieldsOf,
+  isObject,
+  messageWith,
+  parseJson,
+  responseOf,
+  unusable,
+} from './response.js'
 
 /** What is used of a language model of the AI SDK, version 3 or 4 of its specification. */
 export interface AiSdkModel {
@@ -62,12 +71,10 @@ export function fromAiSdk(model: AiSdkModel): ChatModel {
 }
 
 /** What a mapping of messages needs, and where it notes what it leaves out. */
-interface Mapping {
-  readonly blobs: BlobReader
-  readonly leftOut: LeftOut[]
+interface Mapping extends WireMapping {
   readonly isV3: boolean
-  /** The provider's id and the tool of each call so far, by the id of the conversation. */
-  readonly calls: Map<string, { toolCallId: string; toolName: string }>
+  /** What the provider calls each call so far, by the id of the conversation. */
+  readonly calls: Map<string, Fields>
 }
 
 function callOptions(request: ChatRequest, model: AiSdkModel, blobs: BlobReader): WireRequest {
@@ -81,42 +88,37 @@ function callOptions(request: ChatRequest, model: AiSdkModel, blobs: BlobReader)
 }
 
 function toolOf({ function: { name, description, parameters, strict } }: FunctionTool): Fields {
-  return {
-    type: 'function',
-    name,
-    ...(description !== undefined && { description }),
-    inputSchema: parameters ?? { type: 'object', properties: {} },
-    ...(strict !== undefined && { strict }),
-  }
+  const inputSchema = parameters ?? { type: 'object', properties: {} }
+  return { type: 'function', name, description, inputSchema, strict }
 }
 
 /** Results of one answer are one message. */
 function addMessage(prompt: Fields[], message: ChatMessage, mapping: Mapping): void {
-  if (message.role === 'tool') {
-    const { toolCallId = message.tool_call_id, toolName = 'unknown' } =
-      mapping.calls.get(message.tool_call_id) ?? {}
-    const result = { type: 'tool-result', toolCallId, toolName, output: outputOf(message, mapping) }
-    const last = prompt.at(-1)
-    if (last?.role === 'tool') (last.content as unknown[]).push(result)
-    else prompt.push({ role: 'tool', content: [result] })
-  } else if (message.role === 'assistant')
-    prompt.push({ role: 'assistant', content: spoken(message, mapping) })
-  else if (message.role === 'user') {
-    const { content } = message
-    const parts: readonly ContentPart[] =
-      typeof content === 'string' ? [{ type: 'text', text: content }] : content
-    prompt.push({ role: 'user', content: parts.map((part) => partOf(part, mapping)) })
-  } else prompt.push({ role: 'system', content: textOf(message.content) })
+  const { role } = message
+  const last = prompt.at(-1)
+  if (message.role === 'tool' && last?.role === 'tool')
+    last.content = [...(last.content as unknown[]), resultOf(message, mapping)]
+  else if (message.role === 'tool') prompt.push({ role, content: [resultOf(message, mapping)] })
+  else if (message.role === 'assistant') prompt.push({ role, content: spoken(message, mapping) })
+  else if (message.role === 'user')
+    prompt.push({ role, content: partsOf(message.content).map((part) => partOf(part, mapping)) })
+  else prompt.push({ role: 'system', content: textOf(message.content) })
+}
+
+function resultOf(message: ToolMessage, mapping: Mapping): Fields {
+  const id = message.tool_call_id
+  const { toolCallId = id, toolName = 'unknown' } = mapping.calls.get(id) ?? {}
+  return { type: 'tool-result', toolCallId, toolName, output: outputOf(message, mapping) }
 }
 
 function partOf(part: ContentPart, { blobs, isV3 }: Mapping): Fields {
   if (part.type === 'text') return { type: 'text', text: part.text }
   const data = base64Of(part, blobs)
-  const named = part.name === undefined ? {} : { filename: part.name }
-  return { type: 'file', mediaType: part.media_type, data: isV3 ? data : { type: 'data', data }, ...named }
+  const { media_type: mediaType, name: filename } = part
+  return { type: 'file', mediaType, data: isV3 ? data : { type: 'data', data }, filename }
 }
 
-function outputOf({ content, is_error }: ChatMessage & { role: 'tool' }, mapping: Mapping): Fields {
+function outputOf({ content, is_error }: ToolMessage, mapping: Mapping): Fields {
   if (typeof content === 'string') return { type: is_error ? 'error-text' : 'text', value: content }
   const value = content.map((part) => {
     const { type, ...rest } = partOf(part, mapping)
@@ -128,16 +130,18 @@ function outputOf({ content, is_error }: ChatMessage & { role: 'tool' }, mapping
 
 /** The parts of an answer, which go back as they came if they came from here. */
 function spoken(message: AssistantMessage, mapping: Mapping): Fields[] {
-  const { content, tool_calls: calls = [], items } = message
-  const own = items?.api === 'ai-sdk' ? items.list.filter(isObject).flatMap(backAgain) : undefined
-  if (!own) noteForeignItems(items, mapping)
-  const parts = own ?? [...(content ? [{ type: 'text', text: content }] : []), ...calls.map(callPart)]
-  const called = parts.filter(({ type }) => type === 'tool-call')
-  for (const [at, { id }] of calls.entries()) {
-    const { toolCallId, toolName } = Object(called[at]) as { toolCallId: string; toolName: string }
-    mapping.calls.set(id, { toolCallId, toolName })
-  }
-  return parts
+  const { content, tool_calls = [] } = message
+  const { list, calls } = ownItems(message, ORIGIN, mapping)
+  for (const call of tool_calls) mapping.calls.set(call.id, calls.get(call.id) ?? callPart(call))
+  const text = content ? [{ type: 'text', text: content }] : []
+  return list?.flatMap(backAgain) ?? [...text, ...tool_calls.map(callPart)]
+}
+
+const ORIGIN: Origin = { api: 'ai-sdk', isCall }
+
+/** A call that the provider ran itself is not one of the conversation. */
+function isCall(part: unknown): part is Fields {
+  return isObject(part) && part.type === 'tool-call' && !part.providerExecuted
 }
 
 function callPart({ id, function: { name, arguments: text } }: ToolCall): Fields {
@@ -149,10 +153,11 @@ const NEVER_SENT = new Set(['source', 'tool-approval-request'])
 
 function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
   if (NEVER_SENT.has(String(part.type))) return []
-  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
-  if (part.type !== 'tool-call') return [{ ...part, ...options }]
-  const { toolCallId, toolName, input } = part
-  return [{ type: 'tool-call', toolCallId, toolName, input: parseJson(String(input)) ?? {}, ...options }]
+  const providerOptions = providerMetadata
+  if (part.type !== 'tool-call') return [{ ...part, providerOptions }]
+  const { toolCallId, toolName, input, providerExecuted } = part
+  const parsed = parseJson(String(input)) ?? {}
+  return [{ type: 'tool-call', toolCallId, toolName, input: parsed, providerExecuted, providerOptions }]
 }
 
 function readAnswer(answer: Generated): ChatResponse {
@@ -160,27 +165,17 @@ function readAnswer(answer: Generated): ChatResponse {
   const content = answer.content.map((part) => withBase64(part) as Fields)
   checkDepth(content)
   if (finishReason.unified === 'error')
-    throw new ModelError(
-      'ERR_MODEL_RESPONSE',
-      'The AI SDK ended its answer with an error. What arrived was discarded.',
-      {
-        retryable: true,
-      },
-    )
+    throw unusable('The AI SDK ended its answer with an error. What arrived was discarded.')
   const text = content.map((part) => (part.type === 'text' ? String(part.text) : '')).join('')
-  const calls = content.filter((part) => part.type === 'tool-call' && !part.providerExecuted).map(callOf)
-  const message: AssistantMessage = {
-    role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    items: { api: 'ai-sdk', list: content },
-  }
-  const { modelId } = Object(response) as { modelId?: unknown }
+  const calls = content.filter(isCall).map(callOf)
+  const said = text === '' && calls.length > 0 ? null : text
+  const { modelId: model } = fieldsOf(response)
   return {
-    message,
+    ...responseOf(
+      { usage: usageOf(usage), model },
+      messageWith({ api: ORIGIN.api, list: content }, said, calls),
+    ),
     finishReason: finishReason.unified.replace('-', '_'),
-    usage: usageOf(usage),
-    ...(typeof modelId === 'string' && { model: modelId }),
     raw: { content, finishReason, usage },
   }
 }
@@ -212,19 +207,12 @@ function usageOf(usage: object): Fields {
 
 function modelError(error: unknown, model: AiSdkModel): unknown {
   if (error instanceof ModelError) return error
-  const {
-    statusCode,
-    responseBody,
-    responseHeaders,
-    url = model.provider,
-    message,
-    isRetryable,
-  } = Object(error)
+  const { statusCode, responseBody, url = model.provider, message, isRetryable, ...rest } = Object(error)
   if (typeof statusCode !== 'number') {
     const text = `${model.provider} ${model.modelId} could not answer: ${message ?? error}\nThis is what the AI SDK says.`
     return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: isRetryable !== false, cause: error })
   }
-  const headers = new Headers(responseHeaders)
+  const headers = new Headers(rest.responseHeaders)
   const asked = { url: String(url).replace(/\?.*/, ''), model: model.modelId, hasKey: true }
   const known = statusError({ status: statusCode, body: responseBody ?? message, headers }, asked)
   const { code, status, retryAfterMs } = known

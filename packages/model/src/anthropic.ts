@@ -1,6 +1,5 @@
 import type { ChatModel } from './chat.js'
 import { type Client, type HttpModelOptions, httpModel, unusable } from './http-model.js'
-import { messagesFormat } from './messages-format.js'
 
 /** Options of `anthropicModel`. The base URL is by default `https://api.anthropic.com`. It may end in `/v1`. */
 export type AnthropicModelOptions = HttpModelOptions
@@ -23,7 +22,6 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
   return httpModel(
     {
       api: 'messages',
-      path: messagesFormat.path,
       baseUrl: 'https://api.anthropic.com',
       keyName: 'ANTHROPIC_API_KEY',
       headers: { 'anthropic-version': VERSION, 'x-api-key': null },

@@ -1,16 +1,24 @@
-import type {
-  AssistantMessage,
-  ChatMessage,
-  ChatRequest,
-  Content,
-  ContentPart,
-  SystemMessage,
-  ToolMessage,
-  UserMessage,
-} from './chat.js'
+import type { ChatMessage, ChatRequest, ContentPart } from './chat.js'
 import { cutOff } from './failure.js'
-import { dataUri, type Format, type Mapping, noteForeignItems, type StreamReader } from './format.js'
-import { type Fields, isObject, parseCompletion, parseJson, reasoningOf, textOfParts } from './response.js'
+import {
+  breakpointOf,
+  contentOf,
+  dataUri,
+  type Format,
+  type Mapping,
+  noteItems,
+  partsOf,
+  type StreamReader,
+} from './format.js'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  parseCompletion,
+  parseJson,
+  reasoningOf,
+  textOfParts,
+} from './response.js'
 
 /** OpenAI's Chat Completions, and every server that speaks it. */
 export const chatFormat: Format = {
@@ -36,33 +44,31 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
   }
   for (const message of messages) {
     if (message.role !== 'tool') showMedia()
-    else media.push(...partsOf(mediaIn(message), mapping))
-    sent.push(isPlain(message) ? message : messageOf(message, mapping))
+    else
+      media.push(
+        ...partsOf(message.content)
+          .filter(isMedia)
+          .map((part) => partOf(part, mapping)),
+      )
+    sent.push(messageOf(message, mapping))
   }
   showMedia()
   return sent
 }
 
-/** A message without anything of ours is sent as it is. */
-function isPlain(message: ChatMessage): boolean {
-  return !Array.isArray(message.content) && !OURS.some((field) => field in message)
+function isMedia({ type }: ContentPart): boolean {
+  return type !== 'text'
 }
 
-const OURS = ['items', 'is_error', 'prompt_cache']
-
+/** A message of ours without what the API does not know. The order of its fields stays. */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
-  if (message.role === 'tool') return resultOf(message, mapping)
-  return message.role === 'assistant' ? assistantOf(message, mapping) : saidBy(message, mapping)
-}
-
-function mediaIn({ content }: ToolMessage): ContentPart[] {
-  return typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text')
-}
-
-function resultOf(message: ToolMessage, mapping: Mapping): Fields {
-  const { is_error: _, prompt_cache, ...rest } = message
-  const texts = typeof rest.content === 'string' ? rest.content : rest.content.map(asText)
-  return { ...rest, content: contentOf(texts, prompt_cache, mapping) }
+  const { items, is_error: _error, prompt_cache, ...rest } = message
+  const toPart = (part: ContentPart) => partOf(part, mapping)
+  if (message.role === 'assistant') noteItems(message.items, mapping)
+  if (message.role === 'assistant') return rest // with the provider's own fields, such as its reasoning
+  if (message.role !== 'tool') return { ...rest, content: contentOf(message, toPart) }
+  const content = typeof message.content === 'string' ? message.content : message.content.map(asText)
+  return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
 }
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
@@ -70,40 +76,11 @@ function asText(part: ContentPart): ContentPart {
   return part.type === 'text' ? part : { type: 'text', text: `[${part.type}: see below]` }
 }
 
-function saidBy(message: SystemMessage | UserMessage, mapping: Mapping): Fields {
-  const { prompt_cache, ...rest } = message
-  return { ...rest, content: contentOf(rest.content, prompt_cache, mapping) }
-}
-
-/** With the provider's own fields, such as its reasoning. */
-function assistantOf(message: AssistantMessage, mapping: Mapping): Fields {
-  const { items, prompt_cache: _, ...rest } = message
-  noteForeignItems(items, mapping)
-  return rest
-}
-
-/** Text stays a string, so that every server accepts it, unless a part of it ends a cacheable prefix. */
-function contentOf(content: Content, isLast: boolean | string | undefined, mapping: Mapping): unknown {
-  if (typeof content !== 'string') return partsOf(markLast(content, isLast), mapping)
-  return isLast && content !== ''
-    ? partsOf([{ type: 'text', text: content, prompt_cache: isLast }], mapping)
-    : content
-}
-
-/** A mark on the message stands on its last part. */
-function markLast(parts: readonly ContentPart[], mark: boolean | string | undefined): readonly ContentPart[] {
-  const last = parts.at(-1)
-  return mark && last ? [...parts.slice(0, -1), { ...last, prompt_cache: mark }] : parts
-}
-
-function partsOf(parts: readonly ContentPart[], { blobs }: Mapping): Fields[] {
-  return parts.map((part) => {
-    const breakpoint = part.prompt_cache ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
-    if (part.type === 'text') return { type: 'text', text: part.text, ...breakpoint }
-    const url = dataUri(part, blobs)
-    if (part.type === 'image') return { type: 'image_url', image_url: { url }, ...breakpoint }
-    return { type: 'file', file: { filename: part.name ?? 'file', file_data: url }, ...breakpoint }
-  })
+function partOf(part: ContentPart, { blobs }: Mapping): Fields {
+  if (part.type === 'text') return { type: 'text', text: part.text, ...breakpointOf(part) }
+  const url = dataUri(part, blobs)
+  if (part.type === 'image') return { type: 'image_url', image_url: { url }, ...breakpointOf(part) }
+  return { type: 'file', file: { filename: part.name ?? 'file', file_data: url }, ...breakpointOf(part) }
 }
 
 function startStream(): StreamReader {
@@ -149,31 +126,38 @@ function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields) {
   answer.hasBegun = true
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
-  const { role: _role, ...delta } = isObject(piece) ? piece : {}
-  addDelta(answer.message, delta)
+  const { role: _role, ...delta } = fieldsOf(piece)
+  grow(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
   return { delta, isEmptyPiece: !isSaid && !choice.finish_reason }
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */
-const PIECEWISE = new Set(['arguments', 'text', 'summary', 'data', 'thinking', 'content'])
+const PIECEWISE = new Set(['name', 'arguments', 'text', 'summary', 'data', 'thinking', 'content'])
 
 /**
- * Adds one piece to a message, in place.
+ * Adds one piece to a message or to a part of one, in place.
  *
- * Text in any field is appended, so reasoning is kept under whatever name the provider uses; a field that comes partly as
- * text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched by
- * `index`. Any other value replaces the one before.
+ * Text in any field of a message is appended, so reasoning is kept under whatever name the provider uses; a field that comes
+ * partly as text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched
+ * by `index`. Any other value replaces the one before.
  */
-function addDelta(message: Fields, delta: Fields): void {
-  for (const [field, piece] of Object.entries(delta)) {
-    const known = message[field]
-    if (piece === null || piece === undefined) continue
-    if (Array.isArray(piece) || Array.isArray(known))
-      message[field] = asParts(piece).reduce(addPart, [...asParts(known)])
-    else if (typeof piece === 'string' && typeof known === 'string') message[field] = known + piece
-    else message[field] = piece
+function grow(sum: Fields, piece: Fields, isText = (_field: string) => true): Fields {
+  for (const [field, value] of Object.entries(piece)) {
+    const known = sum[field]
+    if (value === null || value === undefined) continue
+    if (Array.isArray(value) || Array.isArray(known))
+      sum[field] = asParts(value).reduce(addPart, asParts(known))
+    else if (isObject(known) && isObject(value)) sum[field] = growPart(known, value)
+    else if (typeof known === 'string' && typeof value === 'string' && isText(field))
+      sum[field] = field === 'name' ? joinName(known, value) : known + value
+    else if (value !== '' || known === undefined) sum[field] = value
   }
+  return sum
+}
+
+function growPart(part: Fields, piece: Fields): Fields {
+  return grow({ ...part }, piece, (field) => PIECEWISE.has(field))
 }
 
 function asParts(value: unknown): unknown[] {
@@ -184,7 +168,7 @@ function asParts(value: unknown): unknown[] {
 function addPart(parts: unknown[], piece: unknown): unknown[] {
   const at = isObject(piece) ? parts.findLastIndex((part) => isObject(part) && isSamePart(part, piece)) : -1
   const part = parts[at]
-  return isObject(part) && isObject(piece) ? parts.with(at, addToPart(part, piece)) : [...parts, piece]
+  return isObject(part) && isObject(piece) ? parts.with(at, growPart(part, piece)) : [...parts, piece]
 }
 
 /**
@@ -213,22 +197,7 @@ function isWhole(text: unknown): boolean {
 }
 
 function callOf({ function: called }: Fields): Fields {
-  return isObject(called) ? called : {}
-}
-
-function addToPart(part: Fields, piece: Fields): Fields {
-  const sum = { ...part }
-  for (const [field, value] of Object.entries(piece)) {
-    const known = sum[field]
-    if (value === null || value === undefined) continue
-    if (isObject(known) && isObject(value)) sum[field] = addToPart(known, value)
-    else if (field === 'name' && typeof known === 'string' && typeof value === 'string')
-      sum[field] = joinName(known, value)
-    else if (PIECEWISE.has(field) && typeof known === 'string' && typeof value === 'string')
-      sum[field] = known + value
-    else if (value !== '' || known === undefined) sum[field] = value
-  }
-  return sum
+  return fieldsOf(called)
 }
 
 /** A name comes once, is repeated with every piece, or comes in pieces like other text. */

@@ -1,13 +1,6 @@
-import {
-  LONGEST_OBEYED_MS,
-  ModelError,
-  type ModelErrorCode,
-  type ModelErrorDetails,
-  parseRetryAfter,
-  waitInWords,
-} from './errors.js'
+import { LONGEST_OBEYED_MS, ModelError, type ModelErrorCode, parseRetryAfter, waitInWords } from './errors.js'
 import { TOO_LONG } from './fetch.js'
-import { checkDepth, type Fields, isObject, parseJson } from './response.js'
+import { checkDepth, type Fields, fieldsOf, isObject, parseJson, unusable } from './response.js'
 
 /** The facts of a request that advice on its failure needs. */
 export interface Asked {
@@ -30,17 +23,23 @@ export interface FailedAnswer {
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const { status, body, headers } = answer
   const said = serverWords(body)
-  const { code, happened, advice } = kindOf(status, said, asked, answer)
-  const mayPass = isTransient(code)
-  const retryAfterMs = mayPass
-    ? (parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body))
-    : undefined
+  const kind = kindOf(status, said, asked, answer)
+  const message = `${asked.url} ${kind.happened} (${status}): ${said.message}`
+  const waitMs = parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body)
+  return serverError(kind, message, { status, waitMs })
+}
+
+/** @param waitMs - How long the server asks to wait. */
+function serverError(
+  { code, advice }: FailureKind,
+  message: string,
+  { status, waitMs }: { status: number | undefined; waitMs: number | undefined },
+): ModelError {
+  const mayPass = code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
+  const retryAfterMs = mayPass ? waitMs : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  return new ModelError(
-    code,
-    `${asked.url} ${happened} (${status}): ${said.message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`,
-    { status, retryable: mayPass && !isTooLong, retryAfterMs },
-  )
+  const text = `${message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`
+  return new ModelError(code, text, { status, retryable: mayPass && !isTooLong, retryAfterMs })
 }
 
 function comeBackIn(ms: number): string {
@@ -55,9 +54,8 @@ function comeBackIn(ms: number): string {
  */
 export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
   checkDepth(body)
-  const choice: unknown = Array.isArray(body.choices) ? body.choices[0] : undefined
-  const ofChoice = isObject(choice) ? choice.error : undefined
-  const ofResponse = isObject(body.response) ? body.response.error : undefined
+  const ofChoice = fieldsOf(Array.isArray(body.choices) ? body.choices[0] : undefined).error
+  const ofResponse = fieldsOf(body.response).error
   const isError = body.object === 'error' || body.type === 'error'
   const error = body.error || ofChoice || ofResponse || (isError ? body : undefined)
   if (!error) return undefined
@@ -65,11 +63,8 @@ export function inlineError(body: Fields, asked: Asked): ModelError | undefined 
   const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
   const status =
     digits === undefined ? (body.type === 'error' ? STATUS[said.code] : undefined) : Number(digits)
-  const { code, advice } = kindOf(status, said, asked)
-  const message = `${asked.url} answered with an error: ${said.message}\n${advice}`
-  const retryAfterMs = isTransient(code) ? waitInWords(said.message) : undefined
-  const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  return new ModelError(code, message, { status, retryable: isTransient(code) && !isTooLong, retryAfterMs })
+  const message = `${asked.url} answered with an error: ${said.message}`
+  return serverError(kindOf(status, said, asked), message, { status, waitMs: waitInWords(said.message) })
 }
 
 /** The statuses of Anthropic's errors, which in a stream come as `{"type": "error", "error": {"type": …}}`. */
@@ -100,7 +95,7 @@ function serverWords(body: string): ServerWords {
   const said = [error.message, first.error, first.detail].find(
     (text) => typeof text === 'string' && text !== '',
   )
-  const { raw } = isObject(error.metadata) ? error.metadata : {} // what the server behind a gateway said
+  const { raw } = fieldsOf(error.metadata) // what the server behind a gateway said
   const behind = raw ? ` ${typeof raw === 'string' ? raw : JSON.stringify(raw)}` : ''
   return {
     message: shorten(typeof said === 'string' ? `${said}${behind}` : body),
@@ -229,10 +224,6 @@ function baseUrlAt(location: string, from: string): string {
   return `${origin}${pathname.replace(/\/(chat\/completions|v1\/messages)\/?$/, '')}`
 }
 
-function isTransient(code: ModelErrorCode): boolean {
-  return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
-}
-
 /** The error for a request without an answer. */
 export function connectionError(error: unknown, { url }: Asked): ModelError {
   const { code, message } = describe(error)
@@ -276,10 +267,6 @@ export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
     )
   const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
-}
-
-function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
-  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
 }
 
 /** The error for a body with status 200 that is not JSON. */

@@ -1,14 +1,17 @@
 import type {
+  AssistantMessage,
   BlobReader,
+  CacheBreakpoint,
   ChatRequest,
   ChatResponse,
+  Content,
   ContentPart,
   LeftOut,
   ModelDelta,
   ProviderItems,
 } from './chat.js'
 import { ModelError } from './errors.js'
-import type { Fields } from './response.js'
+import { type Fields, isObject } from './response.js'
 
 /** How one API spells a request and its answer. */
 export interface Format {
@@ -42,6 +45,14 @@ export interface StreamReader {
   end(isDone: boolean): unknown
 }
 
+/** Whether a cacheable prefix ends here. */
+export type Mark = CacheBreakpoint['prompt_cache']
+
+/** A message, or something with content like one. */
+export interface Said extends CacheBreakpoint {
+  readonly content: Content
+}
+
 /** An image or a file of a message. */
 export type Media = Exclude<ContentPart, { type: 'text' }>
 
@@ -59,9 +70,74 @@ export function noBlobs(sha256: string): never {
   throw new ModelError('ERR_MODEL_SETTINGS', message)
 }
 
-/** Notes items that an API cannot take, because another one made them. */
-export function noteForeignItems(items: ProviderItems | undefined, { leftOut }: Mapping): void {
-  if (!items) return
-  const { iteration, api, list } = items
-  leftOut.push({ ...(iteration !== undefined && { iteration }), api, items: list.length })
+/** The parts of a content. A text is one. */
+export function partsOf(content: Content): readonly ContentPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+/** A mark on a message stands on its last part. */
+export function markLast(parts: readonly ContentPart[], mark: Mark): ContentPart[] {
+  const last = parts.length - 1
+  return parts.map((part, index) => {
+    return mark && index === last ? { ...part, prompt_cache: part.prompt_cache || mark } : part
+  })
+}
+
+/** The content of a message as OpenAI's APIs want it. Text stays a string, unless a cacheable prefix ends with it. */
+export function contentOf({ content, prompt_cache }: Said, toPart: (part: ContentPart) => Fields): unknown {
+  if (typeof content === 'string' && (!prompt_cache || content === '')) return content
+  return markLast(partsOf(content), prompt_cache).map(toPart)
+}
+
+/** The mark of a part in OpenAI's APIs. An empty text may carry none. */
+export function breakpointOf(part: ContentPart): Fields {
+  const isMarked = part.prompt_cache && !(part.type === 'text' && part.text === '')
+  return isMarked ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
+}
+
+/** The items of an answer that go back unchanged, and its calls among them by the ids that the conversation has for them. */
+export interface OwnItems {
+  /** Undefined where another API made them, where calls were changed since, or where something else stands in their place. */
+  readonly list?: readonly Fields[]
+  readonly calls: ReadonlyMap<string, Fields>
+}
+
+/**
+ * Finds the items that an API made, and notes what it cannot take: the items of another one, and the fields in which a chat
+ * completion keeps its reasoning. A hook or a command may have put anything into `items`.
+ */
+export function ownItems(message: AssistantMessage, origin: Origin, mapping: Mapping): OwnItems {
+  const { items, tool_calls = [] } = message
+  noteFields(message, mapping)
+  const list: unknown = items?.api === origin.api ? items.list : undefined
+  if (Array.isArray(list) && list.every(isObject)) {
+    const calls = list.filter(origin.isCall)
+    if (calls.length === tool_calls.length)
+      return { list, calls: new Map(tool_calls.map(({ id }, index) => [id, calls[index] ?? {}])) }
+  }
+  noteItems(items, mapping)
+  return { calls: new Map() }
+}
+
+/** The API that a mapping is for, and which of its items are calls. */
+export interface Origin {
+  readonly api: string
+  isCall(item: unknown): item is Fields
+}
+
+/** Notes the items of an answer that an API does without. */
+export function noteItems(items: ProviderItems | undefined, mapping: Mapping): void {
+  if (Array.isArray(items?.list)) note(String(items.api), items.list.length, items, mapping)
+}
+
+function noteFields(message: AssistantMessage, mapping: Mapping): void {
+  const { role: _, content: _c, tool_calls = [], items, prompt_cache: _p, name: _n, ...own } = message
+  const ofCalls = tool_calls.map(({ id: _id, type: _t, function: _f, ...rest }) => rest)
+  const kept = [own, ...ofCalls].flatMap((fields) => Object.values(fields)).filter((value) => value != null)
+  note('chat', kept.length, items, mapping)
+}
+
+function note(api: string, count: number, origin: ProviderItems | undefined, { leftOut }: Mapping): void {
+  const iteration = origin?.iteration
+  if (count > 0) leftOut.push({ ...(iteration !== undefined && { iteration }), api, items: count })
 }

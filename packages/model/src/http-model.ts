@@ -24,8 +24,6 @@ export interface HttpModelOptions {
 /** What makes one vendor's server different. */
 export interface Vendor {
   readonly api: Api
-  /** Appended to the base URL. */
-  readonly path: string
   readonly baseUrl: string
   /** The variable that holds a key for this vendor. */
   readonly keyName: string
@@ -53,7 +51,8 @@ export interface Client {
 
 /** A model behind a server. Sends the recorded bytes by the vendor's own client, over a fetch that changes nothing. */
 export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel {
-  const { api, path } = vendor
+  const { api } = vendor
+  const { path } = FORMATS[api]
   const baseUrl = checkBaseUrl(options.baseUrl ?? vendor.baseUrl, path)
   const apiKey = checkKey(options.apiKey)
   const { timeoutMs = LLM_DEFAULTS.timeoutMs, headers = {} } = options
@@ -61,7 +60,6 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   const own = Object.keys(vendor.headers).filter((name) => vendor.headers[name] !== null)
   const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...own]
   const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
-  const server: Server = { vendor, baseUrl, apiKey, headers }
 
   return {
     toWire: (request, blobs) => ({ ...toWire(api, request, blobs), url, headerNames }),
@@ -73,7 +71,7 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
       const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
       try {
-        const answer = await send(bytes, { server, asked, timer })
+        const answer = await send(bytes, { vendor, baseUrl, apiKey, headers, asked, timer })
         const response = await readAnswer(answer, {
           asked,
           timer,
@@ -97,22 +95,18 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   }
 }
 
-interface Server {
+interface Sending {
   readonly vendor: Vendor
   readonly baseUrl: URL
   readonly apiKey: string | undefined
   readonly headers: Readonly<Record<string, string>>
-}
-
-interface Sending {
-  readonly server: Server
   readonly asked: Asked
   readonly timer: IdleTimer
 }
 
 /** Posts these very bytes. The answer has status 2xx, and its body is still to be read. */
-async function send(body: Uint8Array, { server, asked, timer }: Sending): Promise<Response> {
-  const { vendor, baseUrl, apiKey, headers } = server
+async function send(body: Uint8Array, sending: Sending): Promise<Response> {
+  const { vendor, baseUrl, apiKey, headers, asked, timer } = sending
   let failure: unknown
   const client = await vendor.connect({
     apiKey,
@@ -131,16 +125,12 @@ async function send(body: Uint8Array, { server, asked, timer }: Sending): Promis
       try {
         if (init?.body !== body) throw new Error('The client changed the body of the request.')
         const { headers: own, signal } = init as { headers: Headers; signal: AbortSignal }
-        const answer = await post(`${url}${baseUrl.search}`, {
-          body,
-          headers: own,
-          signal,
-          allowed: Object.keys(headers),
-        })
+        const allowed = Object.keys(headers)
+        const answer = await post(`${url}${baseUrl.search}`, { body, headers: own, signal, allowed })
         if (answer.ok) return answer
         timer.shortenTo(1000)
-        const explanation = await beginningOf(answer)
-        throw statusError({ status: answer.status, headers: answer.headers, body: explanation }, asked)
+        const { status, headers: received } = answer
+        throw statusError({ status, headers: received, body: await beginningOf(answer) }, asked)
       } catch (error) {
         failure = error // the client replaces it by a less specific one
         throw error
@@ -148,7 +138,11 @@ async function send(body: Uint8Array, { server, asked, timer }: Sending): Promis
     },
   })
   return client
-    .post(vendor.path, { body, headers: { 'content-type': 'application/json' }, signal: timer.signal })
+    .post(FORMATS[vendor.api].path, {
+      body,
+      headers: { 'content-type': 'application/json' },
+      signal: timer.signal,
+    })
     .asResponse()
     .catch((error: unknown) => {
       throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { timeInWords } from './errors.js'
-import { isObject } from './response.js'
+import { type Fields, fieldsOf, isObject } from './response.js'
 
 const text = z.string().check(z.minLength(1))
 
@@ -91,38 +91,11 @@ export const llmSchema = z
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */
 export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
 
-/** The component that answers: a server, a command, a script, or a recorded run. */
-type LlmProvider = 'openai' | 'anthropic' | 'command' | 'script' | 'replay'
+type LlmProvider = z.infer<typeof llmSchema>['provider']
+type AllSettings = ReturnType<typeof settingsOf>
 
-/** The `llm` block of an agent, checked. */
-export interface LlmSettings {
-  readonly provider: LlmProvider
-  /** The API's name of the model. */
-  readonly model?: string | undefined
-  /** For `openai`: which of its APIs. Default: `chat`. */
-  readonly api?: 'chat' | 'responses' | undefined
-  /** URL to which the API's path is appended; usually ends in `/v1`. Never holds credentials. */
-  readonly baseUrl?: string | undefined
-  /** Name of the variable that holds the key; never the key. */
-  readonly apiKeyEnv?: string | undefined
-  /** Further headers of every request. Never a key. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** For `script`: path of the file with the turns. For `replay`: of the recording. */
-  readonly script?: string | undefined
-  /** For `command`: the program that reads a request on stdin and prints the answer. */
-  readonly command?: readonly string[] | undefined
-  /** Every other key, passed to the API unchanged. */
-  readonly parameters: Readonly<Record<string, unknown>>
-  /** Idle timeout; 0 is no limit. */
-  readonly timeoutMs?: number | undefined
-  /** Attempts for one request, the first included. */
-  readonly maxAttempts?: number | undefined
-  /** How long one request is retried. Attempts are then limited by a given `maxAttempts` only. */
-  readonly retry?: { readonly maxWaitMs: number } | undefined
-  readonly stream?: boolean | undefined
-  /** Tools are offered in strict mode, with optional parameters as nullable. */
-  readonly strictTools?: boolean | undefined
-}
+/** The `llm` block of an agent, checked. What each setting means, `llmSchema` says. */
+export type LlmSettings = Readonly<Partial<AllSettings> & Pick<AllSettings, 'provider' | 'parameters'>>
 
 /** The settings, or every problem. */
 type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
@@ -130,22 +103,23 @@ type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValuePr
 /** Checks the `llm` block of parsed YAML. Unknown keys are parameters of the API and pass through. */
 export function safeParseLlm(input: unknown): ParsedLlm {
   const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
-  const problems = parsed.success ? [] : problemsOf(parsed.error, hintFor)
-  if (isObject(input)) {
-    const ofUrl = baseUrlProblems(input.base_url)
-    problems.push(
-      ...forbiddenKeys(input),
-      ...headerProblems(input.headers),
-      ...ofUrl,
-      ...missingSettings(input),
-    )
-    problems.push(...misplacedSettings(input))
-  }
+  const llm = fieldsOf(input)
+  const problems = [
+    ...(parsed.success ? [] : problemsOf(parsed.error, hintFor)),
+    ...forbiddenKeys(llm),
+    ...headerProblems(llm.headers),
+    ...baseUrlProblems(llm.base_url),
+    ...(isObject(input) ? missingSettings(llm) : []),
+    ...misplacedSettings(llm),
+  ]
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
+  return { ok: true, llm: settingsOf(parsed.data) }
+}
 
-  const { data } = parsed
+/** Keys with `x-` are the author's own. */
+function settingsOf(data: z.infer<typeof llmSchema>) {
   const parameters = Object.entries(data).filter(([key]) => !LLM_KEYS.includes(key) && !key.startsWith('x-'))
-  const llm = {
+  return {
     provider: data.provider,
     model: data.model,
     api: data.api,
@@ -161,7 +135,6 @@ export function safeParseLlm(input: unknown): ParsedLlm {
     stream: data.stream,
     strictTools: data.strict_tools,
   }
-  return { ok: true, llm }
 }
 
 /** A mistake in what a person wrote. */
@@ -232,40 +205,31 @@ const NEEDS: Readonly<Record<LlmProvider, readonly (readonly [key: string, examp
   command: [['command', '[python3, model.py]']],
 }
 
-function missingSettings(llm: Record<string, unknown>): ValueProblem[] {
+function missingSettings(llm: Fields): ValueProblem[] {
   const { provider = 'openai' } = llm
   const missing = (NEEDS[provider as LlmProvider] ?? []).filter(([key]) => llm[key] === undefined)
   return missing.map(([path, example]) => {
-    if (path === 'max_tokens') return { path, message: NO_MAX_TOKENS, hint: `Write max_tokens: ${example}.` }
     const message = `missing; the provider ${String(provider)} needs it.`
     return { path, message, hint: `For example ${path}: ${example}.` }
   })
 }
 
-const NO_MAX_TOKENS = 'missing. Anthropic needs it: the most tokens one answer may have.'
+/** Settings that only some providers have. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  api: ['openai'],
+  headers: ['openai', 'anthropic'],
+}
 
-/** Settings that another provider has. */
-function misplacedSettings({
-  provider = 'openai',
-  api,
-  headers,
-  store,
-}: Record<string, unknown>): ValueProblem[] {
-  const only = (path: string, providers: string): ValueProblem => ({
-    path,
-    message: `has no effect with provider ${String(provider)}.`,
-    hint: `Remove it; it is a setting of ${providers}.`,
-    misplacedKey: true,
+function misplacedSettings(llm: Fields): ValueProblem[] {
+  const provider = String(llm.provider ?? 'openai')
+  const set = Object.entries(Object.hasOwn(NEEDS, provider) ? OWNERS : {}).filter(
+    ([key]) => llm[key] !== undefined,
+  )
+  const misplaced = set.filter(([, owners]) => !owners.includes(provider))
+  return misplaced.map(([path, owners]) => {
+    const hint = `Remove it; it is a setting of provider ${owners.join(' and ')}.`
+    return { path, message: `has no effect with provider ${provider}.`, hint, misplacedKey: true }
   })
-  const isServer = provider === 'openai' || provider === 'anthropic'
-  const isKnown = Object.hasOwn(NEEDS, String(provider))
-  return [
-    ...(api !== undefined && isKnown && provider !== 'openai' ? [only('api', 'provider openai')] : []),
-    ...(headers !== undefined && isKnown && !isServer
-      ? [only('headers', 'providers openai and anthropic')]
-      : []),
-    ...(store === true && api === 'responses' ? [{ path: 'store', message: SENT_WHOLE }] : []),
-  ]
 }
 
 function hintFor(path: string, found: unknown): string | undefined {
@@ -301,8 +265,10 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   { key: /^(previous_response_id|conversation|background)$/, message: SENT_WHOLE },
 ]
 
-function forbiddenKeys(llm: object): ValueProblem[] {
+function forbiddenKeys(llm: Fields): ValueProblem[] {
   return Object.keys(llm).flatMap((path) => {
+    const isStored = path === 'store' && llm.store === true && llm.api === 'responses'
+    if (isStored) return [{ path, message: SENT_WHOLE }]
     const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
     return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
   })
@@ -314,7 +280,7 @@ const OWN_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|user-agent|accept|accept-encoding|content-.*|x-stainless-.*|anthropic-version)$/i
 
 function headerProblems(headers: unknown): ValueProblem[] {
-  return Object.entries(isObject(headers) ? headers : {}).flatMap(([name, value]): ValueProblem[] => {
+  return Object.entries(fieldsOf(headers)).flatMap(([name, value]): ValueProblem[] => {
     const path = z.core.toDotPath(['headers', name])
     if (SECRET_HEADER.test(name))
       return [{ path, message: 'keys do not belong in agent.yaml.', hint: HEADER_HINT, misplacedKey: true }]

@@ -1,20 +1,42 @@
 import type {
   AssistantMessage,
-  CacheBreakpoint,
+  BlobReader,
   ChatMessage,
   ChatRequest,
   ChatResponse,
-  Content,
-  ContentPart,
   FunctionTool,
   SystemMessage,
   ToolCall,
   ToolMessage,
 } from './chat.js'
 import { textOf } from './chat.js'
-import { base64Of, type Format, type Mapping, type Media, noteForeignItems } from './format.js'
+import {
+  base64Of,
+  type Format,
+  type Mapping,
+  type Mark,
+  type Media,
+  markLast,
+  type Origin,
+  type OwnItems,
+  ownItems,
+  partsOf,
+  type Said,
+} from './format.js'
 import { startStream } from './messages-stream.js'
-import { checkDepth, type Fields, isObject, malformed, parseJson, replaceLoneSurrogates } from './response.js'
+import {
+  checkDepth,
+  type Fields,
+  fieldsOf,
+  holdsLargeNumber,
+  isObject,
+  malformed,
+  messageWith,
+  parseJson,
+  reasoningOfBlock,
+  replaceLoneSurrogates,
+  responseOf,
+} from './response.js'
 
 /** Anthropic's Messages. */
 export const messagesFormat: Format = { path: '/v1/messages', list: 'messages', toBody, read, startStream }
@@ -24,7 +46,8 @@ function toBody({ messages, tools, ...parameters }: ChatRequest, mapping: Mappin
   const start = found === -1 ? messages.length : found
   const system = messages
     .slice(0, start)
-    .flatMap((message) => blocksOf(message.content ?? '', message, mapping))
+    .filter(isSystem)
+    .flatMap((message) => blocksOf(message, mapping))
   return {
     ...parameters,
     ...(system.length > 0 && { system }),
@@ -38,21 +61,16 @@ function isSystem(message: ChatMessage): message is SystemMessage {
 }
 
 function toolOf({ function: { name, description, parameters, strict } }: FunctionTool): Fields {
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: parameters ?? { type: 'object', properties: {} },
-    ...(strict !== undefined && { strict }),
-  }
+  return { name, description, input_schema: parameters ?? { type: 'object', properties: {} }, strict }
 }
 
 /** The roles take turns: messages of one side that follow each other are one, so all results of an answer are together. */
 function turnsOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[] {
   const turns: { role: string; content: unknown[] }[] = []
-  let ids = new Map<string, string>()
+  let own: OwnItems = { calls: new Map() }
   for (const message of messages) {
-    if (message.role === 'assistant') ids = idsOf(message)
-    const content = contentOf(message, ids, mapping)
+    if (message.role === 'assistant') own = ownItems(message, ORIGIN, mapping)
+    const content = contentOf(message, own, mapping)
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(...content)
@@ -61,23 +79,23 @@ function turnsOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[] {
   return turns
 }
 
-function contentOf(message: ChatMessage, ids: ReadonlyMap<string, string>, mapping: Mapping): unknown[] {
-  if (message.role === 'assistant') return saidBy(message, mapping)
-  if (message.role === 'tool') return [resultOf(message, ids, mapping)]
-  if (!isSystem(message)) return blocksOf(message.content, message, mapping)
-  const marked = typeof message.content === 'string' ? [] : message.content
-  const prompt_cache = message.prompt_cache || marked.findLast((part) => part.prompt_cache)?.prompt_cache
+const ORIGIN: Origin = { api: 'messages', isCall: isToolUse }
+
+/** @param own - The blocks of this message, or of the answer before it. */
+function contentOf(message: ChatMessage, own: OwnItems, mapping: Mapping): unknown[] {
+  if (message.role === 'assistant') return saidBy(message, own)
+  if (message.role === 'tool') return [resultOf(message, own, mapping)]
+  if (!isSystem(message)) return blocksOf(message, mapping)
+  const marked = partsOf(message.content).findLast((part) => part.prompt_cache)
   const text = textOf(message.content)
-  return text.trim() === '' ? [] : [textBlock(`<system>${text}</system>`, prompt_cache)]
+  const mark = message.prompt_cache || marked?.prompt_cache
+  return text.trim() === '' ? [] : [textBlock(`<system>${text}</system>`, mark)]
 }
 
 /** The blocks of an answer of this API go back as they came. It refuses a blank text, although it may write one. */
-function saidBy(message: AssistantMessage, mapping: Mapping): unknown[] {
-  const own = ownBlocks(message)
-  if (!own) noteForeignItems(message.items, mapping)
-  noteForeignFields(message, mapping)
-  const blocks = own?.filter((block) => !isBlankText(block)) ?? spelledOut(message)
-  const isSaid = blocks.some((block) => isObject(block) && !isThinking(block))
+function saidBy(message: AssistantMessage, { list }: OwnItems): Fields[] {
+  const blocks = list?.filter((block) => !isBlankText(block)) ?? spelledOut(message)
+  const isSaid = blocks.some((block) => reasoningOfBlock(block) === undefined)
   return isSaid ? blocks : [...blocks, textBlock('(no text)')] // it refuses an answer that is empty, or ends in thinking
 }
 
@@ -91,19 +109,6 @@ function spelledOut({ content, tool_calls = [] }: AssistantMessage): Fields[] {
   return (content ?? '').trim() === '' ? calls : [textBlock(content ?? ''), ...calls]
 }
 
-/** Undefined where this API did not make the answer, or where its calls were changed since: each must get its result. */
-function ownBlocks({ items, tool_calls = [] }: AssistantMessage): readonly unknown[] | undefined {
-  if (items?.api !== 'messages') return undefined
-  return items.list.filter(isToolUse).length === tool_calls.length ? items.list : undefined
-}
-
-/** By the id of a call in the conversation, the id that the API knows it by. */
-function idsOf(message: AssistantMessage): Map<string, string> {
-  const uses = ownBlocks(message)?.filter(isToolUse) ?? []
-  const calls = message.tool_calls ?? []
-  return new Map(calls.map(({ id }, index) => [id, String(uses[index]?.id ?? sendableId(id))]))
-}
-
 /** Other servers also use other characters. */
 function sendableId(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9_-]/g, '_')
@@ -115,51 +120,37 @@ function inputOf(text: string): Fields {
   return isObject(input) ? input : { malformed_arguments: text }
 }
 
-/** Fields with which another API keeps its reasoning. */
-function noteForeignFields(message: AssistantMessage, { leftOut }: Mapping): void {
-  const { role: _, content: _c, tool_calls: _t, items, prompt_cache: _p, name: _n, ...others } = message
-  const count = Object.values(others).filter((value) => value !== undefined && value !== null).length
-  const iteration = items?.iteration === undefined ? {} : { iteration: items.iteration }
-  if (count > 0) leftOut.push({ ...iteration, api: 'chat', items: count })
-}
-
-function resultOf(message: ToolMessage, ids: ReadonlyMap<string, string>, mapping: Mapping): Fields {
+function resultOf(message: ToolMessage, { calls }: OwnItems, mapping: Mapping): Fields {
   const { tool_call_id: id, content, is_error, prompt_cache } = message
-  const said = typeof content === 'string' ? content : blocksOf(content, {}, mapping)
-  const isEmpty = typeof said === 'string' ? said.trim() === '' : said.length === 0
+  const said = typeof content === 'string' ? content.trim() && content : blocksOf({ content }, mapping)
   return {
     type: 'tool_result',
-    tool_use_id: ids.get(id) ?? sendableId(id),
-    ...(!isEmpty && { content: said }),
+    tool_use_id: calls.get(id)?.id ?? sendableId(id),
+    ...(said.length > 0 && { content: said }),
     ...(is_error && { is_error }),
     ...cacheControl(prompt_cache),
   }
 }
 
 /** A mark on the message stands on its last part that is sent. A blank text is not sent. */
-function blocksOf(content: Content, { prompt_cache }: CacheBreakpoint, { blobs }: Mapping): Fields[] {
-  const parts: readonly ContentPart[] =
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content
-  const sent = parts.filter((part) => !isBlankText(part))
-  return sent.map((part, index) => {
-    const mark = part.prompt_cache || (index === sent.length - 1 && prompt_cache)
-    return part.type === 'text'
-      ? textBlock(part.text, mark)
-      : { ...mediaBlock(part, { blobs }), ...cacheControl(mark) }
-  })
-}
-
-function isBlankText(block: unknown): boolean {
-  return (
-    isObject(block) && block.type === 'text' && typeof block.text === 'string' && block.text.trim() === ''
+function blocksOf({ content, prompt_cache }: Said, { blobs }: Mapping): Fields[] {
+  const sent = partsOf(content).filter((part) => !isBlankText(part))
+  return markLast(sent, prompt_cache).map((part) =>
+    part.type === 'text'
+      ? textBlock(part.text, part.prompt_cache)
+      : { ...mediaBlock(part, blobs), ...cacheControl(part.prompt_cache) },
   )
 }
 
-function textBlock(text: string, mark?: boolean | string | undefined): Fields {
+function isBlankText({ type, text }: { type?: unknown; text?: unknown }): boolean {
+  return type === 'text' && typeof text === 'string' && text.trim() === ''
+}
+
+function textBlock(text: string, mark?: Mark): Fields {
   return { type: 'text', text, ...cacheControl(mark) }
 }
 
-function cacheControl(mark: boolean | string | undefined): Fields {
+function cacheControl(mark: Mark): Fields {
   if (!mark) return {}
   return { cache_control: { type: 'ephemeral', ...(typeof mark === 'string' && { ttl: mark }) } }
 }
@@ -167,25 +158,21 @@ function cacheControl(mark: boolean | string | undefined): Fields {
 const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 /** In the place of what the API cannot read stands a word. */
-function mediaBlock(part: Media, { blobs }: Pick<Mapping, 'blobs'>): Fields {
-  const { type, media_type, bytes, name } = part
-  const source = { type: 'base64', media_type }
-  const title = name === undefined ? {} : { title: name }
-  if (IMAGES.has(media_type)) return { type: 'image', source: { ...source, data: base64Of(part, blobs) } }
-  if (media_type === 'application/pdf')
-    return { type: 'document', source: { ...source, data: base64Of(part, blobs) }, ...title }
+function mediaBlock(part: Media, blobs: BlobReader): Fields {
+  const { type, media_type, bytes, name: title } = part
+  const isPdf = media_type === 'application/pdf'
+  if (IMAGES.has(media_type) || isPdf) {
+    const source = { type: 'base64', media_type, data: base64Of(part, blobs) }
+    return isPdf ? { type: 'document', source, title } : { type: 'image', source }
+  }
   const text = media_type.startsWith('text/') ? Buffer.from(blobs(part.blob)).toString('utf8') : ''
   if (text.trim() !== '')
-    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title }
-  return textBlock(`[${name ?? type}: ${media_type}, ${bytes} bytes, which this API cannot read]`)
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, title }
+  return textBlock(`[${title ?? type}: ${media_type}, ${bytes} bytes, which this API cannot read]`)
 }
 
 function isToolUse(block: unknown): block is Fields {
   return isObject(block) && block.type === 'tool_use'
-}
-
-function isThinking({ type }: Fields): boolean {
-  return type === 'thinking' || type === 'redacted_thinking'
 }
 
 /**
@@ -194,8 +181,7 @@ function isThinking({ type }: Fields): boolean {
  */
 function read(value: unknown): ChatResponse {
   checkDepth(value)
-  const whole = isObject(value) ? value : {}
-  const { content, stop_reason, usage, model } = whole
+  const { content, stop_reason } = fieldsOf(value)
   if (!Array.isArray(content)) throw notMessage('it has no content', value)
   const mayBeCut = stop_reason === 'max_tokens' || stop_reason === 'model_context_window_exceeded'
   for (const block of content) checkBlock(block, mayBeCut)
@@ -203,20 +189,10 @@ function read(value: unknown): ChatResponse {
   const calls = content.filter(isToolUse).map(callOf)
   if (stop_reason === 'tool_use' && calls.length === 0)
     throw notMessage('its stop_reason is "tool_use", and it has no such block', value)
-  const message: AssistantMessage = {
-    role: 'assistant',
-    content: texts.length === 0 ? null : texts.map(({ text }) => text).join(''),
-    ...(calls.length > 0 && { tool_calls: calls }),
-    items: { api: 'messages', list: content.map(withInput) },
-  }
+  const text = texts.length === 0 ? null : texts.map(({ text }) => text).join('')
+  const message = messageWith({ api: ORIGIN.api, list: content.map(withInput) }, text, calls)
   const reason = typeof stop_reason === 'string' ? (REASONS[stop_reason] ?? stop_reason) : undefined
-  return {
-    message: replaceLoneSurrogates(message),
-    raw: value,
-    ...(reason !== undefined && { finishReason: reason }),
-    ...(isObject(usage) && { usage }),
-    ...(typeof model === 'string' && { model }),
-  }
+  return responseOf(value, replaceLoneSurrogates(message), reason)
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -237,11 +213,6 @@ function checkBlock(block: unknown, mayBeCut: boolean): void {
   if (typeof block.id !== 'string' || typeof block.name !== 'string')
     throw notMessage('a call has no id or no name', block)
   if (!isObject(block.input) && !mayBeCut) throw notMessage('the input of a call is no JSON object', block)
-}
-
-function holdsLargeNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsLargeNumber)
 }
 
 /** Input that is no object stays as it was written, so that the call is refused. */

@@ -2,7 +2,7 @@ import type { ModelDelta } from './chat.js'
 import { ModelError } from './errors.js'
 import { cutOff } from './failure.js'
 import type { StreamReader } from './format.js'
-import { type Fields, isObject, parseJson, reasoningOfBlock } from './response.js'
+import { type Fields, fieldsOf, parseJson, reasoningOfBlock } from './response.js'
 
 /** Adds up the events of a streamed message: its envelope, and its blocks by their index. */
 export function startStream(): StreamReader {
@@ -41,10 +41,6 @@ interface StreamedMessage {
   isStopped: boolean
 }
 
-function fieldsOf(value: unknown): Fields {
-  return isObject(value) ? value : {}
-}
-
 /** The usage at the end is laid over that at the beginning, which has the counts of the prompt. */
 function addToEnvelope(answer: StreamedMessage, { type: _, delta, usage, ...rest }: Fields): void {
   const { usage: known, ...envelope } = answer.envelope ?? {}
@@ -60,7 +56,7 @@ function startBlock({ blocks }: StreamedMessage, { index, content_block }: Field
   blocks[Number(index)] = { ...block }
   return {
     ...(typeof block.text === 'string' && { content: block.text }),
-    ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n' : ''}${reasoning}` }),
+    ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n\n' : ''}${reasoning}` }),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { ChatModel } from './chat.js'
 import { LLM_DEFAULTS } from './chat.js'
 import { type Client, type HttpModelOptions, httpModel, unusable } from './http-model.js'
-import { FORMATS } from './wire.js'
 
 /** Options of `openAiModel`. */
 export interface OpenAiModelOptions extends HttpModelOptions {
@@ -25,7 +24,6 @@ export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {
   return httpModel(
     {
       api,
-      path: FORMATS[api].path,
       baseUrl: LLM_DEFAULTS.baseUrl,
       keyName: 'OPENAI_API_KEY',
       headers: { 'x-api-key': null, 'anthropic-version': null },

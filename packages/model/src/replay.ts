@@ -1,6 +1,6 @@
 import type { Api, BlobReader, ChatModel, ChatRequest } from './chat.js'
 import { ModelError } from './errors.js'
-import { type Fields, isObject, reasoningOf } from './response.js'
+import { type Fields, fieldsOf, isObject, reasoningOf } from './response.js'
 import { FORMATS, fromWire, toWire } from './wire.js'
 
 /** One exchange of a recorded conversation. */
@@ -70,15 +70,15 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   const used = new Set<number>()
   let next = 0
 
-  /** The recorded part that a message equals, so that each message of a long conversation is compared once. */
-  const equals = new WeakMap<object, number>()
+  /** The text of a message that a recorded part equals, so that each part of a long conversation is read once. */
+  const texts = new Map<number, string>()
 
   const apiOf = (exchange: number): Api => recording.api?.(exchange) ?? 'chat'
 
-  function isRecorded(message: object, part: number | undefined): boolean {
-    if (part === undefined || equals.get(message) === part) return part !== undefined
-    if (firstDifference(recording.part(part), asSent(message))) return false
-    equals.set(message, part)
+  function isRecorded(text: string, part: number | undefined): boolean {
+    if (part === undefined || texts.get(part) === text) return part !== undefined
+    if (firstDifference(recording.part(part), JSON.parse(text))) return false
+    texts.set(part, text)
     return true
   }
 
@@ -86,7 +86,7 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
     const { parameters, messages } = recording.parts(exchange)
     if (messages.length !== body.messages.length) return false
     if (firstDifference(compared(recording.part(parameters)), body.parameters)) return false
-    return body.messages.every((message, at) => isRecorded(message, messages[at]))
+    return body.messages.every((text, at) => isRecorded(text, messages[at]))
   }
 
   /** The next exchange with this request, else the last one that was used for it. */
@@ -101,7 +101,7 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   /** How many messages an exchange has in common with a request, from the start. */
   function sharedWith(exchange: number, { messages }: Body): number {
     const recorded = recording.parts(exchange).messages
-    const end = messages.findIndex((message, at) => !isRecorded(message, recorded[at]))
+    const end = messages.findIndex((text, at) => !isRecorded(text, recorded[at]))
     return end === -1 ? messages.length : end
   }
 
@@ -117,7 +117,7 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
     const recorded = messages.map((part) => recording.part(part))
     const difference = firstDifference(
       { ...compared(recording.part(parameters)), [list]: recorded },
-      { ...body.parameters, [list]: asSent(body.messages) },
+      { ...body.parameters, [list]: body.messages.map((text) => JSON.parse(text)) },
     )
     return new ModelError(
       'ERR_MODEL_REPLAY_DIFFERS',
@@ -165,29 +165,20 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
 /** A body, taken apart like the recorded ones. */
 interface Body {
   readonly parameters: Fields
-  readonly messages: readonly object[]
+  /** As JSON. */
+  readonly messages: readonly string[]
 }
 
 function bodyOf(api: Api, request: ChatRequest, blobs: BlobReader | undefined): Body {
   const { body, list } = toWire(api, request, blobs)
-  const { [list]: messages, ...parameters } = body
-  return { parameters: compared(asSent(parameters)), messages: messages as object[] }
-}
-
-/** A value as it is sent: without fields that are undefined. */
-function asSent<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value))
+  const parameters = JSON.parse(JSON.stringify({ ...body, [list]: [] })) // as it is sent: without undefined fields
+  const messages = body[list] as readonly object[]
+  return { parameters: compared(parameters), messages: messages.map((message) => JSON.stringify(message)) }
 }
 
 /** Whether an answer is streamed makes no difference. Messages are compared one by one. */
 function compared(parameters: unknown): Fields {
-  const {
-    stream: _,
-    stream_options: _options,
-    messages: _messages,
-    input: _input,
-    ...rest
-  } = parameters as Fields
+  const { stream: _s, stream_options: _o, messages: _m, input: _i, ...rest } = fieldsOf(parameters)
   return rest
 }
 

@@ -1,11 +1,16 @@
-import type { AssistantMessage, ChatResponse, ToolCall } from './chat.js'
-import { ModelError } from './errors.js'
+import type { AssistantMessage, ChatResponse, ProviderItems, ToolCall } from './chat.js'
+import { ModelError, type ModelErrorDetails } from './errors.js'
 
 /** A JSON object. */
 export type Fields = Record<string, unknown>
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The fields of an object; none of any other value. */
+export function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {}
 }
 
 /** The value of a JSON text; undefined if it is not JSON. */
@@ -27,28 +32,41 @@ export function parseJson(text: string): unknown {
  */
 export function parseCompletion(value: unknown): ChatResponse {
   checkDepth(value)
-  const whole = isObject(value) ? value : {}
-  const choice: unknown = Array.isArray(whole.choices) ? whole.choices[0] : { message: value }
-  const { message, finish_reason } = isObject(choice) ? choice : {}
-  if (!isObject(message) || !isMessage(message, whole)) {
-    throw malformed('it has no choices[0].message', value)
-  }
+  const whole = fieldsOf(value)
+  const { message, finish_reason } = fieldsOf(
+    Array.isArray(whole.choices) ? whole.choices[0] : { message: value },
+  )
+  if (!isObject(message) || !isMessage(message, whole)) throw malformed('it has no choices[0].message', value)
   const finishReason = readReason(finish_reason)
-  const read = wellFormed(readMessage(message))
-  if (isCallLost(read, finishReason)) {
+  const read = replaceLoneSurrogates(readMessage(message))
+  if (isCallLost(read, finishReason))
     throw malformed(`its finish_reason is "${finishReason}", and it has no "tool_calls"`, message)
-  }
-  if (BROKEN_OFF.test(finishReason ?? '')) {
-    const text = `The server aborted its answer (finish_reason: ${finishReason}). What arrived was discarded.`
-    throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
-  }
+  if (BROKEN_OFF.test(finishReason ?? ''))
+    throw unusable(
+      `The server aborted its answer (finish_reason: ${finishReason}). What arrived was discarded.`,
+    )
+  return responseOf(value, read, finishReason)
+}
+
+/** A response with the usage and the model that its raw answer names. */
+export function responseOf(raw: unknown, message: AssistantMessage, finishReason?: string): ChatResponse {
+  const { usage, model } = fieldsOf(raw)
   return {
-    message: read,
-    raw: value,
-    ...(finishReason === undefined ? {} : { finishReason }),
-    ...(isObject(whole.usage) ? { usage: whole.usage } : {}),
-    ...(typeof whole.model === 'string' ? { model: whole.model } : {}),
+    message,
+    raw,
+    ...(finishReason !== undefined && { finishReason }),
+    ...(isObject(usage) && { usage }),
+    ...(typeof model === 'string' && { model }),
   }
+}
+
+/** A message of the model that keeps its items as they came. */
+export function messageWith(
+  items: ProviderItems,
+  content: string | null,
+  calls: ToolCall[],
+): AssistantMessage {
+  return { role: 'assistant', content, ...(calls.length > 0 && { tool_calls: calls }), items }
 }
 
 /** The message of a choice may be empty: some servers leave out empty fields. */
@@ -71,7 +89,7 @@ function readMessage({ role: _role, content, tool_calls, ...rest }: Fields): Ass
   return {
     role: 'assistant',
     content: readContent(content),
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(calls.length > 0 && { tool_calls: calls }),
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value === '' || !isEmptyValue(value))),
   }
 }
@@ -122,9 +140,8 @@ export function reasoningOfBlock({ type, thinking, data }: Fields): string | und
 /** Unreadable calls must not vanish: without them the message would pass for the final answer. */
 function readCalls(list: unknown): ToolCall[] {
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
-  if (calls.length === 0 || !calls.every(isObject)) {
+  if (calls.length === 0 || !calls.every(isObject))
     throw malformed('its tool_calls are not a list of calls', list)
-  }
   return calls.map(readCall)
 }
 
@@ -139,7 +156,7 @@ function readCall({ index: _index, ...call }: Fields): ToolCall {
     function: {
       ...call.function,
       name: typeof name === 'string' ? name : '',
-      arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
+      arguments: typeof text === 'string' ? spellLoneSurrogates(text) : JSON.stringify(text ?? {}),
     },
   }
 }
@@ -150,27 +167,15 @@ function isCallLost({ content, tool_calls, function_call }: AssistantMessage, fi
   return tool_calls === undefined && (isObject(function_call) || isAnnounced)
 }
 
-/**
- * Replaces lone surrogates, which a server leaves where it cuts a character: JSON can spell them, but `jq` and strict servers
- * refuse them. In a call's arguments they are written out as `\uXXXX`, so that the call is refused and no tool gets an
- * altered value.
- */
-function wellFormed(message: AssistantMessage): AssistantMessage {
-  const { tool_calls: calls } = message
-  return replaceLoneSurrogates(calls ? { ...message, tool_calls: calls.map(spellInCall) } : message)
-}
-
-function spellInCall(call: ToolCall): ToolCall {
-  const text = spellLoneSurrogates(call.function.arguments)
-  return { ...call, function: { ...call.function, arguments: text } }
-}
-
-/** The text of a call's arguments with each lone surrogate written out as `\uXXXX`. */
+/** Arguments with each lone surrogate written out as `\uXXXX`, so that the call is refused and no tool gets an altered value. */
 export function spellLoneSurrogates(text: string): string {
   return text.replace(/\p{Surrogate}/gu, (surrogate) => `\\u${surrogate.charCodeAt(0).toString(16)}`)
 }
 
-/** The same JSON value with replacement characters in place of lone surrogates, which `jq` and strict servers refuse. */
+/**
+ * The same JSON value with replacement characters in place of lone surrogates, which a server leaves where it cuts a character:
+ * JSON can spell them, but `jq` and strict servers refuse them.
+ */
 export function replaceLoneSurrogates<T>(value: T): T {
   return mapStrings(value, (text) => text.toWellFormed()) as T
 }
@@ -185,14 +190,21 @@ export function mapStrings(value: unknown, change: (text: string) => string): un
   )
 }
 
+/** The error for what arrived and is no answer. The next attempt may bring one. */
+export function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
+  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
+}
+
 /** The error for an answer that is not what an API answers. */
 export function malformed(what: string, said: unknown, expected = 'a chat completion'): ModelError {
-  const text = JSON.stringify(said) ?? String(said)
-  return new ModelError(
-    'ERR_MODEL_RESPONSE',
-    `The answer is not ${expected}: ${what}. It says: ${text.slice(0, 200)}`,
-    { retryable: true },
-  )
+  const text = (JSON.stringify(said) ?? String(said)).slice(0, 200)
+  return unusable(`The answer is not ${expected}: ${what}. It says: ${text}`)
+}
+
+/** Whether digits of a number were lost when it was read, so that it would not come back as it was. */
+export function holdsLargeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsLargeNumber)
 }
 
 const MAX_DEPTH = 200
@@ -204,9 +216,8 @@ const MAX_DEPTH = 200
  * @throws {ModelError} `ERR_MODEL_RESPONSE`.
  */
 export function checkDepth(answer: unknown): void {
-  if (!isDeeper(answer, MAX_DEPTH)) return
-  const text = `The answer cannot be recorded: it is nested more than ${MAX_DEPTH} levels deep.`
-  throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
+  if (isDeeper(answer, MAX_DEPTH))
+    throw unusable(`The answer cannot be recorded: it is nested more than ${MAX_DEPTH} levels deep.`)
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -1,18 +1,36 @@
 import type {
   AssistantMessage,
-  CacheBreakpoint,
   ChatMessage,
   ChatRequest,
   ChatResponse,
-  Content,
   ContentPart,
   FunctionTool,
   ToolCall,
 } from './chat.js'
-import { ModelError } from './errors.js'
 import { cutOff } from './failure.js'
-import { dataUri, type Format, type Mapping, noteForeignItems, type StreamReader } from './format.js'
-import { checkDepth, type Fields, isObject, replaceLoneSurrogates, spellLoneSurrogates } from './response.js'
+import {
+  breakpointOf,
+  contentOf,
+  dataUri,
+  type Format,
+  type Mapping,
+  type Origin,
+  type OwnItems,
+  ownItems,
+  type StreamReader,
+} from './format.js'
+import {
+  checkDepth,
+  type Fields,
+  fieldsOf,
+  holdsLargeNumber,
+  isObject,
+  malformed,
+  messageWith,
+  replaceLoneSurrogates,
+  responseOf,
+  spellLoneSurrogates,
+} from './response.js'
 
 /** OpenAI's Responses. The server keeps nothing: each request holds the whole conversation. */
 export const responsesFormat: Format = { path: '/responses', list: 'input', toBody, read, startStream }
@@ -34,85 +52,45 @@ function includeOf(wanted: unknown): unknown {
 }
 
 /** `strict` is always written, because its default is true in this API. */
-function toolOf({
-  type,
-  function: { name, description, parameters, strict, ...rest },
-}: FunctionTool): Fields {
-  const said = description === undefined ? {} : { description }
-  return { type, name, ...said, parameters: parameters ?? null, ...rest, strict: strict ?? false }
+function toolOf({ type, function: called }: FunctionTool): Fields {
+  const { name, description, parameters = null, strict = false, ...rest } = called
+  return { type, name, description, parameters, ...rest, strict }
 }
 
 function inputOf(messages: readonly ChatMessage[], mapping: Mapping): unknown[] {
-  let callIds = new Map<string, string>() // of the newest answer: canonical id to the provider's
+  let calls: OwnItems['calls'] = new Map() // of the newest answer
   return messages.flatMap((message): readonly unknown[] => {
     if (message.role === 'assistant') {
-      callIds = callIdsOf(message)
-      return answerOf(message, mapping)
+      const own = ownItems(message, ORIGIN, mapping)
+      calls = own.calls
+      return own.list ?? spelledOut(message)
     }
-    const content = contentOf(message.content, message.prompt_cache, mapping)
+    const content = contentOf(message, (part) => partOf(part, mapping))
     if (message.role !== 'tool') return [{ role: message.role, content }]
     const id = message.tool_call_id
-    return [{ type: 'function_call_output', call_id: callIds.get(id) ?? id, output: content }]
+    return [{ type: 'function_call_output', call_id: calls.get(id)?.call_id ?? id, output: content }]
   })
 }
 
-/** The n-th call of the message is the n-th call among its items. */
-function callIdsOf({ items, tool_calls = [] }: AssistantMessage): Map<string, string> {
-  const calls = items?.api === 'responses' ? items.list.filter(isCall) : []
-  return new Map(
-    tool_calls.flatMap(({ id }, index): [string, string][] => {
-      const callId = calls[index]?.call_id
-      return typeof callId === 'string' ? [[id, callId]] : []
-    }),
-  )
-}
+const ORIGIN: Origin = { api: 'responses', isCall }
 
 function isCall(item: unknown): item is Fields {
   return isObject(item) && item.type === 'function_call'
 }
 
-/** The items as they came, or else the text and the calls. */
-function answerOf(message: AssistantMessage, mapping: Mapping): readonly unknown[] {
-  const { items, content, tool_calls = [] } = message
-  if (items?.api === 'responses') return items.list
-  noteForeignItems(items, mapping)
-  noteOwnFields(message, mapping)
+function spelledOut({ content, tool_calls = [] }: AssistantMessage): Fields[] {
   const calls = tool_calls.map(({ id, function: { name, arguments: text } }) => {
     return { type: 'function_call', call_id: id, name, arguments: text }
   })
   return content || calls.length === 0 ? [{ role: 'assistant', content: content ?? '' }, ...calls] : calls
 }
 
-/** Notes what a chat completion has besides text and calls: reasoning, signatures. */
-function noteOwnFields(message: AssistantMessage, { leftOut }: Mapping): void {
-  const { role: _role, content: _content, tool_calls = [], items, prompt_cache: _cache, ...own } = message
-  const ofCalls = tool_calls.flatMap(({ id: _id, type: _type, function: _function, ...rest }) =>
-    Object.keys(rest),
-  )
-  const count = Object.keys(own).length + ofCalls.length
-  if (count === 0) return
-  const { iteration } = items ?? {}
-  leftOut.push({ ...(iteration !== undefined && { iteration }), api: 'chat', items: count })
-}
-
-type Mark = CacheBreakpoint['prompt_cache']
-
-/** Text stays a string, unless a cacheable prefix ends with it. A mark on the message stands on its last part. */
-function contentOf(content: Content, mark: Mark, mapping: Mapping): unknown {
-  if (typeof content !== 'string')
-    return content.map((part, index) => partOf(part, index === content.length - 1 && mark, mapping))
-  return mark && content !== '' ? [partOf({ type: 'text', text: content }, mark, mapping)] : content
-}
-
-/** An empty text may carry no breakpoint. */
-function partOf(part: ContentPart, mark: Mark, { blobs }: Mapping): Fields {
-  const isMarked = (mark || part.prompt_cache) && !(part.type === 'text' && part.text === '')
-  const breakpoint = isMarked ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
-  if (part.type === 'text') return { type: 'input_text', text: part.text, ...breakpoint }
+function partOf(part: ContentPart, { blobs }: Mapping): Fields {
+  if (part.type === 'text') return { type: 'input_text', text: part.text, ...breakpointOf(part) }
   const data = dataUri(part, blobs)
   return part.type === 'image'
-    ? { type: 'input_image', detail: 'auto', image_url: data, ...breakpoint }
-    : { type: 'input_file', filename: part.name ?? 'file', file_data: data, ...breakpoint }
+    ? { type: 'input_image', detail: 'auto', image_url: data, ...breakpointOf(part) }
+    : { type: 'input_file', filename: part.name ?? 'file', file_data: data, ...breakpointOf(part) }
 }
 
 /**
@@ -122,30 +100,15 @@ function partOf(part: ContentPart, mark: Mark, { blobs }: Mapping): Fields {
  */
 function read(value: unknown): ChatResponse {
   checkDepth(value)
-  if (!isObject(value) || !Array.isArray(value.output)) throw malformed('it has no list "output"', value)
-  const { status = 'completed', usage, model } = value
-  if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is "${status}"`, value)
-  if (hasLargeNumber(value.output))
-    throw malformed('its output holds a number beyond 2^53, which would not come back as it was', value)
-  const list: unknown[] = replaceLoneSurrogates(value.output.map(spellArguments))
+  if (!isObject(value) || !Array.isArray(value.output)) throw notResponse('it has no list "output"', value)
+  const { status = 'completed', output } = value
+  if (status !== 'completed' && status !== 'incomplete') throw notResponse(`its status is "${status}"`, value)
+  if (holdsLargeNumber(output))
+    throw notResponse('its output holds a number beyond 2^53, which would not come back as it was', value)
+  const list: unknown[] = replaceLoneSurrogates(output.map(spellArguments))
   const calls = list.filter(isCall).map(readCall)
-  return {
-    message: {
-      role: 'assistant',
-      content: textOf(list),
-      ...(calls.length > 0 && { tool_calls: calls }),
-      items: { api: 'responses', list },
-    },
-    finishReason: reasonOf(value, calls),
-    raw: value,
-    ...(isObject(usage) && { usage }),
-    ...(typeof model === 'string' && { model }),
-  }
-}
-
-function hasLargeNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasLargeNumber)
+  const message = messageWith({ api: ORIGIN.api, list }, textOf(list), calls)
+  return responseOf(value, message, reasonOf(value, calls))
 }
 
 function spellArguments(item: unknown): unknown {
@@ -156,7 +119,7 @@ function spellArguments(item: unknown): unknown {
 function readCall(item: Fields): ToolCall {
   const { call_id: id, name, arguments: text } = item
   if (typeof id !== 'string' || typeof name !== 'string' || typeof text !== 'string')
-    throw malformed('a function_call lacks its call_id, name or arguments', item)
+    throw notResponse('a function_call lacks its call_id, name or arguments', item)
   return { id, type: 'function', function: { name, arguments: text } }
 }
 
@@ -174,14 +137,12 @@ function textOf(list: readonly unknown[]): string | null {
 /** What was cut off counts first: its calls may be unfinished. */
 function reasonOf({ status, incomplete_details }: Fields, calls: readonly ToolCall[]): string {
   if (status !== 'incomplete') return calls.length > 0 ? 'tool_calls' : 'stop'
-  const { reason } = isObject(incomplete_details) ? incomplete_details : {}
+  const { reason } = fieldsOf(incomplete_details)
   return typeof reason !== 'string' || reason === 'max_output_tokens' ? 'length' : reason
 }
 
-function malformed(what: string, said: unknown): ModelError {
-  const text = (JSON.stringify(said) ?? String(said)).slice(0, 200)
-  const message = `The answer is not a response that can be used: ${what}. It says: ${text}`
-  return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true })
+function notResponse(what: string, said: unknown) {
+  return malformed(what, said, 'a response that can be used')
 }
 
 const PARAGRAPH = '\n\n'

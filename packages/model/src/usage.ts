@@ -1,4 +1,4 @@
-import { type Fields, isObject } from './response.js'
+import { type Fields, fieldsOf, isObject } from './response.js'
 
 /** What a request cost, in buckets that add up to what is billed. In tokens. */
 export type Tokens = {
@@ -34,97 +34,78 @@ export type Adjustment = 'outside' | 'exclusive' | 'invalid'
  * // { input: 100, cache_read: 800, cache_write: 0, output: 20, reasoning: 0 }
  */
 export function normaliseUsage(raw: unknown): Tokens | null {
-  if (!isObject(raw)) return null
-  if (raw.prompt_tokens !== undefined) return chatTokens(raw)
-  if (raw.input_tokens === undefined) return null
-  return isObject(raw.input_tokens_details) ? responsesTokens(raw) : messagesTokens(raw)
-}
-
-function chatTokens(usage: Fields): Tokens {
-  const { count, adjusted } = counter()
-  const read = detailsOf(usage.prompt_tokens_details)
-  const prompt = count(usage.prompt_tokens)
-  const completion = count(usage.completion_tokens)
-  const isDeepSeek = usage.prompt_cache_hit_tokens !== undefined
-  const cacheRead = isDeepSeek
-    ? count(usage.prompt_cache_hit_tokens)
-    : count(read.cached_tokens ?? usage.cache_read_input_tokens ?? usage.cached_tokens)
-  const cacheWrite = isDeepSeek ? 0 : count(read.cache_write_tokens ?? usage.cache_creation_input_tokens)
-  const outside = count(usage.total_tokens) - prompt - completion
-  const isOutside = !isDeepSeek && outside > 0
-  if (isOutside) adjusted.push('outside')
-  const reasoning = count(detailsOf(usage.completion_tokens_details).reasoning_tokens)
-  return {
-    ...inclusive({ prompt, cacheRead, cacheWrite, adjusted }),
-    ...(isOutside ? { output: completion, reasoning: outside } : split(completion, reasoning)),
-    ...(adjusted.length > 0 && { adjusted }),
-  }
-}
-
-function responsesTokens(usage: Fields): Tokens {
-  const { count, adjusted } = counter()
-  const read = detailsOf(usage.input_tokens_details)
-  return {
-    ...inclusive({
-      prompt: count(usage.input_tokens),
-      cacheRead: count(read.cached_tokens),
-      cacheWrite: count(read.cache_write_tokens),
-      adjusted,
-    }),
-    ...split(count(usage.output_tokens), count(detailsOf(usage.output_tokens_details).reasoning_tokens)),
-    ...(adjusted.length > 0 && { adjusted }),
-  }
-}
-
-/** Messages counts cached tokens beside the input, which is not a correction here. */
-function messagesTokens(usage: Fields): Tokens {
-  const { count, adjusted } = counter()
-  const written = detailsOf(usage.cache_creation)
-  return {
-    input: count(usage.input_tokens),
-    cache_read: count(usage.cache_read_input_tokens),
-    cache_write: count(usage.cache_creation_input_tokens),
-    ...(written.ephemeral_1h_input_tokens !== undefined && {
-      cache_write_1h: count(written.ephemeral_1h_input_tokens),
-    }),
-    ...split(count(usage.output_tokens), count(detailsOf(usage.output_tokens_details).thinking_tokens)),
-    ...(adjusted.length > 0 && { adjusted }),
-  }
-}
-
-/** Reads counts, and notes the ones that cannot be right. A missing one is 0. */
-function counter() {
-  const adjusted: Adjustment[] = []
-  function count(value: unknown): number {
-    if (value === undefined || value === null) return 0
+  const shape = isObject(raw) ? shapeOf(raw) : undefined
+  if (!shape) return null
+  const adjusted = new Set<Adjustment>()
+  const count = (names: readonly string[]): number => {
+    const value = names.map((name) => valueAt(raw, name)).find((found) => found !== undefined) ?? 0
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-    if (!adjusted.includes('invalid')) adjusted.push('invalid')
+    adjusted.add('invalid')
     return 0
   }
-  return { count, adjusted }
+  const [input, read, written] = [count(shape.input), count(shape.read), count(shape.written)]
+  const [output, thought, kept] = [count(shape.output), count(shape.thought), count([LONG])]
+  const outside = shape === CHAT ? count(['total_tokens']) - input - output : 0
+  if (outside > 0) adjusted.add('outside')
+  const isBeside = shape === MESSAGES || read + written > input // Messages always counts the cache beside the input
+  if (isBeside && shape !== MESSAGES) adjusted.add('exclusive')
+  const reasoning = outside > 0 ? outside : Math.min(thought, output)
+  return {
+    input: isBeside ? input : input - read - written,
+    cache_read: read,
+    cache_write: written,
+    ...(valueAt(raw, LONG) !== undefined && { cache_write_1h: kept }),
+    output: outside > 0 ? output : output - reasoning,
+    reasoning,
+    ...(adjusted.size > 0 && { adjusted: [...adjusted] }),
+  }
 }
 
-function detailsOf(value: unknown): Fields {
-  return isObject(value) ? value : {}
+/** Where a usage has its counts. Of several names the first one that is there counts; a missing count is 0. */
+interface Shape {
+  readonly input: readonly string[]
+  readonly read: readonly string[]
+  readonly written: readonly string[]
+  readonly output: readonly string[]
+  readonly thought: readonly string[]
 }
 
-interface Read {
-  prompt: number
-  cacheRead: number
-  cacheWrite: number
-  adjusted: Adjustment[]
+const CHAT: Shape = {
+  input: ['prompt_tokens'],
+  read: ['prompt_tokens_details.cached_tokens', 'cache_read_input_tokens', 'cached_tokens'],
+  written: ['prompt_tokens_details.cache_write_tokens', 'cache_creation_input_tokens'],
+  output: ['completion_tokens'],
+  thought: ['completion_tokens_details.reasoning_tokens'],
 }
 
-/** The buckets of a prompt that includes what came from the cache, and what went there. */
-function inclusive({ prompt, cacheRead, cacheWrite, adjusted }: Read) {
-  const isExclusive = cacheRead + cacheWrite > prompt
-  if (isExclusive) adjusted.push('exclusive')
-  const input = isExclusive ? prompt : prompt - cacheRead - cacheWrite
-  return { input, cache_read: cacheRead, cache_write: cacheWrite }
+const DEEPSEEK: Shape = { ...CHAT, read: ['prompt_cache_hit_tokens'], written: [] }
+
+const RESPONSES: Shape = {
+  input: ['input_tokens'],
+  read: ['input_tokens_details.cached_tokens'],
+  written: ['input_tokens_details.cache_write_tokens'],
+  output: ['output_tokens'],
+  thought: ['output_tokens_details.reasoning_tokens'],
 }
 
-/** The buckets of an output that includes the reasoning. */
-function split(output: number, reasoning: number) {
-  const thought = Math.min(reasoning, output)
-  return { output: output - thought, reasoning: thought }
+const MESSAGES: Shape = {
+  input: ['input_tokens'],
+  read: ['cache_read_input_tokens'],
+  written: ['cache_creation_input_tokens'],
+  output: ['output_tokens'],
+  thought: ['output_tokens_details.thinking_tokens'],
+}
+
+/** The part of `cache_creation_input_tokens` that is kept for an hour. */
+const LONG = 'cache_creation.ephemeral_1h_input_tokens'
+
+function shapeOf(usage: Fields): Shape | undefined {
+  if (usage.prompt_tokens !== undefined) return usage.prompt_cache_hit_tokens === undefined ? CHAT : DEEPSEEK
+  if (usage.input_tokens === undefined) return undefined
+  return isObject(usage.input_tokens_details) ? RESPONSES : MESSAGES
+}
+
+/** The value under a name, or under a name in a field: `prompt_tokens_details.cached_tokens`. Null is none. */
+function valueAt(usage: unknown, name: string): unknown {
+  return name.split('.').reduce((value, field) => fieldsOf(value)[field], usage) ?? undefined
 }

@@ -154,8 +154,8 @@ test('anthropic needs a model and max_tokens', () => {
     },
     {
       path: 'max_tokens',
-      message: 'missing. Anthropic needs it: the most tokens one answer may have.',
-      hint: 'Write max_tokens: 16000.',
+      message: 'missing; the provider anthropic needs it.',
+      hint: 'For example max_tokens: 16000.',
     },
   ])
 })

@@ -357,7 +357,7 @@ describe('a stream', () => {
       usage: { input_tokens: 9, output_tokens: 5 },
     })
     expect(heard.map(({ delta }) => delta.content ?? '').join('')).toBe('ab')
-    expect(heard.map(({ delta }) => delta.reasoning ?? '').join('')).toBe('Let me.\n[redacted, 3 bytes]')
+    expect(heard.map(({ delta }) => delta.reasoning ?? '').join('')).toBe('Let me.\n\n[redacted, 3 bytes]')
     expect(heard.filter(({ isEmpty }) => isEmpty)).toHaveLength(1)
   })
 
@@ -456,3 +456,24 @@ test('every string of every block comes back in the next request, in its place',
     }),
   )
 })
+
+test.each<[api: 'chat' | 'responses' | 'messages']>([['chat'], ['responses'], ['messages']])(
+  'whatever a hook puts in the place of items, a request of %s has the text and the calls',
+  (api) => {
+    const answer: AssistantMessage = { role: 'assistant', content: 'Hi.', tool_calls: [call('1')] }
+    const plain = toWire(api, { messages: [user, answer] })
+    for (const items of [
+      'text',
+      7,
+      null,
+      [],
+      {},
+      { api },
+      { api, list: 'text' },
+      { api, list: ['text', null] },
+    ]) {
+      const message = { ...answer, items } as unknown as AssistantMessage
+      expect(toWire(api, { messages: [user, message] }).body).toEqual(plain.body)
+    }
+  },
+)

@@ -2,6 +2,8 @@ import { findHistoryProblem } from './history.js'
 import type { AnswerTurn, Dialect, ScriptedCall, ScriptRequest } from './script.js'
 import { textOf } from './script.js'
 
+export type Fields = Record<string, unknown>
+
 /** Chat completions. */
 export const chatDialect: Dialect = {
   findProblem: findHistoryProblem,
@@ -111,19 +113,38 @@ function envelope(request: ScriptRequest, index: number, object: string): object
   return { id: `chatcmpl-${index + 1}`, object, created: 1_700_000_000 + index, model: request.model }
 }
 
-function finishReason(turn: AnswerTurn): string {
+export function finishReason(turn: AnswerTurn): string {
   return turn.finish_reason ?? (turn.tool_calls?.length ? 'tool_calls' : 'stop')
 }
 
 function usageOf(turn: AnswerTurn, request: ScriptRequest, index: number): object {
   if (turn.usage) return turn.usage
-  const prompt = estimateTokens(JSON.stringify(request.messages))
-  const completion = estimateTokens(JSON.stringify(answerMessage(turn, request, index)))
+  const prompt = estimateTokens(request.messages)
+  const completion = estimateTokens(answerMessage(turn, request, index))
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4)
+/** A quarter of the characters of a JSON value. */
+export function estimateTokens(value: unknown): number {
+  return Math.ceil((JSON.stringify(value) ?? '').length / 4)
+}
+
+/** A server-sent event as the APIs with named events send it. */
+export function namedEvent(event: Fields): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** The parts of a content. A text is one; anything else has none. */
+export function partsIn(content: unknown): Fields[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.map((each) => Object(each) as Fields) : []
+}
+
+/** The text in the parts of a content. */
+export function textIn(content: unknown): string {
+  return partsIn(content)
+    .map(({ text = '' }) => text)
+    .join('')
 }
 
 function wantsUsage(request: ScriptRequest): boolean {

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
-import { type AnswerMessage, answerMessage, estimateTokens, pieces } from './completion.js'
+import {
+  type AnswerMessage,
+  answerMessage,
+  estimateTokens,
+  type Fields,
+  finishReason,
+  namedEvent,
+  partsIn,
+  pieces,
+  textIn,
+} from './completion.js'
 import type { HistoryProblem } from './history.js'
 import type { AnswerTurn, Dialect, ScriptMessage, ScriptRequest } from './script.js'
-
-type Fields = Record<string, unknown>
 
 /** Anthropic's Messages. A turn's `reasoning_content` is a thinking block with a signature, which must come back with its text. */
 export const messagesDialect: Dialect = {
@@ -30,7 +38,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 /** The conversation as chat messages, by which the turn is chosen. */
 function spokenIn({ system, messages }: Fields): ScriptMessage[] {
   const turns = (messages as Fields[]).flatMap(({ role, content }): ScriptMessage[] => {
-    const blocks = blocksOf(content)
+    const blocks = partsIn(content)
     if (role === 'assistant') return [{ role, content, tool_calls: blocks.filter(isUse) }]
     return blocks.map((block) =>
       block.type === 'tool_result'
@@ -41,25 +49,16 @@ function spokenIn({ system, messages }: Fields): ScriptMessage[] {
   return system === undefined ? turns : [{ role: 'system', content: textIn(system) }, ...turns]
 }
 
-function blocksOf(content: unknown): Fields[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : (content as Fields[])
-}
-
-function textIn(content: unknown): string {
-  return blocksOf(content ?? '')
-    .map(({ text }) => text ?? '')
-    .join('')
-}
-
 function isUse({ type }: Fields): boolean {
   return type === 'tool_use'
 }
 
 function messageOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fields {
   const { usage } = turn
+  const reason = finishReason(turn)
   const content = answerBlocks(answerMessage(turn, request, index))
-  const input_tokens = estimateTokens(JSON.stringify(request.messages))
-  const output_tokens = estimateTokens(JSON.stringify(content))
+  const input_tokens = estimateTokens(request.messages)
+  const output_tokens = estimateTokens(content)
   const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
   return {
     id: `msg_${index + 1}`,
@@ -67,7 +66,7 @@ function messageOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fie
     role: 'assistant',
     model: request.model,
     content,
-    stop_reason: stopReason(turn),
+    stop_reason: STOP_REASONS[reason] ?? reason,
     stop_sequence: null,
     ...(usage === null ? {} : { usage: usage ?? { input_tokens, ...cached, output_tokens } }),
   }
@@ -105,11 +104,6 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-function stopReason({ finish_reason, tool_calls }: AnswerTurn): string {
-  const reason = finish_reason ?? (tool_calls?.length ? 'tool_calls' : 'stop')
-  return STOP_REASONS[reason] ?? reason
-}
-
 function events(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const { content, stop_reason, stop_sequence, usage, ...envelope } = messageOf(turn, request, index)
   const { output_tokens, ...counts } = (usage ?? {}) as Fields
@@ -125,7 +119,7 @@ function events(turn: AnswerTurn, request: ScriptRequest, index: number): string
       ...(usage ? { usage: { output_tokens } } : {}),
     },
     { type: 'message_stop' },
-  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  ].map(namedEvent)
 }
 
 function blockEvents(block: Fields, index: number) {
@@ -159,9 +153,9 @@ function findProblem(body: Fields): HistoryProblem | undefined {
     return problem('messages.0.role', 'the first message must use the "user" role')
   const given = [...messages.entries()].map(([at, { content }]): [string, Fields[]] => [
     `messages.${at}`,
-    blocksOf(content),
+    partsIn(content),
   ])
-  for (const [place, blocks] of [['system', blocksOf(system)] as const, ...given]) {
+  for (const [place, blocks] of [['system', partsIn(system)] as const, ...given]) {
     const found = findBlockProblem(blocks, place)
     if (found) return found
   }
@@ -201,7 +195,7 @@ function findOrderProblem(messages: readonly Fields[]): HistoryProblem | undefin
   let open: unknown[] = []
   for (const [at, { role, content }] of messages.entries()) {
     const place = `messages.${at}`
-    const blocks = blocksOf(content)
+    const blocks = partsIn(content)
     if (role !== 'user' && role !== 'assistant') return problem(`${place}.role`, `Unexpected role "${role}"`)
     if (role === messages[at - 1]?.role) return problem(`${place}.role`, 'roles must alternate')
     const results = blocks.filter(({ type }) => type === 'tool_result').map(({ tool_use_id }) => tool_use_id)

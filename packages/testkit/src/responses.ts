@@ -1,8 +1,15 @@
-import { answerMessage, chatDialect, estimateTokens, pieces } from './completion.js'
+import {
+  answerMessage,
+  chatDialect,
+  estimateTokens,
+  type Fields,
+  namedEvent,
+  partsIn,
+  pieces,
+  textIn,
+} from './completion.js'
 import type { HistoryProblem } from './history.js'
 import type { AnswerTurn, Dialect, ScriptMessage, ScriptRequest } from './script.js'
-
-type Fields = Record<string, unknown>
 
 /** OpenAI's Responses. */
 export const responsesDialect: Dialect = {
@@ -21,14 +28,14 @@ function conversationOf(body: Fields): ScriptRequest {
     const { type, role = 'tool', content, output, call_id: id } = item
     if (!isCall(item) && type !== 'reasoning' && role !== 'assistant') {
       answer = undefined
-      messages.push({ role, content: textOf(content ?? output) })
+      messages.push({ role, content: textIn(content ?? output) })
       continue
     }
     if (!answer) {
       answer = { role: 'assistant', content: '', tool_calls: [] }
       messages.push(answer)
     }
-    answer.content += textOf(content)
+    answer.content += textIn(content)
     if (isCall(item)) answer.tool_calls.push({ id })
   }
   return { ...body, messages }
@@ -51,17 +58,14 @@ function responseEvents(turn: AnswerTurn, request: ScriptRequest, index: number)
     ),
     { type: `response.${whole.status}`, response: whole },
   ]
-  return events.map(
-    (event, number) =>
-      `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}\n\n`,
-  )
+  return events.map((event, number) => namedEvent({ ...event, sequence_number: number }))
 }
 
 function itemEvents(item: Fields): Fields[] {
   const { id, type, content, summary } = item
   const texts: Fields[] = [
-    ...fieldsIn(summary).map((part, at) => ({ of: 'reasoning_summary_text', ...part, summary_index: at })),
-    ...fieldsIn(content).map((part, at) => ({ of: 'output_text', ...part, content_index: at })),
+    ...partsIn(summary).map((part, at) => ({ of: 'reasoning_summary_text', ...part, summary_index: at })),
+    ...partsIn(content).map((part, at) => ({ of: 'output_text', ...part, content_index: at })),
     ...(isCall(item) ? [{ of: 'function_call_arguments', text: item.arguments }] : []),
   ]
   return [
@@ -126,8 +130,8 @@ function outputOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fiel
 }
 
 function usageOf(request: ScriptRequest, output: readonly Fields[]): Fields {
-  const input = estimateTokens(JSON.stringify(request.input))
-  const written = estimateTokens(JSON.stringify(output))
+  const input = estimateTokens(request.input)
+  const written = estimateTokens(output)
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -146,7 +150,7 @@ function findInputProblem(body: unknown): HistoryProblem | undefined {
   if (typeof model !== 'string' || model === '') return missing('model')
   if (messages !== undefined) return problem('messages', "Unsupported parameter: 'messages'.")
   if (typeof input !== 'string' && (!Array.isArray(input) || input.length === 0)) return missing('input')
-  const nameless = fieldsIn(tools).findIndex(({ name }) => typeof name !== 'string')
+  const nameless = partsIn(tools).findIndex(({ name }) => typeof name !== 'string')
   if (nameless >= 0) return missing(`tools[${nameless}].name`)
   const items = itemsOf({ input })
   const found = items.map((item, index) => findItemProblem(item, `input[${index}]`, store))
@@ -163,7 +167,9 @@ function findItemProblem(item: Fields, place: string, store: unknown): HistoryPr
     return problem(place, `Invalid type for '${place}.arguments': expected a string.`)
   if (type === 'reasoning' && store === false && !encrypted_content)
     return problem('input', `Item with id '${id}' not found. Items are not persisted when store is false.`)
-  const part = fieldsIn(content ?? output).find((each) => !PART_TYPES.includes(String(each.type)))
+  const said = content ?? output
+  const parts = typeof said === 'string' ? [] : partsIn(said)
+  const part = parts.find((each) => !PART_TYPES.includes(String(each.type)))
   return part && problem(place, `Invalid value: a part of '${place}' has the type '${part.type}'.`)
 }
 
@@ -195,16 +201,5 @@ function isCall({ type }: Fields): boolean {
 }
 
 function itemsOf({ input }: Fields): Fields[] {
-  return typeof input === 'string' ? [{ role: 'user', content: input }] : fieldsIn(input)
-}
-
-function fieldsIn(list: unknown): Fields[] {
-  return Array.isArray(list) ? list.map((each) => Object(each) as Fields) : []
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content
-  return fieldsIn(content)
-    .map(({ text = '' }) => text)
-    .join('')
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : partsIn(input)
 }
