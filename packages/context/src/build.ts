@@ -63,7 +63,7 @@ export interface BuiltContext {
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   for (const [name, path] of Object.entries(options.variables)) {
-    if (isAbsolute(path)) continue // a relative path would be read, or written, beside the caller
+    if (path === undefined || isAbsolute(path)) continue // a relative path would be read, or written, beside the caller
     throw new ContextError('ERR_CONTEXT_USAGE', `The variable ${name} must be an absolute path, not ${path}.`)
   }
   const parts: Part[] = []

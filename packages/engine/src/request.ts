@@ -89,7 +89,7 @@ async function build(
   const iteration = lastIteration + 1
   const context = await buildContext(agent.manifest, {
     journalPath: events,
-    variables: { AGENT_HOME: agent.home ?? workDirectory, CWD: workDirectory, RUN_DIR: directory },
+    variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
     env: baseEnvironment(run, agent, options),
     credentials: credentialVariables(agent.llm, options),
     iteration,

@@ -32,7 +32,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   state.run.journal.sync() // before a generator starts; the request needs it anyway
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
-    variables: variablesOf(state),
+    variables: { ...variablesOf(state), AGENT_HOME: state.agent.home },
     env: state.environment,
     credentials: state.credentials,
     iteration,
