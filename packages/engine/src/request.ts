@@ -6,8 +6,8 @@ import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal } from '@delta/journal'
 import { foldRun, journalPath } from '@delta/journal/internal'
 import { type RunSummary, type RunsPlace, runEventSchema, type StoredEvent } from '@delta/journal/runs'
-import type { ChatRequest, FunctionTool } from '@delta/model'
-import { LLM_DEFAULTS } from '@delta/model/internal'
+import type { BlobReader, ChatModel, ChatRequest, ContentPart, FunctionTool } from '@delta/model'
+import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
@@ -22,6 +22,22 @@ export function requestFor(agent: Agent, messages: ChatRequest['messages']): Cha
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
   const own = [...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict }))
   return [...own, askHumanTool(strict)]
+}
+
+/** What the record of a request holds: the body, the blobs in it, and how it is sent. */
+export function invocationFor(model: ChatModel, request: ChatRequest, blobs: BlobReader) {
+  const wire = model.toWire ? model.toWire(request, blobs) : toWire('chat', request, blobs)
+  const { api, list, body, leftOut, url, headerNames } = wire
+  const about = {
+    wire: { api, list, url, header_names: headerNames, stream: request.stream === true },
+    ...(leftOut.length > 0 && { left_out: leftOut }),
+  }
+  return { request: body, list, blobs: blobsIn(request), about }
+}
+
+function blobsIn({ messages }: ChatRequest): string[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as ContentPart[]) : []))
+  return [...new Set(parts.flatMap((part) => (part.type === 'text' ? [] : part.blob)))]
 }
 
 /** The run whose next request is built: its id, directory, and last iteration in which the model responded. */

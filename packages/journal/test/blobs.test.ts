@@ -51,7 +51,7 @@ test('an image that is missing or was changed is an error that names the file an
   expect(() => run.blobs.read(sha256)).toThrow(
     expect.objectContaining({
       code: 'ERR_BLOB_NOT_FOUND',
-      message: `${path}: The image or file is missing.\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
+      message: `${run.paths.blobs}: There is no image or file "${sha256}".\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
     }),
   )
 })
