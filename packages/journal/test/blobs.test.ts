@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { afterTest, firstEvents, temporaryDirectory } from './helpers.js'
-import { createRun, openRun, type Run, readBlob } from './of-runs.js'
+import { createRun, openRun, type Run, readBlob, readRequest } from './of-runs.js'
 
 const png = Buffer.from('89504e470d0a1a0a00', 'hex')
 const sha256 = hash('sha256', png)
@@ -68,6 +68,17 @@ test.each(['../../journal.jsonl', '', 'A'.repeat(64), `${sha256}/..`])(
     )
   },
 )
+
+test('a request that holds an empty file is given back as it was sent', async () => {
+  const run = await newRun()
+  const blobs = [run.blobs.write(new Uint8Array()), run.blobs.write(png)]
+  const request = {
+    messages: [{ url: 'data:text/plain;base64,' }, { url: `data:;base64,${png.toString('base64')}` }],
+  }
+  const { body } = run.requests.record({ iteration: 1, request, blobs })
+  expect(await readRequest(run.directory, 1)).toBe(body.toString())
+  expect(readFileSync(run.paths.parts, 'utf8')).not.toContain(png.toString('base64'))
+})
 
 test('an image that was damaged on the disk is written again when it comes again', async () => {
   const run = await newRun()
