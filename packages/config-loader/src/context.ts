@@ -76,11 +76,13 @@ export function checkSources(
   findings: Findings,
 ): void {
   const { home } = workplace
+  const promptPath = prompt && join(home, prompt)
   const paths = sources.map((source) => source && ownFile(source, home))
   const computed = paths.filter((_, index) => sources[index]?.type === 'computed_file')
   for (const [index, source] of sources.entries()) {
     const path = paths[index]
     if (!source || path === undefined || !isNeeded(source) || computed.includes(path)) continue
+    if (path === promptPath) continue // it was read, or given as a value
     const read = readText(path)
     if (read.ok || read.reason === 'too-large') continue // context sources may be larger than a configuration
     if (read.reason === 'not-text' && source.type === 'file' && source.as) continue // an image, or a PDF
@@ -91,7 +93,7 @@ export function checkSources(
     const place = file.locate(['sources', index, 'path'])
     findings.error(place, `${displayName(workplace, path)} ${read.message}.`, hint)
   }
-  if (!manifest || prompt === undefined || paths.includes(join(home, prompt)) || computed.length > 0) return
+  if (!manifest || promptPath === undefined || paths.includes(promptPath) || computed.length > 0) return
   const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
   const place = file.locate(['sources'], { key: true })
   findings.warn(place, `No source reads ${prompt}; the model will not see it.`, hint)

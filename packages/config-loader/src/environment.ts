@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { CREDENTIAL_NAMES, isKeyOfOther, nearestNames } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, isKeyOfOther, keyNames, nearestNames } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model/internal'
 import { openDirectory, readText, realPath } from './files.js'
 import { liesInParentRun, runsAbove } from './guards.js'
@@ -138,12 +138,11 @@ function namesFor({ provider, apiKeyEnv }: NonNullable<EnvironmentOptions['llm']
 
 /** A workspace and the tools of a run above may not choose where the key of a command goes. */
 function forCommands(sources: readonly Source[], llm: EnvironmentOptions['llm']): Record<string, string> {
-  const names = [...CREDENTIAL_NAMES, ...(llm?.apiKeyEnv === undefined ? [] : [llm.apiKeyEnv])]
   const believed = sources.filter(({ of, isParents }) => of !== 'workspace' && !isParents)
   const addresses = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'].map((name) =>
     firstOf(believed, [name]),
   )
-  const found = [...names.map((name) => firstOf(sources, [name])), ...addresses]
+  const found = [...keyNames(llm).map((name) => firstOf(sources, [name])), ...addresses]
   return Object.fromEntries(found.flatMap((each) => (each ? [[each.name, each.value]] : [])))
 }
 

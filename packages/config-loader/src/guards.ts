@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { CREDENTIAL_NAMES, isAgentCommand, type ValuePath } from '@delta/executor/internal'
+import { isAgentCommand, keyNames, type ValuePath } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model/internal'
 import type { LoadedContext } from './context.js'
 import { isInside, realPath } from './files.js'
@@ -88,9 +88,7 @@ export function refuseCredentials(
     passEnv: readonly string[] = [],
     key: ValuePath = ['pass_env'],
   ) => {
-    const name = passEnv.find(
-      (candidate) => CREDENTIAL_NAMES.includes(candidate) || candidate === llm?.apiKeyEnv,
-    )
+    const name = passEnv.find((candidate) => keyNames(llm).includes(candidate))
     if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
   }
   for (const { tool, file, path } of tools.values()) {

@@ -132,14 +132,8 @@ const API_PARAMETERS: readonly string[] = [
     'stop_sequences',
     'output_config',
   ],
-  ...[
-    'prompt_cache_key',
-    'prompt_cache_options',
-    'prompt_cache_retention',
-    'cache_control',
-    'extra_body',
-    'chat_template_kwargs',
-  ],
+  ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'cache_control'],
+  ...['extra_body', 'chat_template_kwargs'],
 ]
 
 const KNOWN_KEYS = [...LLM_KEYS, ...API_PARAMETERS]

@@ -25,11 +25,9 @@ export interface LoadedTool {
 /** Tools by name. A later definition replaces an earlier one in its place. */
 export type ToolSet = ReadonlyMap<string, LoadedTool>
 
-/** Reads a list of tools. Tools that cannot be used are reported and left out; undefined stands for one that was reported. */
+/** Reads a list of tools. Tools that cannot be used are reported and left out. */
 export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
-  const tools = items.flatMap((item, index) =>
-    item === undefined ? [] : (readTool(item, inside(spot, index)) ?? []),
-  )
+  const tools = items.flatMap((item, index) => readTool(item, inside(spot, index)) ?? [])
   reportRepeatedNames(items, spot)
   return tools
 }

@@ -20,8 +20,8 @@ test('What is kept of a defined agent loads as the same agent.', async () => {
     tools: [{ name: 'greet', exec: 'echo Hello ${name}', timeout_ms: 500 }],
     hooks: { on_error: { command: ['notify'] } },
     policy: { allow_network: false },
-    maxIterations: 7,
-    acceptEmpty: true,
+    max_iterations: 7,
+    accept_empty: true,
   })
   const kept = await temporaryWorkspace(agent.snapshot.files, { onCleanup: onTestFinished })
   const { agent: loaded, warnings } = await loadAgent(kept.path, { env: {}, strict: true })
@@ -37,8 +37,8 @@ test('The directory that home names is written out in what is kept.', async () =
   const home = await temporaryWorkspace({ 'notes.md': 'Notes.' }, { onCleanup: onTestFinished })
   const context = {
     sources: [
-      { type: 'file', path: 'system_prompt.md' },
-      { type: 'file', path: 'notes.md' },
+      { type: 'file', path: '${AGENT_HOME}/system_prompt.md' },
+      { type: 'file', path: '${AGENT_HOME}/notes.md' },
       { type: 'journal' },
     ],
   } as const
@@ -64,36 +64,34 @@ test('All mistakes are one error, each with its path.', () => {
     context: { sources: [{ type: 'file', path: 'a.md' }, { type: 'nope' }] },
     hooks: { on_eror: { command: ['x'] } },
     policy: { foo: 1 },
-    maxIterations: 0,
+    max_iterations: 0,
   })
   for (const said of [
     "system: must be the agent's instructions",
     'llm.model: missing',
-    'tools[0].execute: a function cannot be a tool',
+    'tools[0].execute: a function cannot be kept in a file',
     'exec: node tool.mjs with stdin: json',
     'tools[1].exec: ${AGENT_HOME} needs the directory of the agent',
     'tools[3].timeout_ms: must be whole milliseconds',
     'tools[3]: the tool "c" is already defined as tools[2].',
-    'context.sources[0].path: ${AGENT_HOME} needs the directory',
+    'context.sources[0].path: "a.md" must begin with ${AGENT_HOME}/, ${CWD}/ or /.',
     'context.sources[1].type: must be one of',
     'There is no hook "on_eror"',
     'policy: there is no rule "foo"',
-    'maxIterations: must be at least 1, got 0.',
-    '11 problems.',
+    'max_iterations: must be at least 1, got 0.',
+    '12 problems.',
   ])
     expect(message).toContain(said)
 })
 
 test.each([
-  [{ llm: { provider: 'command', command: ['model'] } }, 'llm.provider: "command" needs the directory'],
-  [{ llm: { provider: 'replay', script: 'run' } }, 'llm.script: "run" needs the directory'],
+  [{ llm: { provider: 'script', script: 'turns.yaml' } }, 'llm.script: "turns.yaml" does not exist'],
   [
     { hooks: { on_error: { command: ['${AGENT_HOME}/x'] } } },
     'hooks.on_error.command[0]: ${AGENT_HOME} needs',
   ],
   [{ home: '/nowhere' }, "/nowhere: the agent's directory does not exist."],
-  [{ tools: [() => 1] }, 'tools[0]: a function cannot be a tool'],
-  [{ llm: { model: 'm', seed: 1n } }, 'llm.seed: a bigint cannot be kept in a file'],
+  [{ tools: [() => 1] }, 'tools[0]: a function cannot be kept in a file'],
 ])('What no file can say, or what needs a directory, is refused (%#).', (more, message) => {
   expect(complaint(more)).toContain(message)
 })
@@ -101,10 +99,10 @@ test.each([
 test('A mistyped option and an unsent prompt are warnings of Node.js.', () => {
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
   const context = { sources: [{ type: 'journal' as const }] }
-  defineAgent({ ...AGENT, context, maxIteration: 3 } as AgentDefinition)
+  defineAgent({ ...AGENT, context, max_iteration: 3 } as AgentDefinition)
   const said = warn.mock.calls.map(([text]) => text).join('\n')
-  expect(said).toContain('unknown key "maxIteration".\nDid you mean "maxIterations"?')
-  expect(said).toContain('no source is the text of system')
+  expect(said).toContain('unknown key "max_iteration".\nDid you mean "max_iterations"?')
+  expect(said).toContain('No source reads system_prompt.md')
   warn.mockRestore()
 })
 

@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { ChatMessage } from '@delta/model'
-import { textOf } from '@delta/model/internal'
 import { fitIntoBudget } from './budget.js'
 import { messagesOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, type ContextSource, sourceName } from './manifest.js'
-import { joinTexts, type Share } from './merge.js'
-import { markEnd } from './prompt-cache.js'
-import { mediaOf, sizeMessage } from './size.js'
+import { messagesFor, neighbours, type Share } from './merge.js'
 import { type Part, type ReadOptions, readPart } from './sources.js'
-import { createMeter, type Meter, type MeterOptions } from './tokens.js'
+import { createMeter, type MeterOptions } from './tokens.js'
 
 /** Options of `buildContext`. */
 export interface BuildOptions extends ReadOptions, MeterOptions {}
@@ -39,7 +36,7 @@ export interface ContextBlock {
   tokens: number
   /** Of its messages as JSON, concatenated, without `prompt_cache`; of a merged text as if it were alone. */
   sha256: string
-  /** Why it was left out, what was cut, where it came from, its images, and where its `prompt_cache` stands. */
+  /** Why it was left out, what was cut, where it came from, and where its `prompt_cache` stands. */
   note?: string
 }
 
@@ -66,7 +63,7 @@ export interface BuiltContext {
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   for (const [name, path] of Object.entries(options.variables)) {
-    if (isAbsolute(path)) continue // a relative path would be read, or written, beside the caller
+    if (path === undefined || isAbsolute(path)) continue // a relative path would be read, or written, beside the caller
     throw new ContextError('ERR_CONTEXT_USAGE', `The variable ${name} must be an absolute path, not ${path}.`)
   }
   const parts: Part[] = []
@@ -79,63 +76,25 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   await meter.count(messagesOf(parts.flatMap(({ groups }) => groups)))
   const fitted = await fitIntoBudget(parts, manifest, meter)
   const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
-  for (const run of manifest.merge ? neighbours(fitted) : fitted.map((part) => [part]))
-    add(context, run, meter)
+  for (const run of manifest.merge ? neighbours(fitted) : fitted.map((part) => [part])) {
+    const { messages, shares } = messagesFor(run)
+    for (const [index, part] of run.entries()) {
+      const place = { message: context.messages.length, tokens: meter.tokensOf(part.groups) }
+      context.blocks.push(blockFor(part, { bytes: 0, notes: [], ...shares[index] }, place))
+    }
+    context.messages.push(...messages)
+  }
   for (const { warning } of fitted) if (warning !== undefined) context.warnings.push(warning)
   return context
 }
 
-/** Neighbouring sources of one role, whose texts become one message. One that was left out parts no others. */
-function neighbours(parts: readonly Part[]): Part[][] {
-  const runs: Part[][] = []
-  let role: string | undefined
-  for (const part of parts) {
-    const own = part.source.type === 'journal' ? 'journal' : part.groups[0]?.messages[0]?.message.role
-    const isNeighbour = own === undefined || role === undefined || own === role
-    const run = runs.at(-1)
-    if (run && isNeighbour && own !== 'journal' && role !== 'journal') run.push(part)
-    else runs.push([part])
-    role = own ?? role
-  }
-  return runs
-}
-
-/** Appends one source, or several whose texts become one message. */
-function add(context: BuiltContext, run: readonly Part[], meter: Meter): void {
-  const message = context.messages.length
-  const texts = run.filter(({ groups }) => groups.length > 0)
-  const joined = texts.length > 1 ? joinTexts(texts) : undefined
-  if (joined) context.messages.push(joined.message)
-  for (const part of run) {
-    const share = joined?.shares[texts.indexOf(part)] ?? alone(part)
-    if (!joined) context.messages.push(...share.messages)
-    const neighbour = joined && texts[texts.indexOf(part) - 1]
-    const inOne = neighbour && `in one message with ${sourceName(neighbour.source)}`
-    const notes = [part.note, noteOfMedia(part), share.note, inOne].filter(Boolean)
-    context.blocks.push(blockFor(part, share, { message, notes, tokens: meter.tokensOf(part.groups) }))
-  }
-}
-
-/** A source with messages of its own. */
-function alone({ source, groups, note }: Part): Share {
-  const own = messagesOf(groups).map(({ message }) => message)
-  const marked = markEnd(own, source.promptCache)
-  const [first] = marked.messages
-  const isText = source.type !== 'journal' && first !== undefined
-  return {
-    messages: marked.messages,
-    ...(isText && { from: 0, to: Buffer.byteLength(textOf(first.content)) }),
-    bytes: sum(marked.messages.map((message) => sizeMessage(message).bytes)),
-    note: own.length === 0 && note !== undefined ? undefined : marked.note,
-  }
-}
-
 function blockFor(
-  { source, groups, header = '' }: Part,
-  { from, to, bytes }: Share,
-  { message, notes, tokens }: { message: number; notes: (string | undefined)[]; tokens: number },
+  { source, groups, header = '', note }: Part,
+  { from, to, bytes, notes }: Share,
+  { message, tokens }: { message: number; tokens: number },
 ): ContextBlock {
   const own = messagesOf(groups)
+  const said = [note, ...notes].filter((each) => each !== undefined)
   return {
     source_id: sourceName(source),
     type: source.type,
@@ -147,19 +106,8 @@ function blockFor(
     sha256: createHash('sha256')
       .update(own.map(({ json }) => json).join(''))
       .digest('hex'),
-    ...(notes.length > 0 && { note: notes.join('; ') }),
+    ...(said.length > 0 && { note: said.join('; ') }),
   }
-}
-
-function noteOfMedia({ groups }: Part): string | undefined {
-  const own = messagesOf(groups)
-  const media = own.flatMap(({ message }) => mediaOf(message.content))
-  if (media.length === 0) return undefined
-  const kinds = ['image', 'file'].flatMap((kind) => {
-    const count = media.filter(({ type }) => type === kind).length
-    return count === 0 ? [] : `${count} ${kind}${count === 1 ? '' : 's'}`
-  })
-  return `${kinds.join(' and ')} of about ${sum(own.map(({ mediaTokens }) => mediaTokens))} tokens`
 }
 
 /** The place where a request differs from the one before it, so that a provider's prompt cache ends there. */

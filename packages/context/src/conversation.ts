@@ -203,7 +203,7 @@ function assistantMessage(
 ): AssistantMessage {
   const kept = isMap(message) ? message : {}
   const { tool_calls: keptCalls, items, ...others } = kept
-  const fields = { ...others, ...itemsOf(items, calls.length, iteration) }
+  const fields = { ...others, ...(areItems(items) && { items: { ...items, iteration } }) }
   const isSilent = content === '' && calls.length > 0
   const text = 'content' in kept ? (kept.content as string | null) : isSilent ? null : content
   if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
@@ -217,17 +217,8 @@ function assistantMessage(
   return { ...fields, role: 'assistant', content: text, tool_calls: toolCalls }
 }
 
-/** What a call is called among the items of an API. */
-const CALL_ITEMS: Readonly<Record<string, string>> = { responses: 'function_call', messages: 'tool_use' }
-
-/** The items of an answer, unless a hook took calls away or added some: every call among them needs its result. */
-function itemsOf(items: unknown, calls: number, iteration: number): { items?: ProviderItems } {
-  if (!isMap(items) || typeof items.api !== 'string' || !Array.isArray(items.list)) return {}
-  const { api, list } = items
-  const type = CALL_ITEMS[api]
-  const isWhole =
-    type === undefined || list.filter((item) => isMap(item) && item.type === type).length === calls
-  return isWhole ? { items: { api, list, iteration } } : {}
+function areItems(value: unknown): value is ProviderItems {
+  return isMap(value) && typeof value.api === 'string' && Array.isArray(value.list)
 }
 
 /** A tool's name in a form that every server accepts: a model may invent any name. */

@@ -1,4 +1,4 @@
-import type { ChatMessage, Content, ContentPart } from '@delta/model'
+import type { ChatMessage, ContentPart } from '@delta/model'
 
 /** A message as the model gets it. */
 export interface SizedMessage {
@@ -18,16 +18,10 @@ export const USUAL_BYTES_PER_TOKEN = 4
 
 export function sizeMessage(message: ChatMessage): SizedMessage {
   const json = JSON.stringify(message)
-  const mediaTokens = mediaOf(message.content).reduce((sum, part) => sum + tokensOfMedia(part), 0)
+  const mediaTokens = tokensOfMedia(message)
   const sent = sentOf(message)
-  const text = sent === message ? json : JSON.stringify(sent)
-  return {
-    message,
-    json,
-    sent,
-    bytes: Buffer.byteLength(text) + mediaTokens * USUAL_BYTES_PER_TOKEN,
-    mediaTokens,
-  }
+  const bytes = Buffer.byteLength(JSON.stringify(sent)) + mediaTokens * USUAL_BYTES_PER_TOKEN
+  return { message, json, sent, bytes, mediaTokens }
 }
 
 /**
@@ -35,25 +29,20 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
  * because another provider may be asked.
  */
 function sentOf(message: ChatMessage): unknown {
-  const { items, is_error, prompt_cache, ...plain } = message
-  if (message.role === 'assistant' && message.items) {
-    const { list } = message.items
-    return JSON.stringify(list).length > JSON.stringify(plain).length ? list : plain
-  }
-  if (mediaOf(message.content).length > 0) return { ...plain, content: partsWithText(message.content) }
-  return is_error === undefined && prompt_cache === undefined && items === undefined ? message : plain
-}
-
-function partsWithText(content: Content | null): unknown {
-  return Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
+  const { items, is_error, prompt_cache, content, ...rest } = message
+  const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
+  const plain = { ...rest, content: texts }
+  const list = message.role === 'assistant' ? message.items?.list : undefined
+  return list && JSON.stringify(list).length > JSON.stringify(plain).length ? list : plain
 }
 
 /** An image or a file. */
 export type Media = Exclude<ContentPart, { type: 'text' }>
 
-export function mediaOf(content: Content | null): Media[] {
-  if (content === null || typeof content === 'string') return []
-  return content.flatMap((part) => (part.type === 'text' ? [] : [part]))
+/** Of the images and files in a message. */
+function tokensOfMedia({ content }: ChatMessage): number {
+  if (!Array.isArray(content)) return 0
+  return content.reduce((sum, part) => sum + (part.type === 'text' ? 0 : tokensOf(part)), 0)
 }
 
 /** Larger images are made smaller by the provider. One of unknown size may be such an image. */
@@ -63,7 +52,7 @@ const PIXELS_PER_TOKEN = 750
 const PDF_BYTES_PER_TOKEN = 20
 
 /** What an image or file costs: an image by its pixels, a text by its bytes, any other file like a PDF. */
-export function tokensOfMedia({ type, media_type, width, height, bytes }: Media): number {
+function tokensOf({ type, media_type, width, height, bytes }: Media): number {
   if (type === 'image') {
     const tokens = Math.ceil(((width ?? Number.POSITIVE_INFINITY) * (height ?? 1)) / PIXELS_PER_TOKEN)
     return Math.min(MOST_IMAGE_TOKENS, tokens)
@@ -76,6 +65,5 @@ export function tokensOfMedia({ type, media_type, width, height, bytes }: Media)
  * their base64 is no part of it.
  */
 export function bytesOfMedia(messages: readonly ChatMessage[]): number {
-  const media = messages.flatMap(({ content }) => mediaOf(content))
-  return media.reduce((sum, part) => sum + tokensOfMedia(part) * USUAL_BYTES_PER_TOKEN, 0)
+  return messages.reduce((sum, message) => sum + tokensOfMedia(message) * USUAL_BYTES_PER_TOKEN, 0)
 }

@@ -3,7 +3,8 @@ import { dirname, relative, resolve } from 'node:path'
 
 /** The values of `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}`: absolute directories. */
 export interface ContextVariables {
-  AGENT_HOME: string
+  /** Absent: the agent has no directory, and its generators get no such variable. */
+  AGENT_HOME?: string | undefined
   CWD: string
   RUN_DIR: string
 }
@@ -14,7 +15,7 @@ export const VARIABLE_NAMES: readonly string[] = ['AGENT_HOME', 'CWD', 'RUN_DIR'
 export function replaceVariables(text: string, variables: ContextVariables): string {
   return text.replaceAll(
     /\$\{(AGENT_HOME|CWD|RUN_DIR)\}/g,
-    (_, name: keyof ContextVariables) => variables[name],
+    (written, name: keyof ContextVariables) => variables[name] ?? written,
   )
 }
 
@@ -27,7 +28,7 @@ export function fillText(text: string, variables: ContextVariables): string {
 
 /** Makes a path of `context.yaml` absolute. A relative path starts at `base`. */
 export function resolvePath(path: string, variables: ContextVariables, base: keyof ContextVariables): string {
-  return resolve(variables[base], replaceVariables(path, variables))
+  return resolve(variables[base] ?? variables.CWD, replaceVariables(path, variables))
 }
 
 /**
@@ -39,7 +40,7 @@ export function resolvePath(path: string, variables: ContextVariables, base: key
  */
 export function whereItLeads(
   path: string,
-  { CWD, AGENT_HOME }: ContextVariables,
+  { CWD, AGENT_HOME = CWD }: ContextVariables,
   opened?: BigIntStats,
 ): string | undefined {
   if (!isInside(path, CWD)) return undefined

@@ -37,6 +37,16 @@ test('a generator runs in the work directory and finds its run in the environmen
   )
 })
 
+test('a generator of an agent without a directory finds no AGENT_HOME', async () => {
+  const { build, options } = await placeWith()
+  const { AGENT_HOME: _, ...variables } = options.variables
+  const { messages } = await build(computed('echo ${AGENT_HOME-none} ${DELTA_AGENT_HOME-none}'), {
+    variables,
+    env: { ...options.env, AGENT_HOME: '/another' },
+  })
+  expect(messages).toEqual(block('none none\n'))
+})
+
 test('variables are replaced in the words of a command, and only there', async () => {
   const { build, directory } = await placeWith()
   const command = ['printf', '%s|', '${AGENT_HOME}/x', '${OTHER}', '$CWD']

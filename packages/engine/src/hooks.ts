@@ -66,17 +66,15 @@ export async function overrideResponse(
 }
 
 /**
- * Drops the finish reason when the hook removed all calls, which it would still announce, and the provider's items when the hook
- * changed text or calls: the next request would send the original ones.
+ * Drops the provider's items when the hook changed text or calls, because the next request would send the original ones, and the
+ * finish reason when it removed all calls, which it would still announce.
  */
 function withMessage(response: ChatResponse, replacement: ChatResponse['message']): ChatResponse {
-  const { finishReason: _, ...withoutReason } = response
-  const { items, ...message } = replacement
-  const isSame = wordsOf(message) === wordsOf(response.message)
-  const used = isSame && items ? replacement : message
-  const had = response.message.tool_calls?.length ?? 0
-  const isWithoutCalls = had > 0 && !message.tool_calls?.length
-  return isWithoutCalls ? { ...withoutReason, message: used } : { ...response, message: used }
+  if (wordsOf(replacement) === wordsOf(response.message)) return { ...response, message: replacement }
+  const { items: _, ...message } = replacement
+  const { finishReason: __, ...withoutReason } = response
+  const isWithoutCalls = response.message.tool_calls?.length && !message.tool_calls?.length
+  return { ...(isWithoutCalls ? withoutReason : response), message }
 }
 
 function wordsOf({ content, tool_calls }: ChatResponse['message']): string {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { commandEnvironment, runCommand } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
+import { credentialsOf, keyNames } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
 import {
   type ChatModel,
@@ -42,8 +42,7 @@ export async function modelFor(
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
       // the command may be a client of the provider
-      const names = llm.apiKeyEnv === undefined ? CREDENTIAL_NAMES : [...CREDENTIAL_NAMES, llm.apiKeyEnv]
-      const keys = { credentials: credentialsOf(env, names), passEnv: names }
+      const keys = { credentials: credentialsOf(env, keyNames(llm)), passEnv: keyNames(llm) }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {

@@ -2,7 +2,7 @@ import { basename, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { commandEnvironment } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, isKeyOfOther, ownerOfKey } from '@delta/executor/internal'
+import { credentialsOf, isKeyOfOther, keyNames, ownerOfKey } from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
@@ -187,8 +187,7 @@ export function credentialVariables(
 ): Record<string, string> {
   const { apiKey, baseUrl, found } = credentials
   const { provider, apiKeyEnv } = llm
-  const names = apiKeyEnv === undefined ? CREDENTIAL_NAMES : [...CREDENTIAL_NAMES, apiKeyEnv]
-  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, names)
+  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
   const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
   return {
     ...ofHost,

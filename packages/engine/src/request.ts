@@ -13,7 +13,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import type { Api, ChatRequest, FunctionTool } from '@delta/model'
+import type { Api, BlobReader, ChatModel, ChatRequest, ContentPart, FunctionTool } from '@delta/model'
 import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
@@ -29,6 +29,22 @@ export function requestFor(agent: Agent, messages: ChatRequest['messages']): Cha
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
   const own = [...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict }))
   return [...own, askHumanTool(strict)]
+}
+
+/** What the record of a request holds: the body, the blobs in it, and how it is sent. */
+export function invocationFor(model: ChatModel, request: ChatRequest, blobs: BlobReader) {
+  const wire = model.toWire ? model.toWire(request, blobs) : toWire('chat', request, blobs)
+  const { api, list, body, leftOut, url, headerNames } = wire
+  const about = {
+    wire: { api, list, url, header_names: headerNames, stream: request.stream === true },
+    ...(leftOut.length > 0 && { left_out: leftOut }),
+  }
+  return { request: body, list, blobs: blobsIn(request), about }
+}
+
+function blobsIn({ messages }: ChatRequest): string[] {
+  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as ContentPart[]) : []))
+  return [...new Set(parts.flatMap((part) => (part.type === 'text' ? [] : part.blob)))]
 }
 
 /** The run whose next request is built: its id, directory, and last iteration in which the model responded. */
@@ -99,7 +115,7 @@ async function build(
   const blobs = new Map<string, Uint8Array>() // of files that no request held yet
   const context = await buildContext(agent.manifest, {
     journalPath: events,
-    variables: { AGENT_HOME: agent.home ?? workDirectory, CWD: workDirectory, RUN_DIR: directory },
+    variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
     env: baseEnvironment(run, agent, options),
     credentials: credentialVariables(agent.llm, options),
     iteration,

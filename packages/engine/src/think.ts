@@ -3,24 +3,21 @@ import { type BuiltContext, buildContext } from '@delta/context'
 import { bytesOfMedia } from '@delta/context/internal'
 import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
-
-import { type InvocationRecord, readBlob, type Thought } from '@delta/journal/runs'
+import type { InvocationRecord, Thought } from '@delta/journal/runs'
 import {
   type AssistantMessage,
-  type BlobReader,
   type ChatRequest,
   type ChatResponse,
-  type ContentPart,
   isModelError,
   type ModelDelta,
   type ModelError,
   normaliseUsage,
   retryDelayMs,
 } from '@delta/model'
-import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
+import { LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
-import { requestFor } from './request.js'
+import { invocationFor, requestFor } from './request.js'
 import { type Call, generatorRecordPath, type RunState, record, variablesOf } from './run-state.js'
 
 /**
@@ -32,7 +29,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   state.run.journal.sync() // before a generator starts; the request needs it anyway
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
-    variables: variablesOf(state),
+    variables: { ...variablesOf(state), AGENT_HOME: state.agent.home },
     env: state.environment,
     credentials: state.credentials,
     iteration,
@@ -48,9 +45,8 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const request = await overrideRequest(state, built, iteration)
   if ('stopped' in request) return request
 
-  const isRewritten = request.value !== built && JSON.stringify(request.value) !== JSON.stringify(built)
-  const about = isRewritten ? { rewritten_by: 'pre_llm_request' } : {}
-  const asked = await askModel(state, request.value, { iteration, context, about })
+  const isRewritten = JSON.stringify(request.value) !== JSON.stringify(built)
+  const asked = await askModel(state, request.value, { iteration, context, isRewritten })
   if ('stopped' in asked) return asked
 
   const response = await overrideResponse(state, asked.value.response, iteration)
@@ -119,17 +115,14 @@ interface Exchange {
 async function askModel(
   state: RunState,
   request: ChatRequest,
-  { iteration, context, about }: { iteration: number; context: BuiltContext; about: object },
+  { iteration, context, isRewritten }: { iteration: number; context: BuiltContext; isRewritten: boolean },
 ): Promise<OrStopped<Exchange>> {
-  const { list, body, blobs, sent } = bodyOf(state, request)
-  const { blocks } = context
+  const { about, ...sent } = invocationFor(state.model, request, state.run.blobs.read)
   const invocation = state.run.requests.record({
     iteration,
-    request: body,
-    list,
-    blobs,
-    blocks,
-    about: { ...sent, ...about },
+    ...sent,
+    blocks: context.blocks,
+    about: isRewritten ? { ...about, rewritten_by: 'pre_llm_request' } : about,
   })
   for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens the log
   const { retry, maxAttempts } = state.agent.llm
@@ -139,13 +132,8 @@ async function askModel(
     state.run.journal.sync()
     try {
       const response = await complete(state, request, invocation, iteration)
-      return {
-        value: {
-          response,
-          ref: invocation.ref,
-          requestBytes: invocation.bytesWithoutBlobs + bytesOfMedia(request.messages),
-        },
-      }
+      const requestBytes = invocation.bytesWithoutBlobs + bytesOfMedia(request.messages)
+      return { value: { response, ref: invocation.ref, requestBytes } }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       firstFailure ??= performance.now()
@@ -174,34 +162,12 @@ async function complete(
   const response = await state.model.complete(request, {
     signal: state.signal,
     bytes: invocation.body,
-    blobs: blobReader(state),
+    blobs: state.run.blobs.read,
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
-}
-
-/** The body of a request, the blobs in it, and how it is sent, for the record. */
-function bodyOf(state: RunState, request: ChatRequest) {
-  const { model } = state
-  const blobs = blobReader(state)
-  const wire = model.toWire ? model.toWire(request, blobs) : toWire('chat', request, blobs)
-  const { api, list, body, leftOut, url, headerNames } = wire
-  const sent = {
-    wire: { api, list, url, header_names: headerNames, stream: request.stream === true },
-    ...(leftOut.length > 0 && { left_out: leftOut }),
-  }
-  return { list, body, blobs: blobsIn(request), sent }
-}
-
-function blobReader({ run }: RunState): BlobReader {
-  return (sha256) => readBlob(run.directory, sha256)
-}
-
-function blobsIn({ messages }: ChatRequest): string[] {
-  const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as ContentPart[]) : []))
-  return [...new Set(parts.flatMap((part) => (part.type === 'text' ? [] : part.blob)))]
 }
 
 function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {

@@ -1,3 +1,4 @@
+import type { ChatRequest } from '@delta/model'
 import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { calls, control, eventsOfType, hooks, output, scene } from './run.js'
@@ -247,6 +248,40 @@ test('a post_llm_response hook that removes the calls leaves a plain answer', as
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Mine' })
   expect(result).not.toHaveProperty('reason')
 })
+
+const edit = (script: string) =>
+  `sed '${script}' "$DELTA_HOOK_IO_PATH/input/payload.dat" > "$DELTA_HOOK_IO_PATH/output/${PAYLOAD}"`
+
+test.each([
+  ['nothing', edit(''), true],
+  ['the text', edit('s/Hm/Ah/'), false],
+  ['the arguments of a call', edit('s/hi/ho/'), false],
+  [
+    'which calls there are',
+    output(PAYLOAD, '{"role":"assistant","content":"Hm.","items":{"api":"messages","list":[]}}'),
+    false,
+  ],
+])(
+  'the items of a response go back to its provider if post_llm_response changes %s: %3$s',
+  async (_, hook, goBack) => {
+    const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ post_llm_response: hook }) })
+    const items = { api: 'messages', list: [{ type: 'thinking', thinking: 'So.', signature: 's' }] }
+    const call = { id: '1', type: 'function', function: { name: 'say', arguments: '{"text":"hi"}' } } as const
+    const message = { role: 'assistant' as const, content: 'Hm.', tool_calls: [call], items }
+    const asked: ChatRequest[] = []
+    const complete = async (request: ChatRequest) => {
+      asked.push(request)
+      return asked.length === 1
+        ? { message, raw: {} }
+        : { message: { role: 'assistant' as const, content: 'Done.' }, raw: {} }
+    }
+    const result = await run({ model: { complete } })
+    const [thought] = await eventsOfType(result, 'THOUGHT')
+    expect(Object(Object(thought).message).items).toEqual(goBack ? items : undefined)
+    const sent = asked[1]?.messages.find(({ role }) => role === 'assistant')
+    expect(sent?.items).toEqual(goBack ? { ...items, iteration: 1 } : undefined)
+  },
+)
 
 test('a call that post_llm_response writes with its arguments as an object is made', async () => {
   const tool_calls = [{ id: '1', function: { name: 'say', arguments: { text: 'hi' } } }]

@@ -4,6 +4,7 @@ export {
   credentialsOf,
   isAgentCommand,
   isKeyOfOther,
+  keyNames,
   ownerOfKey,
   PROVIDER_KEYS,
   secretValues,

@@ -33,10 +33,9 @@ interface Reading {
   keptIn: string
 }
 
-/** What the stdout of a command that succeeded is by the tool's `output.as`; undefined where it is text. */
+/** What the stdout of a command that succeeded is by the tool's `output.as`, other than `text`; undefined where it is text. */
 export function contentOf(stdout: CapturedOutput, reading: Reading): Content | undefined {
   const { as } = reading.output
-  if (as === 'text') return undefined
   if (as === 'mcp') return mcpContent(stdout, reading)
   const media = mediaOf(stdout.head) ?? (as === 'file' && stdout.bytes > 0 ? anyFile(stdout.head) : undefined)
   if (as === 'image' && media?.type !== 'image') return refused('an image', stdout, reading)
@@ -68,13 +67,15 @@ function tooLarge(type: string, bytes: number, { keptIn }: Reading): ToolPart {
 const SHOWN_CHARS = 60
 
 /** @param wanted - `an image`. */
-function refused(wanted: string, { bytes, head, omittedBytes }: CapturedOutput, reading: Reading): Content {
-  const [large, shown] = [omittedBytes > 0, [...reading.show(decodeHead(head.subarray(0, 40_000)))]] // redacted before it is cut
-  const quoted = JSON.stringify(
-    shown.slice(0, SHOWN_CHARS).join('') + (shown.length > SHOWN_CHARS ? '…' : ''),
-  )
-  const printed = bytes === 0 ? 'It printed nothing.' : `Its output begins with ${quoted}.`
-  const size = large ? ` All ${showSize(bytes)} are more than is read${reading.keptIn}.` : ''
+function refused(
+  wanted: string,
+  { bytes, head, omittedBytes }: CapturedOutput,
+  { show, keptIn }: Reading,
+): Content {
+  const shown = [...show(decodeHead(head.subarray(0, 40_000)))] // redacted before it is cut
+  const beginning = shown.slice(0, SHOWN_CHARS).join('') + (shown.length > SHOWN_CHARS ? '…' : '')
+  const printed = bytes === 0 ? 'It printed nothing.' : `Its output begins with ${JSON.stringify(beginning)}.`
+  const size = omittedBytes > 0 ? ` All ${showSize(bytes)} are more than is read${keptIn}.` : ''
   return {
     status: 'ERROR',
     parts: [{ type: 'text', text: `The tool should print ${wanted}. ${printed}${size}\n` }],
@@ -83,9 +84,8 @@ function refused(wanted: string, { bytes, head, omittedBytes }: CapturedOutput, 
 
 /** As the Model Context Protocol defines `CallToolResult`. Lazy, as `settingsSchema`. */
 const mcpResult = /* @__PURE__ */ z.lazy(() => {
-  const known = z.object({ type: z.string() })
   const result = { structuredContent: z.optional(z.unknown()), isError: z.optional(z.boolean()) }
-  const content = z.array(z.looseObject(known.shape))
+  const content = z.array(z.looseObject({ type: z.string() }))
   return z.union([
     z.object({ ...result, content }),
     z.object({ ...result, content: z.optional(content), structuredContent: z.looseObject({}) }),

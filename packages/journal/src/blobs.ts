@@ -28,7 +28,7 @@ export function openBlobs(directory: string, options: { sync: boolean; fence: ()
     const sha256 = hash('sha256', bytes)
     const path = join(blobs, sha256)
     if (mkdirIfMissing(blobs) && options.sync) syncName(blobs)
-    if (!holds(path, sha256)) replaceFile(path, bytes, { sync: options.sync })
+    if (!holds(directory, sha256)) replaceFile(path, bytes, { sync: options.sync })
     else if (options.sync) syncName(path) // whoever wrote it may have been killed before it did
     return sha256
   }
@@ -41,13 +41,11 @@ function mkdirIfMissing(directory: string): boolean {
   return writing(directory, () => mkdirSync(directory, { recursive: true, mode: 0o700 })) !== undefined
 }
 
-/** A file of another content was damaged from outside. */
-function holds(path: string, sha256: string): boolean {
+function holds(directory: string, sha256: string): boolean {
   try {
-    const bytes = readIfThere(path, { mostBytes: LARGEST_TEXT_BYTES })
-    return bytes !== undefined && hash('sha256', bytes) === sha256
+    return readBlob(directory, sha256) !== undefined
   } catch {
-    return false // writing it says what is in the way
+    return false // missing, or damaged from outside: writing it says what is in the way
   }
 }
 
@@ -63,18 +61,12 @@ function holds(path: string, sha256: string): boolean {
  */
 export function readBlob(runDirectory: string, sha256: string): Uint8Array {
   const { blobs } = runPaths(runDirectory)
-  if (!/^[0-9a-f]{64}$/.test(sha256))
-    throw new JournalError(
-      'ERR_BLOB_NOT_FOUND',
-      `${blobs}: ${JSON.stringify(sha256)} is not the name of an image or file: that is a SHA-256, 64 of 0-9 and a-f.\nTake it from the "blob" of a message or result of this run.`,
-      { path: blobs },
-    )
   const path = join(blobs, sha256)
-  const bytes = readBytes(path)
+  const bytes = /^[0-9a-f]{64}$/.test(sha256) ? readBytes(path) : undefined
   if (bytes === undefined)
     throw new JournalError(
       'ERR_BLOB_NOT_FOUND',
-      `${path}: The image or file is missing.\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
+      `${blobs}: There is no image or file ${JSON.stringify(sha256)}.\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
       { path },
     )
   if (hash('sha256', bytes) === sha256) return bytes

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { afterTest, firstEvents, temporaryDirectory } from './helpers.js'
-import { createRun, openRun, type Run, readBlob } from './of-runs.js'
+import { createRun, openRun, type Run, readBlob, readRequest } from './of-runs.js'
 
 const png = Buffer.from('89504e470d0a1a0a00', 'hex')
 const sha256 = hash('sha256', png)
@@ -51,7 +51,7 @@ test('an image that is missing or was changed is an error that names the file an
   expect(() => run.blobs.read(sha256)).toThrow(
     expect.objectContaining({
       code: 'ERR_BLOB_NOT_FOUND',
-      message: `${path}: The image or file is missing.\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
+      message: `${run.paths.blobs}: There is no image or file "${sha256}".\nPut the file back from a copy of the run. Without it, requests that hold it cannot be made.`,
     }),
   )
 })
@@ -68,6 +68,17 @@ test.each(['../../journal.jsonl', '', 'A'.repeat(64), `${sha256}/..`])(
     )
   },
 )
+
+test('a request that holds an empty file is given back as it was sent', async () => {
+  const run = await newRun()
+  const blobs = [run.blobs.write(new Uint8Array()), run.blobs.write(png)]
+  const request = {
+    messages: [{ url: 'data:text/plain;base64,' }, { url: `data:;base64,${png.toString('base64')}` }],
+  }
+  const { body } = run.requests.record({ iteration: 1, request, blobs })
+  expect(await readRequest(run.directory, 1)).toBe(body.toString())
+  expect(readFileSync(run.paths.parts, 'utf8')).not.toContain(png.toString('base64'))
+})
 
 test('an image that was damaged on the disk is written again when it comes again', async () => {
   const run = await newRun()
