@@ -9,7 +9,14 @@ import type {
   UserMessage,
 } from './chat.js'
 import { cutOff } from './failure.js'
-import { type AddedEvent, dataUri, type Format, type Mapping, noteForeignItems, type StreamReader } from './format.js'
+import {
+  type AddedEvent,
+  dataUri,
+  type Format,
+  type Mapping,
+  noteForeignItems,
+  type StreamReader,
+} from './format.js'
 import { type Fields, isObject, parseCompletion, parseJson, reasoningOf, textOfParts } from './response.js'
 
 /** OpenAI's Chat Completions, and every server that speaks it. */
