@@ -70,7 +70,7 @@ function startBlock({ blocks }: StreamedMessage, { index, content_block }: Field
   blocks[Number(index)] = { ...block }
   return {
     ...(typeof block.text === 'string' && { content: block.text }),
-    ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n' : ''}${reasoning}` }),
+    ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n\n' : ''}${reasoning}` }),
   }
 }
 

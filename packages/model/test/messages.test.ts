@@ -237,7 +237,7 @@ describe('an answer', () => {
       items: { api: 'messages', list: content },
     })
     expect(rest).toEqual({ raw, finishReason: 'tool_calls', usage: raw.usage, model: 'claude-x' })
-    expect(reasoningOf(message)).toBe('Let me see.\n[redacted, 6 bytes]')
+    expect(reasoningOf(message)).toBe('Let me see.\n\n[redacted, 6 bytes]')
   })
 
   test.each([
@@ -357,8 +357,8 @@ describe('a stream', () => {
       usage: { input_tokens: 9, output_tokens: 5 },
     })
     expect(heard.map(({ delta }) => delta.content ?? '').join('')).toBe('ab')
-    expect(heard.map(({ delta }) => delta.reasoning ?? '').join('')).toBe('Let me.\n[redacted, 3 bytes]')
-    expect(heard.filter(({ isEmpty }) => isEmpty)).toHaveLength(1)
+    expect(heard.map(({ delta }) => delta.reasoning ?? '').join('')).toBe('Let me.\n\n[redacted, 3 bytes]')
+    expect(heard.filter(({ isEmpty }) => isEmpty)).toHaveLength(3) // the ping, the empty piece, the new event
   })
 
   test('with a piece of an unknown type is an error that says what helps', () => {
