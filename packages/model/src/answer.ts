@@ -89,17 +89,18 @@ function parseBody(bytes: Buffer, asked: Asked): unknown {
 }
 
 /**
- * Reads a stream to its end. After `[DONE]` the rest is still read, so that the connection can be reused, but an error there does
- * not invalidate the answer.
+ * Reads a stream to its end. After the last event of the answer the rest is still read, so that the connection can be reused, but
+ * for a second at most, and an error there does not invalidate the answer.
  */
 async function readStream(parts: Parts, { asked, timer, format, onDelta }: Exchange): Promise<ChatResponse> {
   const answer = format.startStream()
   let isDone = false
+  let isComplete = false
   try {
     for await (const data of readEvents(parts, asked)) {
-      if (isDone || data.trim() === '') continue
+      if (isComplete || data.trim() === '') continue
       if (data.trim() === '[DONE]') {
-        isDone = true
+        isDone = isComplete = true
         timer.shortenTo(1000)
         continue
       }
@@ -108,12 +109,14 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
       if (!isObject(event)) continue
       const failure = inlineError(event, asked)
       if (failure) throw failure
-      const { delta, isEmpty } = answer.add(event)
-      if (!isEmpty) timer.onBytes()
+      const { delta, isEmpty, isLast = false } = answer.add(event)
       onDelta(delta)
+      isComplete = isLast
+      if (isLast) timer.shortenTo(1000)
+      else if (!isEmpty) timer.onBytes()
     }
   } catch (error) {
-    if (!isDone) throw error
+    if (!isComplete) throw error
   }
   return format.read(answer.end(isDone))
 }

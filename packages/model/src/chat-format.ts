@@ -1,6 +1,7 @@
 import type { ChatMessage, ChatRequest, ContentPart } from './chat.js'
 import { cutOff } from './failure.js'
 import {
+  type AddedEvent,
   breakpointOf,
   contentOf,
   dataUri,
@@ -87,10 +88,10 @@ function startStream(): StreamReader {
   const answer: StreamedAnswer = { message: {}, envelope: {}, hasBegun: false }
   return {
     add(event) {
-      const { delta, isEmptyPiece } = addChunk(answer, event)
+      const { delta, ...rest } = addChunk(answer, event)
       const content = Array.isArray(delta.content) ? textOfParts(delta.content) : delta.content
       const said = { content: typeof content === 'string' ? content : '', reasoning: reasoningOf(delta) }
-      return { delta: said, isEmpty: isEmptyPiece }
+      return { delta: said, ...rest }
     },
     end(isDone) {
       const { message, envelope, usage, finishReason, hasBegun } = answer
@@ -117,19 +118,25 @@ interface StreamedAnswer {
 }
 
 /** Adds a chunk in place, and returns its piece of the message. Some servers send empty pieces as a sign of life. */
-function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields) {
+function addChunk(
+  answer: StreamedAnswer,
+  { choices, usage, ...rest }: Fields,
+): AddedEvent & { readonly delta: Fields } {
   answer.envelope = { ...answer.envelope, ...rest, object: 'chat.completion' }
   answer.usage = usage ?? answer.usage
   const list: unknown[] = Array.isArray(choices) ? choices : []
   const choice = list.find((each) => isObject(each) && !each.index) // several choices come interleaved; the first is read
-  if (!isObject(choice)) return { delta: {}, isEmptyPiece: true }
+  if (!isObject(choice)) {
+    const isLast = answer.finishReason !== undefined && isObject(usage) // [DONE] follows, if the server sends one
+    return { delta: {}, isEmpty: true, isLast }
+  }
   answer.hasBegun = true
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = fieldsOf(piece)
   grow(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
-  return { delta, isEmptyPiece: !isSaid && !choice.finish_reason }
+  return { delta, isEmpty: !isSaid && !choice.finish_reason }
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */

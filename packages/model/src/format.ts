@@ -34,8 +34,8 @@ export interface Mapping {
 
 /** Adds up the events of a streamed answer. */
 export interface StreamReader {
-  /** Adds the data of an event, and returns the text in it. `isEmpty`: it is a sign of life, and no part of the answer. */
-  add(event: Fields): { delta: ModelDelta; isEmpty: boolean }
+  /** Adds the data of an event. */
+  add(event: Fields): AddedEvent
   /**
    * The answer that the events add up to, to be read as a whole one.
    *
@@ -43,6 +43,16 @@ export interface StreamReader {
    * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream ended before the answer did.
    */
   end(isDone: boolean): unknown
+}
+
+/** What an event brought. */
+export interface AddedEvent {
+  /** The text in it. */
+  readonly delta: ModelDelta
+  /** It is a sign of life, and no part of the answer. */
+  readonly isEmpty: boolean
+  /** It is the last one of the answer. So is `[DONE]`, in any API. */
+  readonly isLast?: boolean | undefined
 }
 
 /** Whether a cacheable prefix ends here. */

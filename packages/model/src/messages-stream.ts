@@ -14,8 +14,9 @@ export function startStream(): StreamReader {
       else if (type === 'message_delta') addToEnvelope(answer, event)
       else if (type === 'message_stop') answer.isStopped = true
       else if (type === 'content_block_start') return { delta: startBlock(answer, event), isEmpty: false }
-      else if (type === 'content_block_delta') return { delta: addPiece(answer, event), isEmpty: false }
-      return { delta: {}, isEmpty: type === 'ping' }
+      else if (type === 'content_block_delta')
+        return { delta: addPiece(answer, event), isEmpty: isEmptyPiece(event) }
+      return { delta: {}, isEmpty: !PARTS.test(String(type)), isLast: type === 'message_stop' }
     },
     end() {
       const { envelope, blocks, inputs, isStopped } = answer
@@ -30,6 +31,15 @@ export function startStream(): StreamReader {
       return { ...envelope, content: Object.values(blocks) }
     },
   }
+}
+
+/** Events that are part of an answer. `ping` is none. */
+const PARTS = /^(message|content_block)_/
+
+/** Some servers send pieces without text as a sign of life. */
+function isEmptyPiece({ delta }: Fields): boolean {
+  const { type: _, ...said } = fieldsOf(delta)
+  return Object.values(said).every((value) => value === '')
 }
 
 /** The part of a message that has arrived. */

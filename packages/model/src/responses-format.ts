@@ -168,11 +168,12 @@ function startStream(): StreamReader {
     add(event) {
       const { type, delta, response, item } = event
       const name = String(type)
-      if (LAST.test(name) && isObject(response)) whole = response
+      const isLast = LAST.test(name) && isObject(response)
+      if (isLast) whole = response
       if (name === 'response.output_item.done') items[Number(event.output_index ?? items.length)] = item
       const field = PIECES[name]
       if (field === undefined || typeof delta !== 'string')
-        return { delta: {}, isEmpty: type === undefined || SIGNS_OF_LIFE.test(name) }
+        return { delta: {}, isEmpty: type === undefined || SIGNS_OF_LIFE.test(name), isLast }
       const place =
         field === 'content' ? `${event.output_index}` : `${event.output_index} ${event.summary_index}`
       const isNext = places[field] !== undefined && places[field] !== place

@@ -2,9 +2,10 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { startScriptedServer } from '@delta/testkit'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { openAiModel } from '../src/openai.js'
+import { anthropicModel } from '../src/anthropic.js'
+import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
 
-const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Go.' }] }
+const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user' as const, content: 'Go.' }] }
 
 /** A proxy that connects everybody to one server, and notes where they wanted to go. */
 async function startProxy(to: string) {
@@ -28,17 +29,24 @@ async function startProxy(to: string) {
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('a request goes through the proxy of the environment, one connection for many', async () => {
-  const server = await startScriptedServer([{ content: 'Hello.', times: 2 }])
-  onTestFinished(() => server.close())
-  const proxy = await startProxy(server.baseUrl)
-  vi.stubEnv('HTTP_PROXY', proxy.url)
-  const model = openAiModel({ baseUrl: 'http://model.invalid/v1' })
-  for (let count = 0; count < 2; count++)
-    expect((await model.complete(request)).message.content).toBe('Hello.')
-  expect(server.requests()).toHaveLength(2)
-  expect(proxy.asked).toEqual(['model.invalid:80'])
-})
+test.each([
+  ['chat', openAiModel],
+  ['responses', (options: OpenAiModelOptions) => openAiModel({ ...options, api: 'responses' })],
+  ['messages', anthropicModel],
+] as const)(
+  'a request on %s goes through the proxy of the environment, one connection for many',
+  async (api, make) => {
+    const server = await startScriptedServer([{ content: 'Hello.', times: 3 }])
+    onTestFinished(() => server.close())
+    const proxy = await startProxy(server.baseUrl)
+    vi.stubEnv('HTTP_PROXY', proxy.url)
+    const model = make({ baseUrl: `http://${api}.invalid/v1` })
+    for (const stream of [false, true, false])
+      expect((await model.complete({ ...request, stream })).message.content).toBe('Hello.')
+    expect(server.requests()).toHaveLength(3)
+    expect(proxy.asked).toEqual([`${api}.invalid:80`])
+  },
+)
 
 test('but not to this machine, and not where NO_PROXY names the host', async () => {
   const server = await startScriptedServer([{ content: 'Hello.' }])

@@ -439,18 +439,6 @@ describe('over HTTP', () => {
     expect(await failureOf(model.complete(streamed))).toMatchObject({ code, retryable, retryAfterMs })
   })
 
-  test('signs of life do not make a silent server an answering one', async () => {
-    const model = modelBehind(
-      (response) => {
-        response.writeHead(200, STREAM)
-        const alive = setInterval(() => response.write('data: {"type":"keepalive"}\n\n'), 20)
-        response.on('close', () => clearInterval(alive))
-      },
-      { api: 'responses', timeoutMs: 200 },
-    )
-    expect((await failureOf((await model).complete(streamed))).code).toBe('ERR_MODEL_TIMEOUT')
-  })
-
   test('a model that cannot encrypt its reasoning is refused with the setting that helps', async () => {
     const { model } = await startResponses([
       { status: 400, message: 'Encrypted content is not supported with this model.' },

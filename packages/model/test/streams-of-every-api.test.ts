@@ -1,0 +1,186 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { startScriptedServer } from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readAnswer, startIdleTimer } from '../src/answer.js'
+import { anthropicModel } from '../src/anthropic.js'
+import { type ChatResponse, isModelError } from '../src/index.js'
+import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
+import { FORMATS, toWire } from '../src/wire.js'
+import { failureOf, STREAM } from './server.js'
+
+const APIS = ['chat', 'responses', 'messages'] as const
+type Api = (typeof APIS)[number]
+
+const MODELS = {
+  chat: openAiModel,
+  responses: (options: OpenAiModelOptions) => openAiModel({ ...options, api: 'responses' }),
+  messages: anthropicModel,
+}
+
+const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user' as const, content: 'Go.' }] }
+const streamed = { ...request, stream: true }
+
+const TURN = {
+  content: 'Two words, “ünï” 🦉.',
+  message: { reasoning_content: 'Let me 🤔.' },
+  tool_calls: [{ name: 'a', arguments: { text: 'x é' } }, { name: 'b' }],
+}
+
+const known = new Map<Api, string[]>()
+
+/** The events of a streamed answer, as the scripted server spells them in this API. */
+async function eventsOf(api: Api): Promise<string[]> {
+  const events = known.get(api) ?? (await fetchEvents(api))
+  known.set(api, events)
+  return events
+}
+
+async function fetchEvents(api: Api): Promise<string[]> {
+  await using server = await startScriptedServer([TURN])
+  const path = FORMATS[api].path.replace('/v1/', '/')
+  const body = JSON.stringify(toWire(api, streamed).body)
+  const headers = { 'content-type': 'application/json', 'anthropic-version': '2026-10-21' }
+  const answer = await fetch(`${server.baseUrl}${path}`, { method: 'POST', headers, body })
+  return (await answer.text()).split(/(?<=\n\n)/)
+}
+
+/** A model behind a server that answers with these very bytes. */
+async function modelBehind(api: Api, answer: (response: ServerResponse) => void, timeoutMs = 600_000) {
+  const server = createServer((incoming, response) => {
+    incoming.resume().on('end', () => answer(response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return MODELS[api]({ baseUrl, timeoutMs })
+}
+
+/** Reads a stream of these bytes that then ends, or breaks. */
+async function read(api: Api, bytes: Uint8Array, end: () => void = () => undefined): Promise<ChatResponse> {
+  async function* body() {
+    if (bytes.length > 0) yield bytes // `Response` would wait for ever after an empty part
+    end()
+  }
+  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
+  const timer = startIdleTimer(0, undefined)
+  const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
+  return readAnswer(new Response(body(), { headers: STREAM }), exchange).finally(() => timer.stop())
+}
+
+/** Only an error of ours counts as one. */
+function failed(error: unknown): undefined {
+  if (!isModelError(error)) throw error
+}
+
+function breakOff() {
+  throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+}
+
+describe.each(APIS)('a streamed answer of %s', (api) => {
+  test.each([
+    ['ends after any', 1, undefined],
+    ['breaks after each seventh', 7, breakOff],
+  ])('that %s of its bytes is whole, or an error', async (_how, step, end) => {
+    const bytes = Buffer.from((await eventsOf(api)).join(''))
+    const whole = await read(api, bytes)
+    expect(whole.message.content).toBe(TURN.content)
+    expect(whole.message.tool_calls).toHaveLength(2)
+    let errors = 0
+    for (let length = bytes.length % step; length <= bytes.length; length += step) {
+      const answer = await read(api, bytes.subarray(0, length), end).catch(failed)
+      if (answer === undefined) errors++
+      else expect({ ...answer, raw: 0, usage: 0 }, `${length}`).toEqual({ ...whole, raw: 0, usage: 0 })
+    }
+    expect(errors).toBeGreaterThan(bytes.length / step / 2)
+    expect((await read(api, bytes, end)).message).toEqual(whole.message)
+  })
+
+  test('that is packed and loses its end is whole, or an error', async () => {
+    const packed = gzipSync((await eventsOf(api)).join(''))
+    let length = packed.length
+    const headers = { ...STREAM, 'content-encoding': 'gzip' }
+    const answer = (response: ServerResponse) =>
+      response.writeHead(200, headers).end(packed.subarray(0, length))
+    const model = await modelBehind(api, answer)
+    const { message } = await model.complete(streamed)
+    expect(message.content).toBe(TURN.content)
+    let errors = 0
+    for (length = 1; length < packed.length; length += 13) {
+      const cut = await model.complete(streamed).catch(failed)
+      if (cut === undefined) errors++
+      else expect(cut.message, `${length}`).toEqual(message)
+    }
+    expect(errors).toBeGreaterThan(packed.length / 26)
+  })
+
+  test.each([true, false])('is complete with its last event, [DONE] sent: %s', async (isDoneSent) => {
+    const events = (await eventsOf(api)).filter((event) => event.trim() !== 'data: [DONE]')
+    const text = [...events, ...(isDoneSent ? ['data: [DONE]\n\n'] : [])].join('')
+    const open = await modelBehind(api, (response) => {
+      response.writeHead(200, STREAM).write(text)
+      const alive = setInterval(() => response.write(': alive\n\ndata: {"type":"ping"}\n\n'), 100)
+      response.once('close', () => clearInterval(alive))
+    })
+    const start = performance.now()
+    expect((await open.complete(streamed)).message.content).toBe(TURN.content)
+    expect(performance.now() - start).toBeLessThan(4000)
+
+    const broken = await modelBehind(api, (response) =>
+      response.writeHead(200, STREAM).write(text, () => response.socket?.resetAndDestroy()),
+    )
+    expect((await broken.complete(streamed)).message.content).toBe(TURN.content)
+  })
+})
+
+/** Events that say nothing, which servers and gateways send as signs of life. */
+const SIGNS_OF_LIFE: Record<Api, unknown[]> = {
+  chat: [{ choices: [] }, { choices: [{ index: 0, delta: { content: '' } }] }],
+  responses: [
+    { type: 'keepalive' },
+    { type: 'response.in_progress', response: {} },
+    { type: 'response.output_text.delta', output_index: 0, delta: '' },
+  ],
+  messages: [
+    { type: 'ping' },
+    { type: 'keepalive' },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: '' } },
+  ],
+}
+
+describe.each(APIS)('a stream of %s that stops in its middle', (api) => {
+  const signs = SIGNS_OF_LIFE[api].map((data) => `data: ${JSON.stringify(data)}\n\n`)
+  test.each([
+    ['is given up', []],
+    ['is given up, though signs of life come again and again', ['\n', ': ping\n\n', ...signs]],
+  ])('%s', async (_what, beats) => {
+    const events = await eventsOf(api)
+    const answer = (response: ServerResponse) => {
+      response.writeHead(200, STREAM).write(events.slice(0, 3).join(''))
+      const alive = setInterval(() => beats.forEach((beat) => void response.write(beat)), 20)
+      response.once('close', () => clearInterval(alive))
+    }
+    const model = await modelBehind(api, answer, 200)
+    const failure = await failureOf(model.complete(streamed))
+    expect(failure).toMatchObject({ code: 'ERR_MODEL_TIMEOUT', retryable: true })
+  })
+
+  test('is waited for as long as parts of it come', async () => {
+    const events = await eventsOf(api)
+    const answer = (response: ServerResponse) => {
+      const rest = [...events]
+      response.writeHead(200, STREAM)
+      const sending = setInterval(() => {
+        response.write(rest.shift() ?? '')
+        if (rest.length === 0) response.end(() => clearInterval(sending))
+      }, 100)
+    }
+    const model = await modelBehind(api, answer, 700)
+    expect((await model.complete(streamed)).message.content).toBe(TURN.content)
+    expect(events.length).toBeGreaterThan(8)
+  })
+})
