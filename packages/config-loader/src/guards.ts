@@ -102,6 +102,8 @@ export function refuseCredentials(
     refuseKeys(context?.file, ['sources', index], source.generator.passEnv, ['generator', 'pass_env'])
   }
   refuseKeys(context?.file, ['token_counter'], context?.manifest?.tokenCounter?.passEnv)
+  if (llm?.apiKeyEnv !== undefined)
+    refuse(main, ['llm', 'api_key_env'], ['llm', 'api_key_env'], `${llm.apiKeyEnv} is not read`)
   if (llm?.provider !== 'command') return
   const key = isWritten || main?.setBy?.(['llm', 'provider']) ? 'provider' : 'command'
   refuse(main, ['llm', key], ['llm', 'provider'], '"command" is not accepted')

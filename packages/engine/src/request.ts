@@ -44,7 +44,9 @@ export function invocationFor(model: ChatModel, request: ChatRequest, blobs: Blo
 
 function blobsIn({ messages }: ChatRequest): string[] {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? (content as ContentPart[]) : []))
-  return [...new Set(parts.flatMap((part) => (part.type === 'text' ? [] : part.blob)))]
+  return [
+    ...new Set(parts.flatMap((part) => ('blob' in part && typeof part.blob === 'string' ? part.blob : []))),
+  ]
 }
 
 /** The run whose next request is built: its id, directory, and last iteration in which the model responded. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { bytesOfMedia } from '@delta/context/internal'
@@ -8,13 +9,12 @@ import {
   type AssistantMessage,
   type ChatRequest,
   type ChatResponse,
-  isModelError,
   type ModelDelta,
   type ModelError,
   normaliseUsage,
   retryDelayMs,
 } from '@delta/model'
-import { LLM_DEFAULTS } from '@delta/model/internal'
+import { asModelError, LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
 import { invocationFor, requestFor } from './request.js'
@@ -139,8 +139,9 @@ async function askModel(
       firstFailure ??= performance.now()
       const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
-      if (delayMs === undefined && !isModelError(error)) throw error
-      const { code, message, status } = error as ModelError
+      const known = asModelError(error)
+      if (delayMs === undefined && !known) throw error
+      const { code, message, status } = known ?? (error as ModelError)
       invocation.complete({ error: { code, message, status } })
       const details = { code, status, attempt }
       if (delayMs === undefined) return { stopped: failureBy({ code, message }, { iteration, details }) }
@@ -159,15 +160,27 @@ async function complete(
   iteration: number,
 ): Promise<ChatResponse> {
   const started = performance.now()
-  const response = await state.model.complete(request, {
+  const asking = state.model.complete(request, {
     signal: state.signal,
     bytes: invocation.body,
     blobs: state.run.blobs.read,
     ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
   })
+  const response = await untilStopped(asking, state.signal)
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
+}
+
+/** A model of somebody's own may not heed the signal. */
+async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const done = new AbortController()
+  const stopped = once(signal, 'abort', { signal: done.signal }).then(() => signal.throwIfAborted())
+  try {
+    return await Promise.race([work, stopped as Promise<never>])
+  } finally {
+    done.abort() // which rejects the loser, whom nobody awaits
+  }
 }
 
 function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {

@@ -13,7 +13,7 @@ import type {
 } from './chat.js'
 import { textOf } from './chat.js'
 import { ModelError } from './errors.js'
-import { statusError } from './failure.js'
+import { asModelError } from './failure.js'
 import { base64Of, noBlobs, type Origin, ownItems, partsOf, type Mapping as WireMapping } from './format.js'
 import {
   checkDepth,
@@ -205,17 +205,10 @@ function usageOf(usage: object): Fields {
   }
 }
 
-function modelError(error: unknown, model: AiSdkModel): unknown {
-  if (error instanceof ModelError) return error
-  const { statusCode, responseBody, url = model.provider, message, isRetryable, ...rest } = Object(error)
-  if (typeof statusCode !== 'number') {
-    const text = `${model.provider} ${model.modelId} could not answer: ${message ?? error}\nThis is what the AI SDK says.`
-    return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: isRetryable !== false, cause: error })
-  }
-  const headers = new Headers(rest.responseHeaders)
-  const asked = { url: String(url).replace(/\?.*/, ''), model: model.modelId, hasKey: true }
-  const known = statusError({ status: statusCode, body: responseBody ?? message, headers }, asked)
-  const { code, status, retryAfterMs } = known
-  const retryable = typeof isRetryable === 'boolean' ? isRetryable : known.retryable
-  return new ModelError(code, known.message, { status, retryable, retryAfterMs, cause: error })
+function modelError(error: unknown, { provider, modelId }: AiSdkModel): unknown {
+  const known = asModelError(error, { url: provider, model: modelId })
+  if (known) return known
+  const { message = error, isRetryable } = Object(error)
+  const text = `${provider} ${modelId} could not answer: ${message}\nThis is what the AI SDK says.`
+  return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: isRetryable !== false, cause: error })
 }

@@ -6,6 +6,7 @@ import {
   contentOf,
   dataUri,
   type Format,
+  isMedia,
   type Mapping,
   noteItems,
   partsOf,
@@ -45,20 +46,11 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
   }
   for (const message of messages) {
     if (message.role !== 'tool') showMedia()
-    else
-      media.push(
-        ...partsOf(message.content)
-          .filter(isMedia)
-          .map((part) => partOf(part, mapping)),
-      )
+    else for (const part of partsOf(message.content).filter(isMedia)) media.push(partOf(part, mapping))
     sent.push(messageOf(message, mapping))
   }
   showMedia()
   return sent
-}
-
-function isMedia({ type }: ContentPart): boolean {
-  return type !== 'text'
 }
 
 /** A message of ours without what the API does not know. The order of its fields stays. */
@@ -74,11 +66,12 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
 function asText(part: ContentPart): ContentPart {
-  return part.type === 'text' ? part : { type: 'text', text: `[${part.type}: see below]` }
+  return isMedia(part) ? { type: 'text', text: `[${part.type}: see below]` } : part
 }
 
 function partOf(part: ContentPart, { blobs }: Mapping): Fields {
   if (part.type === 'text') return { type: 'text', text: part.text, ...breakpointOf(part) }
+  if (!isMedia(part)) return part as Fields // in the API's own words
   const url = dataUri(part, blobs)
   if (part.type === 'image') return { type: 'image_url', image_url: { url }, ...breakpointOf(part) }
   return { type: 'file', file: { filename: part.name ?? 'file', file_data: url }, ...breakpointOf(part) }

@@ -42,6 +42,27 @@ function serverError(
   return new ModelError(code, text, { status, retryable: mayPass && !isTooLong, retryAfterMs })
 }
 
+/**
+ * The error of another client as one of ours, by its `status` or `statusCode`, and `isRetryable`. Undefined for an error without a
+ * status: it may be a mistake in a program.
+ *
+ * @param about - The server, where the error does not name its `url`.
+ */
+export function asModelError(
+  error: unknown,
+  about: { url: string; model?: string | undefined } = { url: 'The model' },
+): ModelError | undefined {
+  if (isModelError(error)) return error
+  const { status, statusCode = status, responseBody, message, url = about.url, ...rest } = Object(error)
+  if (typeof statusCode !== 'number') return undefined
+  const asked = { url: String(url).replace(/\?.*/, ''), model: about.model, hasKey: true }
+  const headers = new Headers(rest.responseHeaders)
+  const known = statusError({ status: statusCode, body: String(responseBody ?? message), headers }, asked)
+  const { code, retryAfterMs } = known
+  const retryable = typeof rest.isRetryable === 'boolean' ? rest.isRetryable : known.retryable
+  return new ModelError(code, known.message, { status: statusCode, retryable, retryAfterMs, cause: error })
+}
+
 function comeBackIn(ms: number): string {
   const minutes = Math.ceil(ms / 60_000)
   const time = minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`

@@ -80,6 +80,20 @@ export function noBlobs(sha256: string): never {
   throw new ModelError('ERR_MODEL_SETTINGS', message)
 }
 
+/** True for an image or a file of ours. A hook, or a program, may write other parts, in the words of one API. */
+export function isMedia(part: ContentPart): part is Media {
+  return (part.type === 'image' || part.type === 'file') && typeof part.blob === 'string'
+}
+
+/** The error for a part that an API does not know. */
+export function unknownPart({ type }: ContentPart, api: string): ModelError {
+  const known = 'Known are text, and an image or file with its "blob".'
+  return new ModelError(
+    'ERR_MODEL_SETTINGS',
+    `A message has a part of the type ${JSON.stringify(type)}, which cannot be sent to ${api}. ${known}`,
+  )
+}
+
 /** The parts of a content. A text is one. */
 export function partsOf(content: Content): readonly ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content

@@ -1,5 +1,6 @@
 // For the other packages of Delta: may change in any release.
 export { LLM_DEFAULTS, textOf } from './chat.js'
+export { asModelError } from './failure.js'
 export { LLM_KEYS, type LlmSettings, llmSchema, safeParseLlm } from './llm.js'
 export { replaceLoneSurrogates } from './response.js'
 export { safeParseScript } from './script.js'

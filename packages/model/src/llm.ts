@@ -234,11 +234,14 @@ function misplacedSettings(llm: Fields): ValueProblem[] {
 
 function hintFor(path: string, found: unknown): string | undefined {
   if (path === '') return `Write llm: { model: ${typeof found === 'string' ? found : 'gpt-4o'} }.`
-  if (path === 'api') return "For Anthropic's Messages API write provider: anthropic."
+  if (path === 'api' && found === 'messages') return "For Anthropic's Messages API write provider: anthropic."
+  if (path === 'api') return 'Write api: responses, or leave it out for chat.'
   if (path === 'api_key_env')
     return 'Write the name, such as api_key_env: GROQ_API_KEY, and put the key into .env under that name.'
   if (path === 'provider' && found === 'ai-sdk')
     return 'There is no ai-sdk. In a program use fromAiSdk(model); here use provider: command.'
+  if (path === 'provider' && found === 'openai-responses') return 'Write api: responses under llm.'
+  if (path === 'provider' && /^(ant|claude)/i.test(String(found))) return 'Write provider: anthropic.'
   if (path === 'provider')
     return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
   const example = Object.values(NEEDS)
@@ -247,7 +250,7 @@ function hintFor(path: string, found: unknown): string | undefined {
   return example && `For example ${path}: ${example}.`
 }
 
-const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole.'
+const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole. Remove it.'
 
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=…, or into the environment.'
@@ -274,7 +277,8 @@ function forbiddenKeys(llm: Fields): ValueProblem[] {
   })
 }
 
-const SECRET_HEADER = /^(proxy-)?authorization$|^cookie$|(^|-)(api-?key|key|token|secret|password)$/i
+const SECRET_HEADER =
+  /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|key|auth|token|secret|password)$/i
 /** What the client, the connection or the engine sets. */
 const OWN_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|user-agent|accept|accept-encoding|content-.*|x-stainless-.*|anthropic-version)$/i

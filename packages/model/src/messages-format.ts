@@ -13,6 +13,7 @@ import { textOf } from './chat.js'
 import {
   base64Of,
   type Format,
+  isMedia,
   type Mapping,
   type Mark,
   type Media,
@@ -22,6 +23,7 @@ import {
   ownItems,
   partsOf,
   type Said,
+  unknownPart,
 } from './format.js'
 import { startStream } from './messages-stream.js'
 import {
@@ -123,11 +125,12 @@ function inputOf(text: string): Fields {
 function resultOf(message: ToolMessage, { calls }: OwnItems, mapping: Mapping): Fields {
   const { tool_call_id: id, content, is_error, prompt_cache } = message
   const said = typeof content === 'string' ? content.trim() && content : blocksOf({ content }, mapping)
+  const isText = typeof content === 'string' || !content.some(isMedia) // the API refuses a failed result with an image
   return {
     type: 'tool_result',
     tool_use_id: calls.get(id)?.id ?? sendableId(id),
     ...(said.length > 0 && { content: said }),
-    ...(is_error && { is_error }),
+    ...(is_error && isText && { is_error }),
     ...cacheControl(prompt_cache),
   }
 }
@@ -135,11 +138,11 @@ function resultOf(message: ToolMessage, { calls }: OwnItems, mapping: Mapping): 
 /** A mark on the message stands on its last part that is sent. A blank text is not sent. */
 function blocksOf({ content, prompt_cache }: Said, { blobs }: Mapping): Fields[] {
   const sent = partsOf(content).filter((part) => !isBlankText(part))
-  return markLast(sent, prompt_cache).map((part) =>
-    part.type === 'text'
-      ? textBlock(part.text, part.prompt_cache)
-      : { ...mediaBlock(part, blobs), ...cacheControl(part.prompt_cache) },
-  )
+  return markLast(sent, prompt_cache).map((part) => {
+    if (part.type === 'text') return textBlock(part.text, part.prompt_cache)
+    if (!isMedia(part)) throw unknownPart(part, 'the Messages API')
+    return { ...mediaBlock(part, blobs), ...cacheControl(part.prompt_cache) }
+  })
 }
 
 function isBlankText({ type, text }: { type?: unknown; text?: unknown }): boolean {
@@ -159,7 +162,8 @@ const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 /** In the place of what the API cannot read stands a word. */
 function mediaBlock(part: Media, blobs: BlobReader): Fields {
-  const { type, media_type, bytes, name: title } = part
+  const { type, media_type, bytes, name } = part
+  const title = name || undefined // an empty one is refused
   const isPdf = media_type === 'application/pdf'
   if (IMAGES.has(media_type) || isPdf) {
     const source = { type: 'base64', media_type, data: base64Of(part, blobs) }

@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, parseJson, reasoningOfBlock } from './response.j
 
 /** Adds up the events of a streamed message: its envelope, and its blocks by their index. */
 export function startStream(): StreamReader {
-  const answer: StreamedMessage = { blocks: [], inputs: new Map(), isStopped: false }
+  const answer: StreamedMessage = { blocks: new Map(), inputs: new Map(), isStopped: false }
   return {
     add(event) {
       const { type } = event
@@ -21,14 +21,14 @@ export function startStream(): StreamReader {
     end() {
       const { envelope, blocks, inputs, isStopped } = answer
       if (!envelope || !isStopped) {
-        const texts = blocks.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+        const texts = [...blocks.values()].flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
         throw cutOff(envelope && texts.join(''), 'no message_stop')
       }
       for (const [index, text] of inputs) {
         // broken JSON stays text, for `read` to judge
-        if (text !== '') blocks[index] = { ...blocks[index], input: parseJson(text) ?? text }
+        if (text !== '') blocks.set(index, { ...blocks.get(index), input: parseJson(text) ?? text })
       }
-      return { ...envelope, content: Object.values(blocks) }
+      return { ...envelope, content: [...blocks.values()] }
     },
   }
 }
@@ -45,7 +45,8 @@ function isEmptyPiece({ delta }: Fields): boolean {
 /** The part of a message that has arrived. */
 interface StreamedMessage {
   envelope?: Fields
-  blocks: Fields[]
+  /** By their index, in the order in which they began. */
+  blocks: Map<number, Fields>
   /** The JSON of each block's input, by the block's index. */
   inputs: Map<number, string>
   isStopped: boolean
@@ -61,9 +62,10 @@ function addToEnvelope(answer: StreamedMessage, { type: _, delta, usage, ...rest
 
 function startBlock({ blocks }: StreamedMessage, { index, content_block }: Fields): ModelDelta {
   const block = fieldsOf(content_block)
-  const isFurther = blocks.some((earlier) => reasoningOfBlock(earlier) !== undefined)
+  const isFurther = [...blocks.values()].some((earlier) => reasoningOfBlock(earlier) !== undefined)
   const reasoning = reasoningOfBlock(block)
-  blocks[Number(index)] = { ...block }
+  if (blocks.has(Number(index))) throw unknownPiece(`begins block ${String(index)} a second time`)
+  blocks.set(Number(index), { ...block })
   return {
     ...(typeof block.text === 'string' && { content: block.text }),
     ...(reasoning !== undefined && { reasoning: `${isFurther ? '\n\n' : ''}${reasoning}` }),
@@ -73,7 +75,7 @@ function startBlock({ blocks }: StreamedMessage, { index, content_block }: Field
 /** Adds a piece to its block, and returns its text. No piece is lost silently. */
 function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): ModelDelta {
   const index = Number(event.index)
-  const block = blocks[index]
+  const block = blocks.get(index)
   const piece = fieldsOf(event.delta)
   if (!block) throw unknownPiece(`belongs to no block (index ${String(event.index)})`)
   const grow = (field: string): string => {

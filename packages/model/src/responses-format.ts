@@ -13,11 +13,13 @@ import {
   contentOf,
   dataUri,
   type Format,
+  isMedia,
   type Mapping,
   type Origin,
   type OwnItems,
   ownItems,
   type StreamReader,
+  unknownPart,
 } from './format.js'
 import {
   checkDepth,
@@ -87,6 +89,7 @@ function spelledOut({ content, tool_calls = [] }: AssistantMessage): Fields[] {
 
 function partOf(part: ContentPart, { blobs }: Mapping): Fields {
   if (part.type === 'text') return { type: 'input_text', text: part.text, ...breakpointOf(part) }
+  if (!isMedia(part)) throw unknownPart(part, 'the Responses API')
   const data = dataUri(part, blobs)
   return part.type === 'image'
     ? { type: 'input_image', detail: 'auto', image_url: data, ...breakpointOf(part) }
@@ -160,7 +163,7 @@ const SIGNS_OF_LIFE = /^(keepalive|ping|response\.(queued|in_progress))$/
 
 /** The last event brings the whole response; what came before is for the screen, and for servers that leave its output empty. */
 function startStream(): StreamReader {
-  const items: unknown[] = []
+  const items = new Map<unknown, unknown>()
   const places: Record<string, string> = {}
   let text: string | undefined
   let whole: Fields | undefined
@@ -170,7 +173,7 @@ function startStream(): StreamReader {
       const name = String(type)
       const isLast = LAST.test(name) && isObject(response)
       if (isLast) whole = response
-      if (name === 'response.output_item.done') items[Number(event.output_index ?? items.length)] = item
+      if (name === 'response.output_item.done') items.set(event.output_index ?? items.size, item)
       const field = PIECES[name]
       if (field === undefined || typeof delta !== 'string')
         return { delta: {}, isEmpty: type === undefined || SIGNS_OF_LIFE.test(name), isLast }
@@ -185,7 +188,7 @@ function startStream(): StreamReader {
     end() {
       if (!whole) throw cutOff(text, 'no response.completed')
       const { output } = whole
-      return Array.isArray(output) && output.length > 0 ? whole : { ...whole, output: items.filter(Boolean) }
+      return Array.isArray(output) && output.length > 0 ? whole : { ...whole, output: [...items.values()] }
     },
   }
 }
