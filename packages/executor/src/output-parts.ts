@@ -15,7 +15,7 @@ export interface Content {
 }
 
 /** More than any provider takes in one request. */
-export const MOST_MCP_BYTES = 32 * 1024 * 1024
+const MOST_MCP_BYTES = 32 * 1024 * 1024
 
 /** How much of stdout must be in memory for its parts; 0 where it is text. */
 export function contentBytes({ as, partBytes }: ToolSettings['output']): number {
