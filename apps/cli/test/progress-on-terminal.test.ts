@@ -35,7 +35,11 @@ test.skipIf(!hasTerminal)(
 test.skipIf(!hasTerminal)(
   'what the model reasons streams dim before its words with -v; otherwise show tells that it did',
   async () => {
-    const usage = { prompt_tokens: 30, completion_tokens: 420, completion_tokens_details: { reasoning_tokens: 412 } }
+    const usage = {
+      prompt_tokens: 30,
+      completion_tokens: 420,
+      completion_tokens_details: { reasoning_tokens: 412 },
+    }
     const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' }, usage }
     const { words, at } = await served([turn, turn])
     const whole = await deltaOnTerminal(words('run', '-v'), PLAIN).result

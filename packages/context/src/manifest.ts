@@ -279,10 +279,28 @@ const MOST_BREAKPOINTS = 4
 
 function checkBreakpoints(sources: readonly (ContextSource | undefined)[], { problems }: Findings): void {
   const names = sources.flatMap((source) => (source?.promptCache === undefined ? [] : sourceName(source)))
+  checkLifetimes(sources, problems)
   const excess = names.length - MOST_BREAKPOINTS
   if (excess <= 0) return
   const message = `prompt_cache on ${names.length} sources (${names.join(', ')}); providers take ${MOST_BREAKPOINTS}`
   problems.push({ path: 'sources', message, hint: `Remove ${excess === 1 ? 'one' : excess}.` })
+}
+
+/** Anthropic refuses a longer lifetime behind a shorter one. */
+function checkLifetimes(
+  sources: readonly (ContextSource | undefined)[],
+  problems: Findings['problems'],
+): void {
+  const short = sources.findIndex((source) => source?.promptCache === true)
+  const long = sources.findLastIndex((source) => source?.promptCache === '1h')
+  if (short === -1 || long < short) return
+  const message =
+    'the longer lifetime stands behind a source with prompt_cache: true, which Anthropic refuses'
+  problems.push({
+    path: `sources[${long}].prompt_cache`,
+    message,
+    hint: 'Put "1h" on the earlier sources, too.',
+  })
 }
 
 function checkSource(source: ContextSource, at: string, findings: Findings): void {

@@ -161,6 +161,8 @@ function readMedia(
   const read = readBytes(path, LARGEST_MEDIA, variables)
   if (!('bytes' in read)) return refuse(source, path, read)
   const { bytes } = read
+  if (bytes.length === 0)
+    return refuse(source, path, { message: 'is empty', hint: 'Name a file with something in it.' })
   const seen = mediaOf(bytes)
   if (source.as === 'image' && seen?.type !== 'image') {
     const warning = `context.yaml, ${place}: ${source.path.replace(/^\$\{\w+\}\//, '')} is not an image (PNG, JPEG, GIF, WebP).`

@@ -54,7 +54,8 @@ export async function modelFor(
       const { apiKey, baseUrl = llm.baseUrl } = credentials
       if (apiKey === undefined && baseUrl === undefined)
         throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', noKey(llm, env))
-      const options = { apiKey, baseUrl, timeoutMs: llm.timeoutMs, headers: llm.headers }
+      const { timeoutMs, headers, apiKeyEnv: keyName } = llm
+      const options = { apiKey, baseUrl, timeoutMs, headers, keyName }
       const server = await serverModel(llm, options)
       return () => server
     }

@@ -4,8 +4,10 @@ import { isAbsolute, join, resolve } from 'node:path'
 /** The keys of further providers, under the names their clients read. */
 export const PROVIDER_KEYS: readonly string[] = [
   'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
   'AZURE_API_KEY',
   'AZURE_OPENAI_API_KEY',
+  'CEREBRAS_API_KEY',
   'COHERE_API_KEY',
   'DEEPSEEK_API_KEY',
   'FIREWORKS_API_KEY',

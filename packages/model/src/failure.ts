@@ -1,4 +1,11 @@
-import { LONGEST_OBEYED_MS, ModelError, type ModelErrorCode, parseRetryAfter, waitInWords } from './errors.js'
+import {
+  isModelError,
+  LONGEST_OBEYED_MS,
+  ModelError,
+  type ModelErrorCode,
+  parseRetryAfter,
+  waitInWords,
+} from './errors.js'
 import { TOO_LONG } from './fetch.js'
 import { checkDepth, type Fields, fieldsOf, isObject, parseJson, unusable } from './response.js'
 

@@ -17,8 +17,14 @@ export interface HttpModelOptions {
   readonly baseUrl?: string | undefined
   /** Idle timeout: how long the server may send nothing of an answer, in milliseconds. Default 600000; 0: no limit. */
   readonly timeoutMs?: number | undefined
-  /** Further headers of each request. Never a key. */
+  /** Further headers of each request. Never a key: `apiKey` is where that belongs. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The API's name of the model, for requests that name none. */
+  readonly model?: string | undefined
+  /** Sent with each request that does not set them, such as `max_tokens`, `reasoning` or `stream`. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined
+  /** The variable that holds the key, for advice on errors. */
+  readonly keyName?: string | undefined
 }
 
 /** What makes one vendor's server different. */
@@ -55,18 +61,21 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   const { path } = FORMATS[api]
   const baseUrl = checkBaseUrl(options.baseUrl ?? vendor.baseUrl, path)
   const apiKey = checkKey(options.apiKey)
-  const { timeoutMs = LLM_DEFAULTS.timeoutMs, headers = {} } = options
+  const { timeoutMs = LLM_DEFAULTS.timeoutMs, headers = {}, keyName = vendor.keyName } = options
+  checkHeaders(headers)
+  const defaults = { ...(options.model !== undefined && { model: options.model }), ...options.parameters }
   const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}${path}`
   const own = Object.keys(vendor.headers).filter((name) => vendor.headers[name] !== null)
   const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...own]
   const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
 
   return {
-    toWire: (request, blobs) => ({ ...toWire(api, request, blobs), url, headerNames }),
+    toWire: (request, blobs) => ({ ...toWire(api, { ...defaults, ...request }, blobs), url, headerNames }),
 
-    async complete(request, { signal, bytes: given, blobs, onDelta } = {}) {
+    async complete(asking, { signal, bytes: given, blobs, onDelta } = {}) {
+      const request = { ...defaults, ...asking }
       const bytes = given ?? Buffer.from(JSON.stringify(toWire(api, request, blobs).body))
-      const asked = { url, model: request.model, hasKey: apiKey !== undefined, keyName: vendor.keyName }
+      const asked = { url, model: request.model, hasKey: apiKey !== undefined, keyName }
       const timer = startIdleTimer(timeoutMs, signal)
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
       const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
@@ -147,6 +156,12 @@ async function send(body: Uint8Array, sending: Sending): Promise<Response> {
     .catch((error: unknown) => {
       throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
     })
+}
+
+/** @throws {ModelError} `ERR_MODEL_SETTINGS` */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const name = Object.keys(headers).find((each) => /^(authorization|x-api-key|cookie)$/i.test(each))
+  if (name !== undefined) throw unusable(`headers.${name}: a key is given as apiKey.`)
 }
 
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */

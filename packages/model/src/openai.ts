@@ -21,6 +21,10 @@ export interface OpenAiModelOptions extends HttpModelOptions {
  * const { message } = await model.complete({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
  */
 export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {}): ChatModel {
+  if (api !== 'chat' && api !== 'responses')
+    throw unusable(
+      `api: must be chat or responses, got ${JSON.stringify(api)}. For Anthropic use anthropicModel.`,
+    )
   return httpModel(
     {
       api,
