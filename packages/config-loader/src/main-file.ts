@@ -105,7 +105,8 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
   const parsed = safeParseLlm(value)
   if (!parsed.ok) report(parsed.problems, spot)
   if (isMap(value)) {
-    for (const key of Object.keys(value)) checkName(inside(spot, key), key)
+    const told = new Set(parsed.ok ? [] : parsed.problems.map(({ path }) => path))
+    for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key)
     checkNumbers(value, spot)
     if (value.api === 'responses') warnOfChatNames(value, spot)
   }

@@ -210,14 +210,18 @@ function missingSettings(llm: Fields): ValueProblem[] {
   const missing = (NEEDS[provider as LlmProvider] ?? []).filter(([key]) => llm[key] === undefined)
   return missing.map(([path, example]) => {
     const message = `missing; the provider ${String(provider)} needs it.`
-    return { path, message, hint: `For example ${path}: ${example}.` }
+    const hint =
+      path === 'max_tokens'
+        ? `It is the most tokens that one answer may have. Write max_tokens: ${example}.`
+        : `For example ${path}: ${example}.`
+    return { path, message, hint }
   })
 }
 
 /** Settings that only some providers have. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  api: ['openai'],
-  headers: ['openai', 'anthropic'],
+  api: ['openai', 'replay'],
+  headers: ['openai', 'anthropic', 'replay'],
 }
 
 function misplacedSettings(llm: Fields): ValueProblem[] {
@@ -250,7 +254,7 @@ function hintFor(path: string, found: unknown): string | undefined {
   return example && `For example ${path}: ${example}.`
 }
 
-const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole. Remove it.'
+const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole.'
 
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=…, or into the environment.'
@@ -285,7 +289,7 @@ const OWN_HEADER =
 
 function headerProblems(headers: unknown): ValueProblem[] {
   return Object.entries(fieldsOf(headers)).flatMap(([name, value]): ValueProblem[] => {
-    const path = z.core.toDotPath(['headers', name])
+    const path = `headers.${name}`
     if (SECRET_HEADER.test(name))
       return [{ path, message: 'keys do not belong in agent.yaml.', hint: HEADER_HINT, misplacedKey: true }]
     if (OWN_HEADER.test(name))

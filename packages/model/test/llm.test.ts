@@ -155,7 +155,7 @@ test('anthropic needs a model and max_tokens', () => {
     {
       path: 'max_tokens',
       message: 'missing; the provider anthropic needs it.',
-      hint: 'For example max_tokens: 16000.',
+      hint: 'It is the most tokens that one answer may have. Write max_tokens: 16000.',
     },
   ])
 })
@@ -174,7 +174,8 @@ test.each([
   [{ background: true }, 'background', WHOLE],
   [{ api: 'responses', store: true }, 'store', WHOLE],
   [{ headers: 5 }, 'headers', 'must be a mapping'],
-  [{ headers: { 'a b': 'c' } }, 'headers["a b"]', 'is not the name of a header.'],
+  [{ headers: { X_Auth: 'k' } }, 'headers.X_Auth', 'keys do not belong in agent.yaml.'],
+  [{ headers: { 'a b': 'c' } }, 'headers.a b', 'is not the name of a header.'],
   [{ headers: { a: 'c\nauthorization: x' } }, 'headers.a', 'must be one line of ASCII characters.'],
 ])('%j is refused', (llm, path, message) => {
   expect(problemsOf({ model: 'm', ...llm })).toMatchObject([{ path, message }])
