@@ -54,6 +54,12 @@ interface Generated {
  * const { message } = await model.complete({ messages: [{ role: 'user', content: 'Hi' }] })
  */
 export function fromAiSdk(model: AiSdkModel): ChatModel {
+  const { specificationVersion: version } = model
+  if (version !== 'v3' && version !== 'v4')
+    throw new ModelError(
+      'ERR_MODEL_SETTINGS',
+      `fromAiSdk takes models of version 3 and 4 of the AI SDK's specification, not ${version}.`,
+    )
   const toWire = (request: ChatRequest, blobs: BlobReader = noBlobs) => callOptions(request, model, blobs)
   return {
     toWire,

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ContentPart } from './chat.js'
+import type { ChatMessage, ChatRequest, ContentPart, ToolMessage } from './chat.js'
 import { cutOff } from './failure.js'
 import {
   type AddedEvent,
@@ -46,11 +46,18 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
   }
   for (const message of messages) {
     if (message.role !== 'tool') showMedia()
-    else for (const part of partsOf(message.content).filter(isMedia)) media.push(partOf(part, mapping))
+    else media.push(...mediaOf(message, mapping))
     sent.push(messageOf(message, mapping))
   }
   showMedia()
   return sent
+}
+
+/** Behind the id of its call, which the model knows. */
+function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): Fields[] {
+  const parts = partsOf(content).filter(isMedia)
+  if (parts.length === 0) return []
+  return [{ type: 'text', text: `[result of ${id}]` }, ...parts.map((part) => partOf(part, mapping))]
 }
 
 /** A message of ours without what the API does not know. The order of its fields stays. */

@@ -181,14 +181,13 @@ function isToolUse(block: unknown): block is Fields {
 
 /**
  * Reads a message of the API. Its blocks are kept in `items`. Two changes let them be sent back: lone surrogates become replacement
- * characters, and input that the end of the answer cut is an object.
+ * characters, and input that is no JSON, because the model or the end of the answer broke it, is an object.
  */
 function read(value: unknown): ChatResponse {
   checkDepth(value)
   const { content, stop_reason } = fieldsOf(value)
   if (!Array.isArray(content)) throw notMessage('it has no content', value)
-  const mayBeCut = stop_reason === 'max_tokens' || stop_reason === 'model_context_window_exceeded'
-  for (const block of content) checkBlock(block, mayBeCut)
+  for (const block of content) checkBlock(block)
   const texts = content.filter(isObject).filter(({ type }) => type === 'text')
   const calls = content.filter(isToolUse).map(callOf)
   if (stop_reason === 'tool_use' && calls.length === 0)
@@ -208,7 +207,7 @@ const REASONS: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
-function checkBlock(block: unknown, mayBeCut: boolean): void {
+function checkBlock(block: unknown): void {
   if (!isObject(block) || typeof block.type !== 'string') throw notMessage('a block of it has no type', block)
   if (block.type === 'text' && typeof block.text !== 'string') throw notMessage('a text is no string', block)
   if (holdsLargeNumber(block))
@@ -216,7 +215,6 @@ function checkBlock(block: unknown, mayBeCut: boolean): void {
   if (block.type !== 'tool_use') return
   if (typeof block.id !== 'string' || typeof block.name !== 'string')
     throw notMessage('a call has no id or no name', block)
-  if (!isObject(block.input) && !mayBeCut) throw notMessage('the input of a call is no JSON object', block)
 }
 
 /** Input that is no object stays as it was written, so that the call is refused. */
