@@ -112,3 +112,25 @@ test('The type of a journal event narrows its fields.', () => {
     expectTypeOf(event.event.usage).toEqualTypeOf<Thought['usage']>()
   expectTypeOf(runAgent).returns.toEqualTypeOf<AgentRun>()
 })
+
+test('A run is stopped, too, while its model answers nothing and does not heed the stop.', async () => {
+  const { workspace } = await start()
+  const llm = { complete: () => new Promise<never>(() => undefined) }
+  const agent = defineAgent({ name: 'deaf', llm, system: 'You think.' })
+  const run = runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'deaf' })
+  for await (const event of run) if (event.kind === 'journal' && event.event.type === 'USER_MESSAGE') break
+  expect(await run.stop()).toMatchObject({ status: 'INTERRUPTED' })
+})
+
+test('An error of a model of one’s own ends the run by its status.', async () => {
+  const { workspace } = await start()
+  const refused = Object.assign(new Error('Who are you?'), { status: 401 })
+  const agent = defineAgent({
+    name: 'locked',
+    llm: { complete: () => Promise.reject(refused) },
+    system: 'You try.',
+  })
+  const result = await runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'locked' })
+  expect(result).toMatchObject({ status: 'FAILED', reasonCode: 'provider_refused' })
+  expect(result.reason).toContain('Who are you?')
+})
