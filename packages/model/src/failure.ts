@@ -53,21 +53,26 @@ function serverError(
  * The error of another client as one of ours, by its `status` or `statusCode`, and `isRetryable`. Undefined for an error without a
  * status: it may be a mistake in a program.
  *
- * @param about - The server, where the error does not name its `url`.
+ * @param about - The server, for advice beside what the error says. Without it the error's own words stay.
  */
 export function asModelError(
   error: unknown,
-  about: { url: string; model?: string | undefined } = { url: 'The model' },
+  about?: { url: string; model?: string | undefined },
 ): ModelError | undefined {
   if (isModelError(error)) return error
-  const { status, statusCode = status, responseBody, message, url = about.url, ...rest } = Object(error)
+  const { status, statusCode = status, responseBody, message, url = about?.url, ...rest } = Object(error)
   if (typeof statusCode !== 'number') return undefined
-  const asked = { url: String(url).replace(/\?.*/, ''), model: about.model, hasKey: true }
+  const asked = { url: String(url).replace(/\?.*/, ''), model: about?.model, hasKey: true }
   const headers = new Headers(rest.responseHeaders)
   const known = statusError({ status: statusCode, body: String(responseBody ?? message), headers }, asked)
   const { code, retryAfterMs } = known
   const retryable = typeof rest.isRetryable === 'boolean' ? rest.isRetryable : known.retryable
-  return new ModelError(code, known.message, { status: statusCode, retryable, retryAfterMs, cause: error })
+  return new ModelError(code, about ? known.message : String(message), {
+    status: statusCode,
+    retryable,
+    retryAfterMs,
+    cause: error,
+  })
 }
 
 function comeBackIn(ms: number): string {
