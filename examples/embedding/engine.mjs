@@ -6,7 +6,12 @@ import { continueRun, runAgent } from '@delta/engine'
 const workDirectory = process.cwd()
 const environment = process.env
 const { agent } = await loadAgent(join(import.meta.dirname, 'agent'), { env: environment })
-const credentials = await loadEnvironment({ workDirectory, agentHome: agent.home, llm: agent.llm, env: environment })
+const credentials = await loadEnvironment({
+  workDirectory,
+  agentHome: agent.home,
+  llm: agent.llm,
+  env: environment,
+})
 
 /** @param {import('@delta/engine').RunResult} result */
 function print({ status, answer, reason, question }) {
