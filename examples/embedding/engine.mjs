@@ -4,14 +4,9 @@ import { loadAgent, loadEnvironment } from '@delta/config-loader'
 import { continueRun, runAgent } from '@delta/engine'
 
 const workDirectory = process.cwd()
-const environment = process.env
-const { agent } = await loadAgent(join(import.meta.dirname, 'agent'), { env: environment })
-const credentials = await loadEnvironment({
-  workDirectory,
-  agentHome: agent.home,
-  llm: agent.llm,
-  env: environment,
-})
+const { env } = process
+const { agent } = await loadAgent(join(import.meta.dirname, 'agent'), { env })
+const credentials = await loadEnvironment({ workDirectory, agentHome: agent.home, llm: agent.llm, env })
 
 /** @param {import('@delta/engine').RunResult} result */
 function print({ status, answer, reason, question }) {

@@ -11,6 +11,7 @@ import { capture } from './step.mjs'
 const NEWEST = [
   'ai',
   '@ai-sdk/openai-compatible',
+  '@anthropic-ai/sdk',
   '@openai/agents',
   'openai',
   '@langchain/core',
@@ -18,11 +19,14 @@ const NEWEST = [
   '@modelcontextprotocol/sdk',
 ].map((name) => `${name}@latest`)
 
+/** Models of the newest specification, under the name by which the tests know them beside those of the one before. */
+const NEWEST_MODELS = '@ai-sdk/openai-compatible-4@npm:@ai-sdk/openai-compatible@latest'
+
 /** Whose tests are run; the rest of what they import is what npm would install. */
 const ADAPTERS = ['packages/tool-adapters', 'packages/model']
 
 /** What the tests need besides, from this repository. */
-const TEST_TOOLS = ['vitest', 'fast-check']
+const TEST_TOOLS = ['vitest', 'fast-check', 'typescript']
 
 /**
  * The newest of each framework is within our peer ranges, fits our types, and passes the adapters' tests, under the Node.js
@@ -33,7 +37,13 @@ const TEST_TOOLS = ['vitest', 'fast-check']
  */
 export async function useNewestFrameworks(directory, packages) {
   const ours = packedWithDependencies(['@delta/tool-adapters', '@delta/model'], packages)
-  await install(directory, ours, [...NEWEST, 'node@24', '@types/node@24', '@types/json-schema'])
+  await install(directory, ours, [
+    ...NEWEST,
+    NEWEST_MODELS,
+    'node@24',
+    '@types/node@24',
+    '@types/json-schema',
+  ])
   const node = join(directory, 'node_modules', '.bin', 'node')
   const version = (await runOrThrow([node, '--version'], inside(directory))).trim()
 
