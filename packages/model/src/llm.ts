@@ -240,6 +240,7 @@ function hintFor(path: string, found: unknown): string | undefined {
   if (path === '') return `Write llm: { model: ${typeof found === 'string' ? found : 'gpt-4o'} }.`
   if (path === 'api' && found === 'messages') return "For Anthropic's Messages API write provider: anthropic."
   if (path === 'api') return 'Write api: responses, or leave it out for chat.'
+  if (path === 'retry') return 'Write retry: { max_wait: 6h }.'
   if (path === 'api_key_env')
     return 'Write the name, such as api_key_env: GROQ_API_KEY, and put the key into .env under that name.'
   if (path === 'provider' && found === 'ai-sdk')

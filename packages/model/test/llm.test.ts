@@ -145,6 +145,12 @@ test('api, headers and the name of the key are settings', () => {
   })
 })
 
+test('a time as retry says where the time belongs', () => {
+  expect(problemsOf({ model: 'm', retry: '6h' })).toMatchObject([
+    { path: 'retry', hint: 'Write retry: { max_wait: 6h }.' },
+  ])
+})
+
 test('anthropic needs a model and max_tokens', () => {
   expect(problemsOf({ provider: 'anthropic' })).toEqual([
     {
