@@ -135,7 +135,7 @@ test.each([
   [{ max_wait: 5, max_attempts: 2 }, 'retry.max_attempts', 'Unknown key. Known: max_wait.'],
   [5, 'retry', 'must be a mapping, got 5.'],
 ])('retry: %j is refused', (retry, path, message) => {
-  expect(problemsOf({ model: 'm', retry })).toEqual([{ path, message }])
+  expect(problemsOf({ model: 'm', retry })).toMatchObject([{ path, message }])
 })
 
 test('api, headers and the name of the key are settings', () => {
