@@ -3,7 +3,6 @@ import { cp } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import {
   runProcess,
   type ScriptedTurn,
@@ -226,19 +225,6 @@ describe('a stream', () => {
       retryable,
       message: expect.stringContaining('Sorry.'),
     })
-  })
-
-  test.each([true, false])('and a whole answer may be compressed: streamed %s', async (stream_) => {
-    const body = stream_
-      ? (await stream()).join('')
-      : JSON.stringify({ content: [{ type: 'text', text: 'Hi.' }], stop_reason: 'end_turn' })
-    const model = await modelBehind((response) => {
-      const type = stream_ ? STREAM : { 'content-type': 'application/json' }
-      response.writeHead(200, { ...type, 'content-encoding': 'gzip' })
-      response.end(gzipSync(body))
-    })
-    const { message } = await model.complete({ ...request, stream: stream_ })
-    expect(message.content).toBe(stream_ ? 'Three short words.' : 'Hi.')
   })
 })
 
