@@ -109,19 +109,19 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   const outcome = await runExecution(execution, options)
   const { stdout, stderr } = outcome
   const { workDir, jobs, leftRunning, notKept } = await keepState(execution, outcome)
+  const redactor = createRedactor(secrets.values)
   const result: ExecResult = {
     ...processResult(outcome),
     workDir,
     ...(jobs.length > 0 && { backgroundJobs: jobs.map(({ pid, command }) => ({ pid, command })) }),
     ...(notKept.length > 0 && { notKept }),
   }
-  const redactor = createRedactor(secrets.values)
   const newMetadata: SessionMetadata = {
     ...metadata,
     last_executed_at: time,
     execution_count: call.number,
     work_dir: workDir,
-    background_jobs: jobs,
+    background_jobs: jobs.map((job) => ({ ...job, command: redactor.text(job.command) })),
   }
   const entry = {
     time,

@@ -9,6 +9,7 @@ import {
   readProcess,
   thisMachine,
 } from '@delta/durable'
+import type { DriverCall } from './drivers/driver.js'
 import { systemCode } from './errors.js'
 import type { BackgroundJob, SessionPaths } from './store.js'
 
@@ -20,14 +21,17 @@ export const SESSION_VARIABLE = 'DELTA_SESSION'
 
 /**
  * Reads what `jobs -l` prints: `[1]+ 4711 Running    sleep 60 &`. Only jobs that still run count. Shells other
- * than bash do not print the command.
+ * than bash do not print the command: a job is then the command line of its process, or the whole command that was
+ * typed where that process is a copy of the shell (`(sleep 60; echo) &`), whose command line is our program.
  */
-export function parseJobs(listing: string): BackgroundJob[] {
+export function parseJobs(listing: string, { work, command: typed }: DriverCall): BackgroundJob[] {
   return listing.split('\n').flatMap((line) => {
     const [, digits, command] = /^\[\d+\]\s*[+-]?\s+(\d+)\s+Running\s*(.*?)\s*&?$/.exec(line) ?? []
     const pid = Number(digits)
     const start = pid > 1 ? startOf(pid) : undefined
-    return start === undefined ? [] : [{ pid, start, command: command || commandOf(pid) }]
+    if (start === undefined) return []
+    const ofProcess = commandOf(pid)
+    return [{ pid, start, command: command || (ofProcess.includes(work) ? typed : ofProcess) }]
   })
 }
 

@@ -53,7 +53,7 @@ export async function keepState(execution: Execution, outcome: CommandOutcome): 
   }
   notices.push(...largeNotice((next ?? state).variables))
 
-  const ownJobs = parseJobs(report?.jobs ?? '')
+  const ownJobs = parseJobs(report?.jobs ?? '', call)
   return {
     workDir: (next ?? state).workDirectory,
     jobs: [...metadata.background_jobs, ...ownJobs],

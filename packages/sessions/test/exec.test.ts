@@ -279,7 +279,7 @@ describe('secrets', () => {
   test('the API key and declared variables reach the command and no file', async () => {
     const { exec, directory } = await start('bash', { env, secretNames: ['MY_TOKEN'] })
     expect((await exec('echo ${#OPENAI_API_KEY} ${#MY_TOKEN}', {})).stdout).toBe('20 19\n')
-    await exec(`: ${key}`)
+    await exec(`(sleep 600; : ${key}) &`)
     const result = await exec('export COPY="x$OPENAI_API_KEY"; inner=$MY_TOKEN; f() { :; }')
     expect(result.notices).toEqual(['Not stored, because they hold a secret: COPY, inner.'])
     expect(everything(directory).includes(key)).toBe(false)

@@ -105,8 +105,10 @@ test('background jobs are reported for as long as they live', async () => {
   expect((await exec('true')).backgroundJobs).toBeUndefined()
 })
 
-test('a background job is named as it was typed, in any language', async () => {
+test('a background job is named by its program, in any language, or as it was typed while the shell itself runs it', async () => {
   const { exec } = await start('sh')
-  const { backgroundJobs: jobs } = await exec('sh -c "sleep 600; : café" &')
-  expect(jobs?.map(({ command }) => command)).toEqual(['sh -c sleep 600; : café'])
+  const names = async (command: string) => (await exec(command)).backgroundJobs?.map(({ command }) => command)
+  const program = 'mkfifo started; sh -c "echo >started; sleep 600; : café" & read _ <started'
+  expect(await names(program)).toEqual(['sh -c echo >started; sleep 600; : café'])
+  expect((await names('(sleep 600; : café) &'))?.[1]).toBe('(sleep 600; : café) &')
 })
