@@ -26,7 +26,7 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
       keyName: 'ANTHROPIC_API_KEY',
       headers: { 'anthropic-version': VERSION, 'x-api-key': null },
       async connect({ apiKey = 'none', ...shared }) {
-        const { BaseAnthropic } = await import('@anthropic-ai/sdk/client').catch((cause: unknown) => {
+        const { BaseAnthropic } = await import('./anthropic-client.js').catch((cause: unknown) => {
           const remedy = 'npm install @anthropic-ai/sdk'
           throw unusable(`provider: anthropic needs the package @anthropic-ai/sdk: ${remedy}`, cause)
         })
