@@ -3,7 +3,11 @@ import { dirname, join } from 'node:path'
 
 interface Bundler {
   initialOptions: { metafile?: boolean }
-  onEnd(callback: (result: { metafile?: { inputs: Record<string, unknown> } | undefined }) => void): void
+  onEnd(callback: (result: { metafile?: Metafile | undefined }) => void): void
+}
+
+interface Metafile {
+  outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>
 }
 
 /**
@@ -17,7 +21,11 @@ export function thirdPartyLicenses(path: string): { name: string; setup: (build:
     setup(build) {
       build.initialOptions.metafile = true
       build.onEnd(({ metafile }) => {
-        const directories = new Set(Object.keys(metafile?.inputs ?? {}).flatMap(packageDirectory))
+        const inputs = Object.values(metafile?.outputs ?? {}).flatMap((output) =>
+          Object.entries(output.inputs),
+        )
+        const bundled = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+        const directories = new Set(bundled.flatMap(([file]) => packageDirectory(file)))
         const sections = [...directories].map(describe).sort()
         mkdirSync(dirname(path), { recursive: true }) // tsup writes its own files later
         writeFileSync(path, sections.join(`\n${'-'.repeat(80)}\n\n`))

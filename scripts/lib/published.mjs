@@ -10,7 +10,7 @@ import { readManifest } from './pack.mjs'
  */
 
 const NOTICES = join('dist', 'third-party-notices.txt')
-const LICENSES = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD|Unlicense|\(MIT OR [\w.-]+\))$/
+const LICENSES = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD|\(MIT OR [\w.-]+\))$/
 const FOREIGN_RANGE = /^(workspace|catalog|link|file|portal|git|https?):|^\*?$/
 const STRAY = /(^|\/)(test|node_modules|\.[^/]*|[^/]*\.(test\.[jt]s|tsbuildinfo|tgz))(\/|$)/
 
