@@ -91,7 +91,7 @@ export default defineConfig({
     options.supported = {
       ...options.supported,
       'dynamic-import': false,
-      'regexp-unicode-property-escapes': true, // or they are made anew at each use
+      'regexp-unicode-property-escapes': true, // or they are compiled again at each use
     }
   },
   async onSuccess() {

@@ -202,7 +202,7 @@ export async function readLine({ stdin }: Terminal): Promise<string | undefined>
   return next.done ? undefined : next.value
 }
 
-/** What a terminal sends for arrows and the like. They move nothing here, and are no part of an answer. */
+/** What a terminal sends for arrows and the like. They move nothing here, and are not part of an answer. */
 const ARROWS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
 
 /** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */

@@ -152,7 +152,7 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   }
 }
 
-/** The messages without their breakpoints, which move with every request and are no part of what is cached. */
+/** The messages without their breakpoints, which move with every request and are not part of what is cached. */
 function textsOf({ messages }: Compared): string[] {
   return messages.map((message) => JSON.stringify(message, withoutBreakpoint))
 }

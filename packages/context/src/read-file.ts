@@ -64,7 +64,7 @@ const TEXT_HINT = 'Name a text file, or extract what the model needs with a comp
 
 /** UTF-8 text, without its byte order mark. */
 export function textIn(bytes: Buffer): string | Refusal {
-  if (bytes.includes(0)) return { message: 'is not a text: it contains NUL bytes', hint: TEXT_HINT }
+  if (bytes.includes(0)) return { message: 'is not a text file: it contains NUL bytes', hint: TEXT_HINT }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

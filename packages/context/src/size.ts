@@ -62,7 +62,7 @@ function tokensOf({ type, media_type, width, height, bytes }: Media): number {
 
 /**
  * What images and files count in the size of a request, in bytes. A provider's count calibrates estimates by that size, so
- * their base64 is no part of it.
+ * their base64 is not part of it.
  */
 export function bytesOfMedia(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + tokensOfMedia(message) * USUAL_BYTES_PER_TOKEN, 0)

@@ -94,7 +94,7 @@ test('a source that cannot be used is refused by name, with what to do', async (
   await truncate(join(directory, 'work/huge'), 16 * 1024 * 1024 + 1)
   const another = 'Name a text file, or extract what the model needs with a computed_file.'
   for (const [name, expected] of [
-    ['binary', `is not a text: it contains NUL bytes.\n${another}`],
+    ['binary', `is not a text file: it contains NUL bytes.\n${another}`],
     ['latin1', `is not UTF-8 text.\n${another}`],
     ['huge', `is larger than 16 MB.\n${another}`],
     ['.delta', 'is a directory, not a file.\nName a file in it.'],
@@ -108,7 +108,7 @@ test('a source that cannot be used is refused by name, with what to do', async (
       /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
     )
   expect(await writing('new', ['head', '-c', '9', '/dev/zero'])).toBe(
-    `${at}/new is not a text: it contains NUL bytes.\nFix its generator, or go on without it: on_missing: skip`,
+    `${at}/new is not a text file: it contains NUL bytes.\nFix its generator, or go on without it: on_missing: skip`,
   )
 })
 

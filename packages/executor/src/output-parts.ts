@@ -154,7 +154,7 @@ function decoded(base64: string, type: string, reading: Reading): ToolPart {
   const media = mediaOf(bytes) ?? (type === 'image' || bytes.length === 0 ? undefined : anyFile(bytes))
   if (media) return toPart(bytes, media, reading)
   return text(
-    `${type} not sent: ${type === 'image' ? 'it is no whole PNG, JPEG, GIF or WebP' : 'it has no bytes'}`,
+    `${type} not sent: ${type === 'image' ? 'it is not a whole PNG, JPEG, GIF or WebP' : 'it has no bytes'}`,
   )
 }
 

@@ -169,7 +169,7 @@ describe('output: mcp takes what a tool of the Model Context Protocol returns', 
     [
       'an image that is none',
       { type: 'image', data: base64(Buffer.from('text')), mimeType: 'image/png' },
-      '[image not sent: it is no whole PNG, JPEG, GIF or WebP]\n',
+      '[image not sent: it is not a whole PNG, JPEG, GIF or WebP]\n',
     ],
     [
       'an empty resource',

@@ -154,7 +154,7 @@ function callPart({ id, function: { name, arguments: text } }: ToolCall): Fields
   return { type: 'tool-call', toolCallId: id, toolName: name, input: parseJson(text) ?? {} }
 }
 
-/** Parts of an answer that are no parts of a prompt: what a search found, and questions to a person. */
+/** Parts of an answer that a prompt cannot hold: what a search found, and questions to a person. */
 const NEVER_SENT = new Set(['source', 'tool-approval-request'])
 
 function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
