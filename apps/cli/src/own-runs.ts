@@ -173,7 +173,7 @@ function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {
   const show = commandAt(place, 'show', run.runId)
   const trust = `${commandToContinue(place, run.runId)} --trust-run`
   return new UsageError(
-    `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a version before 0.2, or with another state directory. Nothing was run.
+    `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a program, or with another state directory. Nothing was run.
 To look at it: ${show}
 To go on with it, with the commands of the agent that it names: ${trust}`,
   )

@@ -73,6 +73,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const workplace = openDirectory(home ?? '/') // without a directory, paths are absolute
   const model = isModel(definition.llm) ? definition.llm : undefined
   const written = { ...definition, ...(model && { llm: {} }) }
+  if (model && !('complete' in model)) findings.error({ file: '' }, OF_AI_SDK, WRAP_IT)
   checkValues(written, findings)
   const parts = readParts(written, model ? OWN_MODEL : undefined, workplace, findings)
   if (!isComplete(parts, findings)) throw invalid(findings)
@@ -91,9 +92,14 @@ export function defineAgent(definition: AgentDefinition): Agent {
   }
 }
 
+/** True for a model of the AI SDK, too, which is told from settings in the same way. */
 function isModel(llm: unknown): llm is ChatModel {
-  return typeof (llm as ChatModel | undefined)?.complete === 'function'
+  const { complete, doGenerate } = Object(llm) as { complete?: unknown; doGenerate?: unknown }
+  return typeof complete === 'function' || typeof doGenerate === 'function'
 }
+
+const OF_AI_SDK = 'llm: is a model of the AI SDK.'
+const WRAP_IT = 'Write llm: fromAiSdk(model), of @delta/model/ai-sdk.'
 
 /** The settings beside a model that is an object: how it is asked is its own affair. */
 const OWN_MODEL: LlmSettings = { provider: 'openai', stream: false, parameters: {} }

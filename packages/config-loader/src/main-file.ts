@@ -108,7 +108,7 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
     const told = new Set(parsed.ok ? [] : parsed.problems.map(({ path }) => path))
     for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key)
     checkNumbers(value, spot)
-    if (value.api === 'responses') warnOfChatNames(value, spot)
+    warnOfChatNames(value, spot)
   }
   return parsed.ok ? parsed.llm : undefined
 }
@@ -157,18 +157,28 @@ function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
   }
 }
 
-/** Parameters of Chat Completions that the Responses API has under another name. */
-const RESPONSES_NAMES: Readonly<Record<string, string>> = {
-  max_tokens: 'max_output_tokens',
-  max_completion_tokens: 'max_output_tokens',
-  reasoning_effort: 'reasoning: { effort: … }',
+/** Parameters of Chat Completions that another API has under another name. */
+const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Responses: {
+    max_tokens: 'max_output_tokens',
+    max_completion_tokens: 'max_output_tokens',
+    reasoning_effort: 'reasoning: { effort: … }',
+    response_format: 'text: { format: … }',
+  },
+  Messages: {
+    max_completion_tokens: 'max_tokens',
+    reasoning_effort: 'output_config: { effort: … }',
+    response_format: 'output_config: { format: … }',
+    stop: 'stop_sequences',
+  },
 }
 
 function warnOfChatNames(llm: Record<string, unknown>, { file, path, findings }: Spot): void {
-  for (const [name, newName] of Object.entries(RESPONSES_NAMES)) {
+  const api = llm.provider === 'anthropic' ? 'Messages' : llm.api === 'responses' ? 'Responses' : 'Chat'
+  for (const [name, newName] of Object.entries(OTHER_NAMES[api] ?? {})) {
     if (llm[name] === undefined) continue
     const at = [...path, name]
-    findings.warn(file.locate(at, { key: true }), sentence(at, `the Responses API calls it ${newName}.`))
+    findings.warn(file.locate(at, { key: true }), sentence(at, `the ${api} API calls it ${newName}.`))
   }
 }
 

@@ -91,6 +91,14 @@ test.each([
     'hooks.on_error.command[0]: ${AGENT_HOME} needs',
   ],
   [{ home: '/nowhere' }, "/nowhere: the agent's directory does not exist."],
+  [
+    {
+      llm: new (class {
+        doGenerate() {}
+      })(),
+    },
+    'Write llm: fromAiSdk(model), of @delta/model/ai-sdk.',
+  ],
   [{ tools: [() => 1] }, 'tools[0]: a function cannot be kept in a file'],
 ])('What no file can say, or what needs a directory, is refused (%#).', (more, message) => {
   expect(complaint(more)).toContain(message)

@@ -264,6 +264,11 @@ tools:
     ],
   ]),
   [
+    'a parameter that Anthropic has under another name',
+    llm('provider: anthropic, max_tokens: 9, stop: [a]'),
+    ['agent/agent.yaml:2: llm.stop: the Messages API calls it stop_sequences.'],
+  ],
+  [
     'a temperature that most servers refuse',
     llm('temperature: 2.5'),
     ['agent/agent.yaml:2: llm.temperature: most servers take numbers from 0 to 2.'],

@@ -162,7 +162,9 @@ test('a generator that cannot be started, floods or writes binary is named', asy
   expect(await attempt(computed('head -c 20000000 /dev/zero'))).toContain(
     'printed 20000000 bytes; at most 16777216 are taken',
   )
-  expect(await attempt(computed('head -c 10 /dev/zero'))).toContain('is not a text file: it contains NUL bytes.')
+  expect(await attempt(computed('head -c 10 /dev/zero'))).toContain(
+    'is not a text file: it contains NUL bytes.',
+  )
 })
 
 test('generators do not see the engine’s credentials, unless pass_env says so', async () => {

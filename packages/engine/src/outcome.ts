@@ -124,7 +124,7 @@ type Fault<Code extends FailureCode = FailureCode> = [code: Code, reason: string
 const CUT_SHORT: Readonly<Record<string, Fault>> = {
   length: [
     'cut_off',
-    "the answer was cut off at the model's token limit; raise llm.max_tokens, or ask for the rest with a message",
+    "the answer was cut off at the model's token limit; raise llm.max_tokens (Responses: llm.max_output_tokens), or ask for the rest with a message",
   ],
   content_filter: ['content_filter', "the provider's filter held the answer back"],
 }

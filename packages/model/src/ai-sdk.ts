@@ -14,7 +14,16 @@ import type {
 import { textOf } from './chat.js'
 import { ModelError } from './errors.js'
 import { asModelError } from './failure.js'
-import { base64Of, noBlobs, type Origin, ownItems, partsOf, type Mapping as WireMapping } from './format.js'
+import {
+  base64Of,
+  isMedia,
+  noBlobs,
+  type Origin,
+  ownItems,
+  partsOf,
+  unknownPart,
+  type Mapping as WireMapping,
+} from './format.js'
 import {
   checkDepth,
   type Fields,
@@ -22,6 +31,7 @@ import {
   isObject,
   messageWith,
   parseJson,
+  reasoningOf,
   responseOf,
   unusable,
 } from './response.js'
@@ -63,10 +73,13 @@ export function fromAiSdk(model: AiSdkModel): ChatModel {
   const toWire = (request: ChatRequest, blobs: BlobReader = noBlobs) => callOptions(request, model, blobs)
   return {
     toWire,
-    async complete(request, { signal, blobs } = {}) {
+    async complete(request, { signal, blobs, onDelta } = {}) {
       const options = { ...toWire(request, blobs).body, ...(signal && { abortSignal: signal }) }
       try {
-        return readAnswer(await model.doGenerate(options))
+        const answer = readAnswer(await model.doGenerate(options))
+        const { message } = answer
+        onDelta?.({ content: message.content ?? '', reasoning: reasoningOf(message) })
+        return answer
       } catch (error) {
         throw signal?.aborted
           ? new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause: error })
@@ -119,6 +132,7 @@ function resultOf(message: ToolMessage, mapping: Mapping): Fields {
 
 function partOf(part: ContentPart, { blobs, isV3 }: Mapping): Fields {
   if (part.type === 'text') return { type: 'text', text: part.text }
+  if (!isMedia(part)) throw unknownPart(part, 'a model of the AI SDK')
   const data = base64Of(part, blobs)
   const { media_type: mediaType, name: filename } = part
   return { type: 'file', mediaType, data: isV3 ? data : { type: 'data', data }, filename }

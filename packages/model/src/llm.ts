@@ -231,7 +231,7 @@ function misplacedSettings(llm: Fields): ValueProblem[] {
   )
   const misplaced = set.filter(([, owners]) => !owners.includes(provider))
   return misplaced.map(([path, owners]) => {
-    const hint = `Remove it; it is a setting of provider ${owners.join(' and ')}.`
+    const hint = `Remove it; it is for provider ${owners.join(' or ')}.`
     return { path, message: `has no effect with provider ${provider}.`, hint, misplacedKey: true }
   })
 }
@@ -269,7 +269,8 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   },
   { key: /^(extra|default)_headers$/, message: 'Is called headers here.', hint: KEY_HINT },
   { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write its contents directly under llm:.' },
-  { key: /^(messages|input|system|tools|n)$/, message: 'Cannot be set: it is filled in for every request.' },
+  { key: /^(messages|input|system|tools)$/, message: 'Cannot be set: it is filled in for every request.' },
+  { key: /^n$/, message: 'Cannot be set: one answer is asked for.' },
   { key: /^(previous_response_id|conversation|background)$/, message: SENT_WHOLE },
 ]
 

@@ -37,7 +37,10 @@ describe.each([3, 4] as const)('a model of version %i of the AI SDK', (version) 
       { role: 'system', content: 'See.' },
       { role: 'user', content: [{ type: 'text', text: 'Look.' }, PICTURE] },
     ]
-    const first = await model.complete({ messages, tools: [TOOL] }, { blobs: () => PNG })
+    const heard: unknown[] = []
+    const asked = { blobs: () => PNG, onDelta: (delta: unknown) => heard.push(delta) }
+    const first = await model.complete({ messages, tools: [TOOL] }, asked)
+    expect(heard).toEqual([{ content: 'I look.', reasoning: 'Two eyes.' }])
     expect(first.finishReason).toBe('tool_calls')
     expect(first.message).toMatchObject({ content: 'I look.', items: { api: 'ai-sdk' } })
     expect(normaliseUsage(first.usage)).toMatchObject({ cache_read: 0, input: expect.any(Number) })

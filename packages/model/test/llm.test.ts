@@ -70,11 +70,12 @@ test.each([
   ),
   ...['extra_headers', 'default_headers'].map((key) => [key, 'Is called headers here.', KEY_HINT]),
   ['extra_body', 'Is not needed.', 'Write its contents directly under llm:.'],
-  ...['messages', 'input', 'system', 'tools', 'n'].map((key) => [
+  ...['messages', 'input', 'system', 'tools'].map((key) => [
     key,
     'Cannot be set: it is filled in for every request.',
     undefined,
   ]),
+  ['n', 'Cannot be set: one answer is asked for.', undefined],
 ])('the key %s is refused, and its value is not repeated', (path = '', message, hint) => {
   const problems = problemsOf({ model: 'm', [path]: 'sk-1234567890' })
   expect(problems).toEqual([{ path, message, hint, misplacedKey: true }])
