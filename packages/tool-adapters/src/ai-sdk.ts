@@ -1,21 +1,32 @@
 import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
+import type { Medium } from './media.js'
 import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
+
+/** Where and how tools run, and what of their results is sent. */
+export interface AiSdkOptions extends AdapterOptions {
+  /**
+   * Whether images and files are parts of a result. `false` for a provider of Chat Completions, which would write their
+   * bytes out as text: the model reads a line in their place. Default true.
+   */
+  media?: boolean | undefined
+}
 
 /**
  * Tools for `generateText` and `streamText` of the AI SDK (package `ai`), by name.
  *
- * What a tool prints is its result. A call that fails, is refused or is blocked becomes a `tool-error`, and the model reads why.
- * A call that the policy puts to a person is a `tool-approval-request`, unless there is `confirm` to ask. Aborting the
- * generation ends the command that is running.
+ * What a tool prints is its result: a string, or parts where it printed an image or a file. A call that fails, is refused or is
+ * blocked becomes a `tool-error`, and the model reads why. A call that the policy puts to a person is a
+ * `tool-approval-request`, unless there is `confirm` to ask. Aborting the generation ends the command that is running.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  * @example
  * await generateText({ model, prompt, tools: toAiSdkTools(tools), stopWhen: stepCountIs(10) })
  */
-export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {}): ToolSet {
-  const { run, approvalOf } = runnerAfterApproval(tools, options)
+export function toAiSdkTools(tools: readonly Tool[], options: AiSdkOptions = {}): ToolSet {
+  const { media = true, ...adapter } = options
+  const { run, approvalOf } = runnerAfterApproval(tools, adapter)
   const entries = tools.map((tool) => {
     const { name, description } = tool.expanded
     const needsApproval = approvalOf(tool)
@@ -24,10 +35,34 @@ export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {
       // No validation here: the executor's refusals say more.
       inputSchema: jsonSchema({ ...toJsonSchema(tool.expanded) }),
       ...(needsApproval && { needsApproval }),
-      execute: async (input, { toolCallId, abortSignal }) =>
-        outputOf(await run({ id: toolCallId, name, arguments: input }, abortSignal)),
+      execute: async (input, call) => {
+        const result = await run({ id: call.toolCallId, name, arguments: input }, call.abortSignal)
+        const toPart = 'context' in call ? toPart7 : toPart6
+        return outputOf<Part>(result, media ? toPart : undefined)
+      },
+      toModelOutput,
     })
     return [name, made]
   })
   return Object.fromEntries(entries)
+}
+
+type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
+type Part = Extract<ModelOutput, { type: 'content' }>['value'][number]
+
+function toModelOutput({ output }: { output: unknown }): ModelOutput {
+  if (typeof output === 'string') return { type: 'text', value: output }
+  return { type: 'content', value: output as Part[] }
+}
+
+/** In the words of `ai` 6, of which 7 says that they are deprecated. */
+function toPart6({ type, mediaType, name: filename, base64: data }: Medium): Part {
+  return type === 'image'
+    ? { type: 'image-data', data, mediaType }
+    : { type: 'file-data', data, mediaType, filename }
+}
+
+/** In the words of `ai` 7, which 6 does not know. */
+function toPart7({ mediaType, name: filename, base64: data }: Medium): Part {
+  return { type: 'file', mediaType, filename, data: { type: 'data', data } } as unknown as Part
 }

@@ -2,6 +2,7 @@ import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { ToolMessage } from '@langchain/core/messages'
 import { DynamicStructuredTool, type ToolRunnableConfig } from '@langchain/core/tools'
+import { type Medium, mediaOf } from './media.js'
 import { type AdapterOptions, createRunner } from './runner.js'
 
 /**
@@ -25,14 +26,24 @@ export function toLangChainTools(
       name,
       description,
       schema: { ...toJsonSchema(expanded) },
+      responseFormat: 'content_and_artifact',
       func: async (input, _manager, config?: ToolRunnableConfig) => {
         const id = config?.toolCall?.id
-        const { status, observation } = await run({ id, name, arguments: input }, config?.signal)
-        if (status === 'SUCCESS' || id === undefined) return observation
-        return new ToolMessage({ name, tool_call_id: id, status: 'error', content: observation })
+        const result = await run({ id, name, arguments: input }, config?.signal)
+        const { status, observation: content } = result
+        const media = mediaOf(result)
+        const artifact = media.length > 0 ? media.map(toBlock) : undefined
+        if (status === 'SUCCESS' || id === undefined) return [content, artifact]
+        return [new ToolMessage({ name, tool_call_id: id, status: 'error', content, artifact }), artifact]
       },
     })
   })
+}
+
+/** For a message of the user: in one of a tool, OpenAI's APIs take no block of this kind, and get its bytes as text. */
+function toBlock({ type, mediaType: mimeType, name: filename, base64: data }: Medium) {
+  if (type === 'image') return { type, mimeType, data }
+  return { type, mimeType, data, metadata: { filename } }
 }
 
 /**

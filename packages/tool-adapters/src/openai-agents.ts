@@ -1,6 +1,7 @@
 import type { Tool } from '@delta/executor'
 import { type JsonSchema, toFunctionTool } from '@delta/tool-expander'
 import { type FunctionTool, tool as makeTool } from '@openai/agents'
+import type { Medium } from './media.js'
 import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
 
 type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalProperties: false }
@@ -30,8 +31,17 @@ export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOpti
       ...(approval && { needsApproval: async (_context, input: unknown) => approval(input) }),
       errorFunction: (_context, error) => String(error),
       execute: async (input, _context, details) =>
-        outputOf(await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal)),
+        outputOf(
+          await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal),
+          toPart,
+        ),
     })
     return made as unknown as FunctionTool // agents take any function tool; the type of its parameters says more
   })
+}
+
+/** What the Responses API is sent; for Chat Completions the SDK keeps the text before it. */
+function toPart({ type, mediaType, name: filename, base64: data }: Medium) {
+  if (type === 'image') return { type, image: { data, mediaType } }
+  return { type, file: { data, mediaType, filename } }
 }

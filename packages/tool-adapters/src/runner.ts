@@ -9,6 +9,7 @@ import {
 } from '@delta/executor'
 import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
+import { type Medium, mediaOf } from './media.js'
 
 /** Where and how tools run; every adapter takes these. */
 export interface AdapterOptions
@@ -66,10 +67,17 @@ export function runnerAfterApproval(tools: readonly Tool[], options: AdapterOpti
   return { run, approvalOf }
 }
 
-/** For a framework in which a tool that does not succeed throws. */
-export function outputOf(result: ToolResult): string {
-  if (result.status === 'SUCCESS') return result.observation
-  throw new AdapterError('ERR_ADAPTER_CALL', result.observation, result)
+/**
+ * For a framework in which a tool that does not succeed throws.
+ *
+ * @param toPart - Without it, images and files are left out.
+ * @returns The observation. If there are images and files, it is the first part, and they follow it.
+ */
+export function outputOf<Part>(result: ToolResult, toPart?: (medium: Medium) => Part) {
+  const { status, observation: text } = result
+  if (status !== 'SUCCESS') throw new AdapterError('ERR_ADAPTER_CALL', text, result)
+  const media = toPart ? mediaOf(result).map(toPart) : []
+  return media.length === 0 ? text : [{ type: 'text' as const, text }, ...media]
 }
 
 /** @param unasked - Answers where the options have no `confirm`. */
