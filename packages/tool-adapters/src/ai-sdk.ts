@@ -37,8 +37,8 @@ export function toAiSdkTools(tools: readonly Tool[], options: AiSdkOptions = {})
       ...(needsApproval && { needsApproval }),
       execute: async (input, call) => {
         const result = await run({ id: call.toolCallId, name, arguments: input }, call.abortSignal)
-        const toPart = 'context' in call ? toPart7 : toPart6
-        return outputOf<Part>(result, media ? toPart : undefined)
+        const toPart = 'context' in call ? toPart7 : toPart6 // what a call is given since version 7
+        return outputOf<object>(result, media ? toPart : undefined)
       },
       toModelOutput,
     })
@@ -47,22 +47,19 @@ export function toAiSdkTools(tools: readonly Tool[], options: AiSdkOptions = {})
   return Object.fromEntries(entries)
 }
 
-type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
-type Part = Extract<ModelOutput, { type: 'content' }>['value'][number]
-
-function toModelOutput({ output }: { output: unknown }): ModelOutput {
-  if (typeof output === 'string') return { type: 'text', value: output }
-  return { type: 'content', value: output as Part[] }
+function toModelOutput({ output }: { output: unknown }) {
+  if (typeof output === 'string') return { type: 'text' as const, value: output }
+  return { type: 'content' as const, value: output as never } // the parts below
 }
 
 /** In the words of `ai` 6, of which 7 says that they are deprecated. */
-function toPart6({ type, mediaType, name: filename, base64: data }: Medium): Part {
+function toPart6({ type, mediaType, name: filename, base64: data }: Medium) {
   return type === 'image'
     ? { type: 'image-data', data, mediaType }
     : { type: 'file-data', data, mediaType, filename }
 }
 
 /** In the words of `ai` 7, which 6 does not know. */
-function toPart7({ mediaType, name: filename, base64: data }: Medium): Part {
-  return { type: 'file', mediaType, filename, data: { type: 'data', data } } as unknown as Part
+function toPart7({ mediaType, name: filename, base64: data }: Medium) {
+  return { type: 'file', mediaType, filename, data: { type: 'data', data } }
 }

@@ -10,6 +10,7 @@ import { type AdapterOptions, createRunner } from './runner.js'
  *
  * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
  * why, in a `ToolMessage` whose status is `error`. Called without a tool call's id, a tool returns the text alone.
+ * Images and files are the message's `artifact`, as content blocks for a message of the user. The model reads a line in their place.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  * @example
@@ -40,7 +41,7 @@ export function toLangChainTools(
   })
 }
 
-/** For a message of the user: in one of a tool, OpenAI's APIs take no block of this kind, and get its bytes as text. */
+/** A standard block, which a message of the user may hold. In one of a tool, OpenAI's APIs refuse it or read its bytes as text. */
 function toBlock({ type, mediaType: mimeType, name: filename, base64: data }: Medium) {
   if (type === 'image') return { type, mimeType, data }
   return { type, mimeType, data, metadata: { filename } }

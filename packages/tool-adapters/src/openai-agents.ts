@@ -9,7 +9,7 @@ type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalPrope
 /**
  * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode where that can describe them.
  *
- * What a tool prints is its output. A call that fails, is refused or is blocked is an error of the tool: its span in the trace
+ * What a tool prints is its output: a string, or parts where it printed an image or a file. A call that fails, is refused or is blocked is an error of the tool: its span in the trace
  * has it, and the model reads why. A call that the policy puts to a person is one of the run's `interruptions`, unless there
  * is `confirm` to ask. Aborting the run ends the command that is running.
  *

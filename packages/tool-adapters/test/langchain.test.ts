@@ -1,3 +1,4 @@
+import { defineTool } from '@delta/executor'
 import { waitForExit } from '@delta/testkit'
 import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
@@ -16,6 +17,7 @@ import {
   ODD_OBSERVATIONS,
   observationsSent,
   PDF_URL,
+  PNG,
   PNG_URL,
   setUp,
   tools,
@@ -113,6 +115,19 @@ test('the model reads a line where a picture or file stands; the artifact is wha
     { type: 'input_image', image_url: PNG_URL },
     { type: 'input_file', file_data: PDF_URL, filename: 'file' },
   ])
+})
+
+test('an image of a result that is an error is the artifact of its message', async () => {
+  const content = [{ type: 'image', data: PNG, mimeType: 'image/png' }]
+  const printed = JSON.stringify({ content, isError: true })
+  const torn = defineTool({ name: 'torn', command: ['printf', '%s', printed], output: 'mcp' })
+  const { options } = await setUp()
+  const call = { type: 'tool_call' as const, id: 'call_7', name: 'torn', args: {} }
+  expect(await named(toLangChainTools([torn], options), 'torn').invoke(call)).toMatchObject({
+    status: 'error',
+    content: MEDIA_LINES[0],
+    artifact: [{ type: 'image', mimeType: 'image/png', data: PNG }],
+  })
 })
 
 test('without confirm, a call that the policy puts to a person is blocked; what confirm throws, as interrupt() of LangGraph does, leaves the tool', async () => {
