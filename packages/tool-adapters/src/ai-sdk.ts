@@ -2,16 +2,7 @@ import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { Medium } from './media.js'
-import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
-
-/** Where and how tools run, and what of their results is sent. */
-export interface AiSdkOptions extends AdapterOptions {
-  /**
-   * Whether images and files are parts of a result. `false` for a provider of Chat Completions, which would write their
-   * bytes out as text: the model reads a line in their place. Default true.
-   */
-  media?: boolean | undefined
-}
+import { type MediaOptions, runnerAfterApproval } from './runner.js'
 
 /**
  * Tools for `generateText` and `streamText` of the AI SDK (package `ai`), by name.
@@ -24,9 +15,8 @@ export interface AiSdkOptions extends AdapterOptions {
  * @example
  * await generateText({ model, prompt, tools: toAiSdkTools(tools), stopWhen: stepCountIs(10) })
  */
-export function toAiSdkTools(tools: readonly Tool[], options: AiSdkOptions = {}): ToolSet {
-  const { media = true, ...adapter } = options
-  const { run, approvalOf } = runnerAfterApproval(tools, adapter)
+export function toAiSdkTools(tools: readonly Tool[], options: MediaOptions = {}): ToolSet {
+  const { outputOf, approvalOf } = runnerAfterApproval(tools, options)
   const entries = tools.map((tool) => {
     const { name, description } = tool.expanded
     const needsApproval = approvalOf(tool)
@@ -35,10 +25,9 @@ export function toAiSdkTools(tools: readonly Tool[], options: AiSdkOptions = {})
       // No validation here: the executor's refusals say more.
       inputSchema: jsonSchema({ ...toJsonSchema(tool.expanded) }),
       ...(needsApproval && { needsApproval }),
-      execute: async (input, call) => {
-        const result = await run({ id: call.toolCallId, name, arguments: input }, call.abortSignal)
+      execute: (input, call) => {
         const toPart = 'context' in call ? toPart7 : toPart6 // what a call is given since version 7
-        return outputOf<object>(result, media ? toPart : undefined)
+        return outputOf<object>({ id: call.toolCallId, name, arguments: input }, call.abortSignal, toPart)
       },
       toModelOutput,
     })

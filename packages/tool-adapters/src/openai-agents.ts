@@ -2,7 +2,7 @@ import type { Tool } from '@delta/executor'
 import { type JsonSchema, toFunctionTool } from '@delta/tool-expander'
 import { type FunctionTool, tool as makeTool } from '@openai/agents'
 import type { Medium } from './media.js'
-import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
+import { type MediaOptions, runnerAfterApproval } from './runner.js'
 
 type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalProperties: false }
 
@@ -17,8 +17,8 @@ type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalPrope
  * @example
  * const agent = new Agent({ name: 'Clerk', tools: toOpenAIAgentsTools(tools) })
  */
-export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
-  const { run, approvalOf } = runnerAfterApproval(tools, options)
+export function toOpenAIAgentsTools(tools: readonly Tool[], options: MediaOptions = {}): FunctionTool[] {
+  const { outputOf, approvalOf } = runnerAfterApproval(tools, options)
   return tools.map((tool) => {
     const { name, parameters, strict = false } = toFunctionTool(tool.expanded, { strict: true }).function
     const approval = approvalOf(tool)
@@ -30,11 +30,8 @@ export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOpti
       // Only where it may be needed: with a function here, the SDK asks about every call whose arguments are not JSON.
       ...(approval && { needsApproval: async (_context, input: unknown) => approval(input) }),
       errorFunction: (_context, error) => String(error),
-      execute: async (input, _context, details) =>
-        outputOf(
-          await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal),
-          toPart,
-        ),
+      execute: (input, _context, details) =>
+        outputOf({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal, toPart),
     })
     return made as unknown as FunctionTool // agents take any function tool; the type of its parameters says more
   })

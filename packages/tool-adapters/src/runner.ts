@@ -39,6 +39,8 @@ export type Runner = (
   signal?: AbortSignal | undefined,
 ) => Promise<ToolResult>
 
+type Call = Parameters<Runner>[0]
+
 /**
  * Makes the one function all adapters stand on.
  *
@@ -51,33 +53,42 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
   return runnerFor(tools, options)
 }
 
+/** Where and how tools run, for a framework whose results can have images and files. */
+export interface MediaOptions extends AdapterOptions {
+  /**
+   * Whether images and files are parts of a result. `false` for a model that takes none in results, as those of
+   * Chat Completions: it reads a line in their place. Default true.
+   */
+  media?: boolean | undefined
+}
+
 /**
- * For a framework that asks a person by itself, unless `confirm` is there to do it: whatever reaches `run` is approved.
+ * For a framework that asks a person by itself, unless `confirm` is there to do it: whatever reaches `outputOf` is approved.
  *
- * @returns `approvalOf`: for a tool whose calls the policy puts to a person, whether a call is one; undefined for other tools.
+ * @returns `outputOf`: runs a call, and throws if it does not succeed. Its output is the observation; if there are images and
+ *   files, the observation is the first part of it, and they follow. `approvalOf`: for a tool whose calls the policy puts to a
+ *   person, whether a call is one; undefined for other tools.
  */
-export function runnerAfterApproval(tools: readonly Tool[], options: AdapterOptions) {
+export function runnerAfterApproval(tools: readonly Tool[], { media = true, ...options }: MediaOptions) {
   const run = runnerFor(tools, options, () => true)
+  const outputOf = async <Part>(
+    call: Call,
+    signal: AbortSignal | undefined,
+    toPart: (medium: Medium) => Part,
+  ) => {
+    const result = await run(call, signal)
+    const { status, observation: text } = result
+    if (status !== 'SUCCESS') throw new AdapterError('ERR_ADAPTER_CALL', text, result)
+    const parts = media ? mediaOf(result).map(toPart) : []
+    return parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+  }
   const { confirm, policy } = options
   const approvalOf = (tool: Tool) => {
     const { effects, trust } = tool.settings
     if (confirm || decide(effects, policy, { trust }).decision !== 'ask') return undefined
     return (input: unknown) => needsApproval(tool, input, policy)
   }
-  return { run, approvalOf }
-}
-
-/**
- * For a framework in which a tool that does not succeed throws.
- *
- * @param toPart - Without it, images and files are left out.
- * @returns The observation. If there are images and files, it is the first part, and they follow it.
- */
-export function outputOf<Part>(result: ToolResult, toPart?: (medium: Medium) => Part) {
-  const { status, observation: text } = result
-  if (status !== 'SUCCESS') throw new AdapterError('ERR_ADAPTER_CALL', text, result)
-  const media = toPart ? mediaOf(result).map(toPart) : []
-  return media.length === 0 ? text : [{ type: 'text' as const, text }, ...media]
+  return { outputOf, approvalOf }
 }
 
 /** @param unasked - Answers where the options have no `confirm`. */
@@ -106,7 +117,7 @@ function runnerFor(
     credentials: withheld,
   }
   return async (call, signal) => {
-    const { id, name, arguments: args } = Object(call) as Partial<Parameters<Runner>[0]>
+    const { id, name, arguments: args } = Object(call) as Partial<Call>
     const named = { name: typeof name === 'string' ? name : '', arguments: args }
     const mark = typeof id === 'string' && MARK.test(id) && { actionId: id }
     return await executeTool(tools, named, { ...context, ...mark, signal })
