@@ -7,4 +7,4 @@ export {
   type ToolMessage,
   toOpenAITools,
 } from './openai.js'
-export { type AdapterOptions, createRunner, type Runner } from './runner.js'
+export { type AdapterOptions, createRunner, type MediaOptions, type Runner } from './runner.js'

@@ -13,6 +13,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js'
 import * as z from 'zod/mini'
+import { encoded } from './media.js'
 import { type AdapterOptions, createRunner, type Runner } from './runner.js'
 
 /** Where and how tools run. */
@@ -100,9 +101,8 @@ async function callTool(
 /** A file has no place that a client could read it from, so its URI only names it. */
 function toContent(part: ToolPart): CallToolResult['content'][number] {
   if (part.type === 'text') return part
-  const { mediaType: mimeType, name = 'file' } = part
-  const data = Buffer.from(part.bytes).toString('base64')
-  if (part.type === 'image') return { type: 'image', data, mimeType }
+  const { type, mediaType: mimeType, name, base64: data } = encoded(part)
+  if (type === 'image') return { type, data, mimeType }
   if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType }
   return {
     type: 'resource',

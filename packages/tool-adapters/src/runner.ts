@@ -9,6 +9,7 @@ import {
 } from '@delta/executor'
 import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
+import { type Medium, mediaOf } from './media.js'
 
 /** Where and how tools run; every adapter takes these. */
 export interface AdapterOptions
@@ -38,6 +39,8 @@ export type Runner = (
   signal?: AbortSignal | undefined,
 ) => Promise<ToolResult>
 
+type Call = Parameters<Runner>[0]
+
 /**
  * Makes the one function all adapters stand on.
  *
@@ -50,26 +53,42 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
   return runnerFor(tools, options)
 }
 
+/** Where and how tools run, for a framework whose results can have images and files. */
+export interface MediaOptions extends AdapterOptions {
+  /**
+   * Whether images and files are parts of a result. `false` for a model that takes none in results, as those of
+   * Chat Completions: it reads a line in their place. Default true.
+   */
+  media?: boolean | undefined
+}
+
 /**
- * For a framework that asks a person by itself, unless `confirm` is there to do it: whatever reaches `run` is approved.
+ * For a framework that asks a person by itself, unless `confirm` is there to do it: whatever reaches `outputOf` is approved.
  *
- * @returns `approvalOf`: for a tool whose calls the policy puts to a person, whether a call is one; undefined for other tools.
+ * @returns `outputOf`: runs a call, and throws if it does not succeed. Its output is the observation; if there are images and
+ *   files, the observation is the first part of it, and they follow. `approvalOf`: for a tool whose calls the policy puts to a
+ *   person, whether a call is one; undefined for other tools.
  */
-export function runnerAfterApproval(tools: readonly Tool[], options: AdapterOptions) {
+export function runnerAfterApproval(tools: readonly Tool[], { media = true, ...options }: MediaOptions) {
   const run = runnerFor(tools, options, () => true)
+  const outputOf = async <Part>(
+    call: Call,
+    signal: AbortSignal | undefined,
+    toPart: (medium: Medium) => Part,
+  ) => {
+    const result = await run(call, signal)
+    const { status, observation: text } = result
+    if (status !== 'SUCCESS') throw new AdapterError('ERR_ADAPTER_CALL', text, result)
+    const parts = media ? mediaOf(result).map(toPart) : []
+    return parts.length === 0 ? text : [{ type: 'text' as const, text }, ...parts]
+  }
   const { confirm, policy } = options
   const approvalOf = (tool: Tool) => {
     const { effects, trust } = tool.settings
     if (confirm || decide(effects, policy, { trust }).decision !== 'ask') return undefined
     return (input: unknown) => needsApproval(tool, input, policy)
   }
-  return { run, approvalOf }
-}
-
-/** For a framework in which a tool that does not succeed throws. */
-export function outputOf(result: ToolResult): string {
-  if (result.status === 'SUCCESS') return result.observation
-  throw new AdapterError('ERR_ADAPTER_CALL', result.observation, result)
+  return { outputOf, approvalOf }
 }
 
 /** @param unasked - Answers where the options have no `confirm`. */
@@ -98,7 +117,7 @@ function runnerFor(
     credentials: withheld,
   }
   return async (call, signal) => {
-    const { id, name, arguments: args } = Object(call) as Partial<Parameters<Runner>[0]>
+    const { id, name, arguments: args } = Object(call) as Partial<Call>
     const named = { name: typeof name === 'string' ? name : '', arguments: args }
     const mark = typeof id === 'string' && MARK.test(id) && { actionId: id }
     return await executeTool(tools, named, { ...context, ...mark, signal })

@@ -1,15 +1,22 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { waitForExit } from '@delta/testkit'
+import * as ai from 'ai'
 import { generateText, type ModelMessage, stepCountIs, streamText, type ToolApprovalResponse } from 'ai'
-import { expect, test } from 'vitest'
+import { MockLanguageModelV3 } from 'ai/test'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { toAiSdkTools } from '../src/ai-sdk.js'
 import { isAdapterError } from '../src/index.js'
 import {
   askingPolicy,
   CALLS,
   LOOK_AND_WIPE,
+  MEDIA_CALLS,
+  MEDIA_LINES,
+  mediaTools,
   OBSERVATIONS,
   observationsSent,
+  PDF,
+  PNG,
   setUp,
   tools,
   waitStarted,
@@ -98,6 +105,62 @@ test('with confirm, the program is asked in place of the AI SDK', async () => {
   })
   expect(text).toBe('Done.')
   expect(observationsSent(server)).toContain('wiped\n')
+})
+
+/** Calls each of `mediaTools`, and shows what the AI SDK hands to a provider: one of Chat Completions is sent no parts. */
+function promptedModel() {
+  const tokens = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0, text: 1, reasoning: 0 }
+  const common = { usage: { inputTokens: tokens, outputTokens: tokens }, warnings: [] }
+  const calls = MEDIA_CALLS.map(({ name }) => {
+    return { type: 'tool-call' as const, toolCallId: name, toolName: name, input: '{}' }
+  })
+  const content = [{ type: 'text' as const, text: 'Done.' }]
+  return new MockLanguageModelV3({
+    doGenerate: [
+      { ...common, content: calls, finishReason: { unified: 'tool-calls', raw: undefined } },
+      { ...common, content, finishReason: { unified: 'stop', raw: undefined } },
+    ],
+  })
+}
+
+test('a picture and a file reach the model as parts of a result', async () => {
+  const { options } = await setUp()
+  const model = promptedModel()
+  const warned: unknown[] = []
+  const note = ({ warnings }: { warnings: { type: string }[] }) =>
+    void warned.push(...warnings.map(({ type }) => type))
+  vi.stubGlobal('AI_SDK_LOG_WARNINGS', note)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  await generateText({
+    model,
+    tools: toAiSdkTools(mediaTools, options),
+    prompt: 'Go',
+    stopWhen: stepCountIs(3),
+  })
+  expect(warned).not.toContain('deprecated')
+  const type = 'isStepCount' in ai ? 'file-data' : 'image-data' // 7 translates for a model of the version before
+  const results = model.doGenerateCalls[1]?.prompt.at(-1)?.content
+  expect(Object(results).map(({ output }: { output: unknown }) => output)).toMatchObject([
+    {
+      type: 'content',
+      value: [{ text: MEDIA_LINES[0] }, { type, data: PNG, mediaType: 'image/png' }],
+    },
+    {
+      type: 'content',
+      value: [{ text: MEDIA_LINES[1] }, { type: 'file-data', data: PDF, mediaType: 'application/pdf' }],
+    },
+  ])
+})
+
+test('without media, a line stands in the place of a picture or file', async () => {
+  const { server, options } = await setUp([{ tool_calls: MEDIA_CALLS }, { content: 'Done.' }])
+  await generateText({
+    model: modelOf(server.baseUrl),
+    tools: toAiSdkTools(mediaTools, { ...options, media: false }),
+    prompt: 'Go',
+    stopWhen: stepCountIs(3),
+  })
+  expect(observationsSent(server)).toEqual(MEDIA_LINES)
 })
 
 test('an abort ends the command that is running', async () => {

@@ -1,3 +1,4 @@
+import { defineTool } from '@delta/executor'
 import { waitForExit } from '@delta/testkit'
 import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
@@ -7,10 +8,17 @@ import {
   askingPolicy,
   BROKEN_CALL,
   CALLS,
+  inputSent,
+  MEDIA_CALLS,
+  MEDIA_LINES,
+  mediaTools,
   OBSERVATIONS,
   ODD_CALLS,
   ODD_OBSERVATIONS,
   observationsSent,
+  PDF_URL,
+  PNG,
+  PNG_URL,
   setUp,
   tools,
   waitStarted,
@@ -79,6 +87,47 @@ test('a failure is a message with status error, and text where no call is to be 
     content: expect.stringContaining('oops'),
   })
   expect(await named(made, 'fail').invoke({})).toContain('oops')
+})
+
+test('the model reads a line where a picture or file stands; the artifact is what a message of the user shows it', async () => {
+  const { server, options } = await setUp([
+    { tool_calls: MEDIA_CALLS },
+    { content: 'Done.' },
+    { content: 'Done.' },
+  ])
+  const configuration = { baseURL: server.baseUrl }
+  const common = { model: 'any', apiKey: 'none', configuration }
+  const made = toLangChainTools(mediaTools, options)
+  const messages: BaseMessage[] = [new HumanMessage('Go')]
+  messages.push(await new ChatOpenAI(common).bindTools(made).invoke(messages))
+  const answers = await invokeAll(made, messages.at(-1))
+  messages.push(...answers)
+  messages.push(new HumanMessage({ contentBlocks: answers.flatMap(({ artifact }) => artifact ?? []) }))
+
+  await new ChatOpenAI(common).invoke(messages)
+  expect(observationsSent(server)).toEqual(MEDIA_LINES)
+  expect(server.requests()[1]?.json?.messages?.at(-1)?.content).toEqual([
+    { type: 'image_url', image_url: { url: PNG_URL } },
+    { type: 'file', file: { file_data: PDF_URL, filename: 'file' } },
+  ])
+  await new ChatOpenAI({ ...common, useResponsesApi: true }).invoke(messages)
+  expect(inputSent(server).at(-1)?.content).toMatchObject([
+    { type: 'input_image', image_url: PNG_URL },
+    { type: 'input_file', file_data: PDF_URL, filename: 'file' },
+  ])
+})
+
+test('an image of a result that is an error is the artifact of its message', async () => {
+  const content = [{ type: 'image', data: PNG, mimeType: 'image/png' }]
+  const printed = JSON.stringify({ content, isError: true })
+  const torn = defineTool({ name: 'torn', command: ['printf', '%s', printed], output: 'mcp' })
+  const { options } = await setUp()
+  const call = { type: 'tool_call' as const, id: 'call_7', name: 'torn', args: {} }
+  expect(await named(toLangChainTools([torn], options), 'torn').invoke(call)).toMatchObject({
+    status: 'error',
+    content: MEDIA_LINES[0],
+    artifact: [{ type: 'image', mimeType: 'image/png', data: PNG }],
+  })
 })
 
 test('without confirm, a call that the policy puts to a person is blocked; what confirm throws, as interrupt() of LangGraph does, leaves the tool', async () => {

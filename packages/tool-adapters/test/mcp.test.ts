@@ -1,11 +1,21 @@
-import { defineTool } from '@delta/executor'
 import { waitForExit } from '@delta/testkit'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { registerMcpTools, toMcpServer } from '../src/mcp.js'
-import { CALLS, OBSERVATIONS, ODD_CALLS, ODD_OBSERVATIONS, setUp, tools, waitStarted } from './tools.js'
+import {
+  CALLS,
+  mediaTools,
+  OBSERVATIONS,
+  ODD_CALLS,
+  ODD_OBSERVATIONS,
+  PDF,
+  PNG,
+  setUp,
+  tools,
+  waitStarted,
+} from './tools.js'
 
 async function connect(more: { progressMs?: number } = {}) {
   const { directory, options } = await setUp()
@@ -128,14 +138,16 @@ test.each([
   },
 )
 
-test('a picture that a tool prints is passed on as a picture', async () => {
-  const png =
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-  const shot = defineTool({ name: 'shot', shell: `echo ${png} | base64 -d`, output: 'image' })
+test('a picture that a tool prints is passed on as a picture, and a file as a resource', async () => {
   const { options } = await setUp()
-  const client = await clientOf(toMcpServer([shot], { name: 'tester', version: '1.0.0', ...options }))
+  const client = await clientOf(toMcpServer(mediaTools, { name: 'tester', version: '1.0.0', ...options }))
   expect(await client.callTool({ name: 'shot' })).toEqual({
-    content: [{ type: 'image', data: png, mimeType: 'image/png' }],
+    content: [{ type: 'image', data: PNG, mimeType: 'image/png' }],
+    isError: false,
+  })
+  const resource = { uri: 'attachment:file', mimeType: 'application/pdf', blob: PDF }
+  expect(await client.callTool({ name: 'paper' })).toEqual({
+    content: [{ type: 'resource', resource }],
     isError: false,
   })
 })

@@ -13,11 +13,17 @@ import {
   askingPolicy,
   BROKEN_CALL,
   CALLS,
+  inputSent,
   LOOK_AND_WIPE,
+  MEDIA_CALLS,
+  MEDIA_LINES,
+  mediaTools,
   OBSERVATIONS,
   ODD_CALLS,
   ODD_OBSERVATIONS,
   observationsSent,
+  PDF_URL,
+  PNG_URL,
   setUp,
   tools,
   UNKNOWN_CALL,
@@ -90,6 +96,27 @@ test('a failed, refused or blocked call is an error of its span, which the model
   expect(observationsSent(server)).toEqual(
     [...OBSERVATIONS, /^BLOCKED: /].map((pattern) => expect.stringMatching(pattern)),
   )
+})
+
+test('a picture and a file reach a model of the Responses API; one of Chat Completions reads a line in their place', async () => {
+  const { server, options } = await setUp([
+    { tool_calls: MEDIA_CALLS },
+    { content: 'Done.' },
+    { tool_calls: MEDIA_CALLS },
+    { content: 'Done.' },
+  ])
+  const made = agent(toOpenAIAgentsTools(mediaTools, options))
+  const modelProvider = new OpenAIProvider({ apiKey: 'none', baseURL: server.baseUrl, useResponses: true })
+  await new Runner({ modelProvider, tracingDisabled: true }).run(made, 'Go')
+  expect(inputSent(server).flatMap(({ output }) => output ?? [])).toEqual([
+    { type: 'input_text', text: MEDIA_LINES[0] },
+    expect.objectContaining({ type: 'input_image', image_url: PNG_URL }),
+    { type: 'input_text', text: MEDIA_LINES[1] },
+    { type: 'input_file', file_data: PDF_URL, filename: 'file' },
+  ])
+
+  await runner(server.baseUrl).run(made, 'Go')
+  expect(observationsSent(server)).toEqual(MEDIA_LINES)
 })
 
 test.each([true, false])(

@@ -18,6 +18,23 @@ export const wipe = defineTool({
   effects: { destructive: true, network: true },
 })
 
+/** A picture, in base64. */
+export const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+export const PDF = Buffer.from('%PDF-1.7 and so on').toString('base64')
+
+/** Tools that print what is not text. */
+export const mediaTools = [
+  defineTool({ name: 'shot', shell: `echo ${PNG} | base64 -d`, output: 'image' }),
+  defineTool({ name: 'paper', shell: `echo ${PDF} | base64 -d`, output: 'file' }),
+]
+
+/** One call of each; what stands in the text in their place; and the bytes as they are sent. */
+export const MEDIA_CALLS = mediaTools.map(({ expanded: { name } }) => ({ name, arguments: {} }))
+export const MEDIA_LINES = ['[image image/png 1x1, 70 bytes]\n', '[file application/pdf, 18 bytes]\n']
+export const PNG_URL = `data:image/png;base64,${PNG}`
+export const PDF_URL = `data:application/pdf;base64,${PDF}`
+
 /** One tool for each way a call can go. */
 export const tools = [
   defineTool({
@@ -62,6 +79,12 @@ export async function setUp(turns: readonly ScriptedTurn[] = []) {
 export function observationsSent(server: ScriptedServer): unknown[] {
   const messages = server.requests().at(-1)?.json?.messages ?? []
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+}
+
+/** The `input` of the last request to the Responses API. */
+export function inputSent(server: ScriptedServer) {
+  const { input } = Object(server.requests().at(-1)?.json)
+  return input as { output?: unknown; content?: unknown }[]
 }
 
 /** Resolves once the tool `wait` runs, with its process id. */
