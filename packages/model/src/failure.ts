@@ -229,6 +229,8 @@ function kindOf(
     )
   if (/encrypted content is not supported/i.test(message))
     return refused('This model cannot encrypt its reasoning. Write include: null under llm in agent.yaml.')
+  if (/prompt_cache_breakpoint|cache_control/.test(message))
+    return refused('It is what prompt_cache in context.yaml is sent as. Remove it there for this server.')
   if (answer?.body.includes('stream_options'))
     return refused('It seems that this server cannot stream. Write stream: false under llm in agent.yaml.')
   return refused(

@@ -322,6 +322,12 @@ describe('errors that are not worth another try', () => {
     )
   })
 
+  test('a server that does not know breakpoints of the cache, with where they come from', async () => {
+    const { model } = await start([{ status: 400, message: 'Unknown parameter: prompt_cache_breakpoint' }])
+    const { message } = await failureOf(model.complete(request))
+    expect(message).toContain('It is what prompt_cache in context.yaml is sent as.')
+  })
+
   test('a server that refuses stream_options, with the setting that helps', async () => {
     const { model } = await start({ refuseStreamOptions: true, turns: [{ content: 'Hello.' }] })
     const error = await failureOf(model.complete(streamed))
