@@ -17,33 +17,36 @@ const IMAGES = [
     mediaType: 'image/png',
     begins: /^\x89PNG\r\n\x1a\n/,
     size: PNG,
-    isWhole: (bytes: Buffer) => bytes.includes('IEND'),
+    isWhole: (bytes: Buffer) => bytes.includes('IEND\xaeB`\x82', 'latin1'),
   },
   {
     mediaType: 'image/jpeg',
     begins: /^\xff\xd8\xff/,
     size: JPG,
-    isWhole: (bytes: Buffer) => bytes.includes('\xff\xd9', 'latin1'),
+    // a thumbnail has an end of its own, and the picture begins behind it
+    isWhole: (bytes: Buffer) =>
+      bytes.lastIndexOf('\xff\xd9', 'latin1') > bytes.lastIndexOf('\xff\xda', 'latin1'),
   },
   {
     mediaType: 'image/gif',
     begins: /^GIF8[79]a/,
     size: GIF,
-    isWhole: (bytes: Buffer) => bytes.includes(';', 13, 'latin1'),
+    isWhole: (bytes: Buffer) => bytes.includes('\0;', -20, 'latin1'), // some programs pad it
   },
   {
     mediaType: 'image/webp',
     begins: /^RIFF.{4}WEBPVP8/s,
     size: WEBP,
-    isWhole: (bytes: Buffer) => bytes.readUInt32LE(4) + 8 <= bytes.length,
+    isWhole: (bytes: Buffer) => bytes.length >= Math.max(bytes.readUInt32LE(4) + 8, 20),
   },
 ]
 
-const FILES = [
-  { mediaType: 'application/pdf', begins: /^%PDF-/ },
+const PDF = { mediaType: 'application/pdf', begins: /^%PDF-\d\.\d\s/ }
+
+const AUDIO = [
   { mediaType: 'audio/wav', begins: /^RIFF.{4}WAVE/s },
-  { mediaType: 'audio/mpeg', begins: /^(ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/ },
-  { mediaType: 'audio/ogg', begins: /^OggS/ },
+  { mediaType: 'audio/mpeg', begins: /^(ID3[\0-\x0f]|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/ },
+  { mediaType: 'audio/ogg', begins: /^OggS\0/ },
 ]
 
 const LONGEST_BEGINNING = 16
@@ -51,15 +54,17 @@ const LONGEST_BEGINNING = 16
 /**
  * What bytes are, by how they begin. An image without its end, or without a size, is broken and counts as none: a provider would refuse
  * it, in this request and in all that follow.
+ *
+ * @param isCut - The bytes are the beginning of more, so no end is looked for.
  */
-export function mediaOf(bytes: Buffer): Media | undefined {
+export function mediaOf(bytes: Buffer, { isCut = false } = {}): Media | undefined {
   const beginning = bytes.toString('latin1', 0, LONGEST_BEGINNING)
   const image = IMAGES.find(({ begins }) => begins.test(beginning))
   if (image) {
-    const size = image.isWhole(bytes) ? sizeOf(bytes, image.size) : undefined
+    const size = isCut || image.isWhole(bytes) ? sizeOf(bytes, image.size) : undefined
     return size && { type: 'image', mediaType: image.mediaType, ...size }
   }
-  const file = FILES.find(({ begins }) => begins.test(beginning))
+  const file = [PDF, ...AUDIO].find(({ begins }) => begins.test(beginning))
   return file && { type: 'file', mediaType: file.mediaType }
 }
 

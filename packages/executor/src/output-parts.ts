@@ -37,7 +37,9 @@ interface Reading {
 export function contentOf(stdout: CapturedOutput, reading: Reading): Content | undefined {
   const { as } = reading.output
   if (as === 'mcp') return mcpContent(stdout, reading)
-  const media = mediaOf(stdout.head) ?? (as === 'file' && stdout.bytes > 0 ? anyFile(stdout.head) : undefined)
+  const seen = mediaOf(stdout.head, { isCut: stdout.omittedBytes > 0 })
+  const media = as === 'file' && stdout.bytes > 0 ? (seen ?? anyFile(stdout.head)) : seen
+  if (as === 'auto' && media?.mediaType.startsWith('audio/')) return undefined
   if (as === 'image' && media?.type !== 'image') return refused('an image', stdout, reading)
   const part = media && stdout.omittedBytes === 0 ? toPart(stdout.head, media, reading) : undefined
   if (part) return { status: 'SUCCESS', parts: [part] }
@@ -47,7 +49,8 @@ export function contentOf(stdout: CapturedOutput, reading: Reading): Content | u
 const TEXT = 'text/plain'
 
 function anyFile(bytes: Buffer): Media {
-  return { type: 'file', mediaType: isUtf8(bytes) ? TEXT : 'application/octet-stream' }
+  const isText = isUtf8(bytes) && !bytes.includes(0)
+  return { type: 'file', mediaType: isText ? TEXT : 'application/octet-stream' }
 }
 
 function toPart(printed: Buffer, media: Media, reading: Reading): ToolPart {
@@ -114,9 +117,11 @@ function mcpContent(stdout: CapturedOutput, reading: Reading): Content {
   return { status: isError ? 'FAILED' : 'SUCCESS', parts }
 }
 
+/** Undefined also for what is nested so deeply that it cannot be written again. */
 function parseJson(json: string): unknown {
   try {
-    return JSON.parse(json)
+    const value: unknown = JSON.parse(json)
+    return JSON.stringify(value) && value
   } catch {
     return undefined
   }

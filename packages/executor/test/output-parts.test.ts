@@ -73,7 +73,8 @@ describe('output: image gives the model the picture that the command prints', ()
   })
 
   test('one that is larger than part_bytes is not sent; a line says where it is', async () => {
-    const bytes = Buffer.concat([png(64, 48), Buffer.alloc(7_100_000)])
+    const picture = png(64, 48)
+    const bytes = Buffer.concat([picture.subarray(0, 60), Buffer.alloc(7_100_000), picture.subarray(60)])
     const { status, parts, observation, path } = await printing(bytes, { output: 'image' })
     expect([status, parts]).toEqual(['SUCCESS', undefined])
     expect(observation).toBe(
@@ -103,15 +104,22 @@ describe('output: file and auto', () => {
     expect(parts).toEqual([{ ...part, bytes: new Uint8Array(Buffer.from(bytes)) }])
   })
 
-  test.each(['auto', 'text'])('%s: text is text', async (output) => {
-    const result = await printing('a picture: PNG\n', { output })
-    expect(result).toMatchObject({ status: 'SUCCESS', observation: 'a picture: PNG\n' })
+  test.each([
+    ['text', 'a picture: PNG\n'],
+    ['auto', 'a picture: PNG\n'],
+    ['auto', 'GIF89a is a format; it begins so.\n'],
+    ['auto', '%PDF- is how a PDF begins.\n'],
+    ['auto', 'ID3 tags are in an MP3.\n'],
+  ])('%s: text is text: %s', async (output, text) => {
+    const result = await printing(text, { output })
+    expect(result).toMatchObject({ status: 'SUCCESS', observation: text })
     expect(result.parts).toBeUndefined()
   })
 
   test.each([
     ['PNG', png(64, 48)],
     ['JPEG', jpeg],
+    ['GIF', gif],
     ['WebP', webp],
   ])('auto: the beginning of a %s, as a killed command leaves it, is not an image', async (_name, bytes) => {
     const { parts = [] } = await printing(bytes.subarray(0, -8), { output: 'auto' })
@@ -218,6 +226,7 @@ describe('output: mcp takes what a tool of the Model Context Protocol returns', 
   test.each([
     ['text', 'hello'],
     ['other JSON', '{"a":1}'],
+    ['deeply nested JSON', `{"content":[],"structuredContent":{"a":${'['.repeat(9999)}${']'.repeat(9999)}}}`],
     ['nothing', ''],
   ])('%s is an error', async (_what, printed) => {
     const { status, observation } = await printing(printed, { output: 'mcp' })
