@@ -187,17 +187,15 @@ test('a run begun on one API goes on on the others, and its records say what was
     'chat',
   ])
   const leftOut = records.map(({ left_out = [] }) =>
-    left_out.map(({ api, iteration }: { api: string; iteration: number }) =>
-      [iteration, api].join(' ').trim(),
-    ),
+    left_out.map(({ api, iteration }: { api: string; iteration: number }) => `${iteration} ${api}`),
   )
   expect(leftOut).toEqual([
     [],
     [],
-    ['chat', 'chat'],
-    ['chat', 'chat'],
-    ['chat', 'chat', '3 responses', '4 responses'],
-    ['chat', 'chat', '3 responses', '4 responses'],
+    ['1 chat', '2 chat'],
+    ['1 chat', '2 chat'],
+    ['1 chat', '2 chat', '3 responses', '4 responses'],
+    ['1 chat', '2 chat', '3 responses', '4 responses'],
     ['3 responses', '4 responses', '5 messages', '6 messages'],
   ])
 })

@@ -110,17 +110,17 @@ describe('a request', () => {
   })
 
   test('does without what other APIs answered, and says so', () => {
-    const items = { api: 'responses', list: [{}, {}], iteration: 4 }
+    const items = { api: 'responses', list: [{}, {}] }
     const { messages, leftOut } = wire([
       user,
-      { role: 'assistant', content: 'Hi.', items },
+      { role: 'assistant', content: 'Hi.', items, iteration: 4 },
       user,
-      { role: 'assistant', content: 'Ho.', reasoning_content: 'Well.' },
+      { role: 'assistant', content: 'Ho.', reasoning_content: 'Well.', iteration: 5 },
       user,
     ])
     expect(leftOut).toEqual([
       { iteration: 4, api: 'responses', items: 2 },
-      { api: 'chat', items: 1 },
+      { iteration: 5, api: 'chat', items: 1 },
     ])
     expect(JSON.stringify(messages)).not.toContain('Well')
   })

@@ -179,10 +179,11 @@ describe('a request', () => {
 
   test('notes what another API answered and this one cannot take; text and calls go', () => {
     const { body: made, leftOut } = bodyOf([
-      { role: 'assistant', content: 'One.', items: { api: 'messages', list: [{}, {}], iteration: 3 } },
+      { role: 'assistant', content: 'One.', items: { api: 'messages', list: [{}, {}] }, iteration: 3 },
       {
         role: 'assistant',
         content: null,
+        iteration: 4,
         reasoning_content: 'Hm.',
         tool_calls: [
           {
@@ -200,7 +201,7 @@ describe('a request', () => {
     ])
     expect(leftOut).toEqual([
       { iteration: 3, api: 'messages', items: 2 },
-      { api: 'chat', items: 2 },
+      { iteration: 4, api: 'chat', items: 2 },
     ])
   })
 
