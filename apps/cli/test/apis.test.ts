@@ -112,6 +112,25 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     expect(shown.stdout.replace(/\n$/, '')).toBe(third?.body)
   })
 
+  test('explains which source of context.yaml broke the cache of the provider, and none where nothing changed', async () => {
+    const server = await serve([calls('say', { text: 'hi' }), { content: 'Done.' }])
+    const llm = { ...APIS[api], base_url: server.baseUrl }
+    const rules = '{ type: file, id: rules, path: "${CWD}/rules.md", prompt_cache: true }'
+    const { run, at, workspace } = await scene(
+      {
+        agent: { tools: TOOLS, llm },
+        files: { 'context.yaml': `sources: [${rules}, { type: journal, prompt_cache: true }]\n` },
+      },
+      { env: { DELTA_API_KEY: 'test-key-not-real' } },
+    )
+    await workspace.write('rules.md', 'Be kind.')
+    await run('-q')
+    const breaks = async () => JSON.parse((await at('context explain', '--json')).stdout).cache_breaks
+    expect(await breaks()).toEqual([])
+    await workspace.write('rules.md', 'Be brief.')
+    expect(await breaks()).toMatchObject([{ iteration: 3, source: 'rules' }])
+  })
+
   test('discards an answer that was cut, asks again, and says so', async () => {
     const before = [{ fault: 'truncated' }, { fault: 'cut' }] as const
     const server = await serve([{ content: 'A long enough answer to be cut in its middle.', before }])
