@@ -365,7 +365,7 @@ test('an endless answer is given up, whole, streamed, or where few bytes unpack 
       code: 'ERR_MODEL_RESPONSE',
       retryable: false,
       message: `${model.baseUrl}/chat/completions sent too much to be an answer. It is longer than 64 MiB. What arrived was discarded.
-Check that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
+Check the base URL, and whether a proxy stands in between.`,
     })
   }
 })
