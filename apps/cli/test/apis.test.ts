@@ -131,6 +131,19 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     expect(await breaks()).toMatchObject([{ iteration: 3, source: 'rules' }])
   })
 
+  test('refuses a call with a number of which digits would be lost, and the model learns how to send it', async () => {
+    const server = await serve([
+      { tool_calls: [{ name: 'say', arguments: '{"text":1234567890123456789}' }] },
+      { content: 'I see.' },
+    ])
+    const { run, events } = await agentWith(APIS[api], server.baseUrl)
+    expect((await run()).stdout).toBe('I see.\n')
+    expect((await events('ACTION_RESULT'))[0]).toMatchObject({
+      status: 'ERROR',
+      observation_content: expect.stringContaining('cannot be passed on exactly; send it as a string'),
+    })
+  })
+
   test('discards an answer that was cut, asks again, and says so', async () => {
     const before = [{ fault: 'truncated' }, { fault: 'cut' }] as const
     const server = await serve([{ content: 'A long enough answer to be cut in its middle.', before }])
