@@ -155,15 +155,9 @@ describe('silence', () => {
     response.once('close', () => clearInterval(beating))
   }
 
-  test.each([
-    ['comments in a stream', 'text/event-stream', ': ping\n\n'],
-    ['empty pieces of a stream', 'text/event-stream', event({ delta: { content: '' } })],
-    ['white space before a whole answer', 'application/json', '\n'],
-  ])('is not ended by signs of life: %s', async (_what, type, piece) => {
-    const answer = (response: ServerResponse) =>
-      beat(response.writeHead(200, { 'content-type': type }), piece)
-    const model = await modelBehind(answer, { timeoutMs: 100 })
-    expect(await failureOf(model.complete(streamed))).toMatchObject({ code: 'ERR_MODEL_TIMEOUT' })
+  test('is not ended by white space before an answer', async () => {
+    const model = await modelBehind((response) => beat(response.writeHead(200), '\n'), { timeoutMs: 100 })
+    expect(await failureOf(model.complete(request))).toMatchObject({ code: 'ERR_MODEL_TIMEOUT' })
   })
 
   test('is not what a long answer is, nor is any wait too long with timeoutMs: 0', async () => {

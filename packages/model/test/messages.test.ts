@@ -385,9 +385,7 @@ describe('a stream', () => {
 test('every string of every block comes back in the next request, in its place', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1 }).filter((said) => said.trim() !== '')
   const any = fc.string({ unit: 'grapheme' })
-  const safe = (_name: string, value: unknown) =>
-    typeof value === 'number' ? Math.trunc(value % 2 ** 53) : value
-  const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value), safe))
+  const json = fc.jsonValue({ maxDepth: 2 })
   const block = fc.oneof(
     fc.record({ type: fc.constant('thinking'), thinking: any, signature: any }),
     fc.record({ type: fc.constant('redacted_thinking'), data: any }),
