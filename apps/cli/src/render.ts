@@ -90,7 +90,9 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'USER_MESSAGE':
       return transcript ? said('bold', '> ', textOf(event.content)) : []
     case 'THOUGHT':
-      return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
+      if (event.tool_calls.length > 0 || transcript) return thought(event, detail)
+      // the answer itself is on stdout
+      return verbose && reasoningIn(event) !== undefined ? thought({ ...event, content: '' }, detail) : []
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)

@@ -114,7 +114,7 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
   const iteration = 'iteration' in event ? event.iteration : ''
   const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
   if (typeof ref !== 'string') return ''
-  const { blocks } = await readInvocation(runDirectory, ref)
+  const blocks = await readSources(runDirectory, ref)
   if (blocks.length === 0) return ''
   const lines = blocks.map(
     ({ source_id: id, messages, bytes, tokens, note }) =>
@@ -123,21 +123,15 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
   return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n`
 }
 
-/** What the record of a request (`llm_invocation_ref`) says of its sources and its API; no sources if it says nothing. */
-export async function readInvocation(
-  runDirectory: string,
-  ref: string,
-): Promise<{ blocks: ContextBlock[]; api: unknown }> {
+/** The sources of a request by its record (`llm_invocation_ref`); none if it says nothing. */
+export async function readSources(runDirectory: string, ref: string): Promise<ContextBlock[]> {
   const path = join(runDirectory, ref)
   try {
-    if (!(await stat(path)).isFile()) return { blocks: [], api: undefined } // reading a pipe would block
-    const { blocks, wire } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown; wire?: unknown }
-    return {
-      blocks: Array.isArray(blocks) ? (blocks as ContextBlock[]) : [],
-      api: Object(wire).api ?? 'chat',
-    }
+    if (!(await stat(path)).isFile()) return [] // reading a pipe would block
+    const { blocks } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown }
+    return Array.isArray(blocks) ? (blocks as ContextBlock[]) : []
   } catch {
-    return { blocks: [], api: undefined } // a run of an old layout has no such record; the transcript does not need it
+    return [] // a run of an old layout has no such record; the transcript does not need it
   }
 }
 

@@ -112,6 +112,38 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     expect(shown.stdout.replace(/\n$/, '')).toBe(third?.body)
   })
 
+  test('explains which source of context.yaml broke the cache of the provider, and none where nothing changed', async () => {
+    const server = await serve([calls('say', { text: 'hi' }), { content: 'Done.' }])
+    const llm = { ...APIS[api], base_url: server.baseUrl }
+    const rules = '{ type: file, id: rules, path: "${CWD}/rules.md", prompt_cache: true }'
+    const { run, at, workspace } = await scene(
+      {
+        agent: { tools: TOOLS, llm },
+        files: { 'context.yaml': `sources: [${rules}, { type: journal, prompt_cache: true }]\n` },
+      },
+      { env: { DELTA_API_KEY: 'test-key-not-real' } },
+    )
+    await workspace.write('rules.md', 'Be kind.')
+    await run('-q')
+    const breaks = async () => JSON.parse((await at('context explain', '--json')).stdout).cache_breaks
+    expect(await breaks()).toEqual([])
+    await workspace.write('rules.md', 'Be brief.')
+    expect(await breaks()).toMatchObject([{ iteration: 3, source: 'rules' }])
+  })
+
+  test('refuses a call with a number of which digits would be lost, and the model learns how to send it', async () => {
+    const server = await serve([
+      { tool_calls: [{ name: 'say', arguments: '{"text":1234567890123456789}' }] },
+      { content: 'I see.' },
+    ])
+    const { run, events } = await agentWith(APIS[api], server.baseUrl)
+    expect((await run()).stdout).toBe('I see.\n')
+    expect((await events('ACTION_RESULT'))[0]).toMatchObject({
+      status: 'ERROR',
+      observation_content: expect.stringContaining('cannot be passed on exactly; send it as a string'),
+    })
+  })
+
   test('discards an answer that was cut, asks again, and says so', async () => {
     const before = [{ fault: 'truncated' }, { fault: 'cut' }] as const
     const server = await serve([{ content: 'A long enough answer to be cut in its middle.', before }])
@@ -187,17 +219,15 @@ test('a run begun on one API goes on on the others, and its records say what was
     'chat',
   ])
   const leftOut = records.map(({ left_out = [] }) =>
-    left_out.map(({ api, iteration }: { api: string; iteration: number }) =>
-      [iteration, api].join(' ').trim(),
-    ),
+    left_out.map(({ api, iteration }: { api: string; iteration: number }) => `${iteration} ${api}`),
   )
   expect(leftOut).toEqual([
     [],
     [],
-    ['chat', 'chat'],
-    ['chat', 'chat'],
-    ['chat', 'chat', '3 responses', '4 responses'],
-    ['chat', 'chat', '3 responses', '4 responses'],
+    ['1 chat', '2 chat'],
+    ['1 chat', '2 chat'],
+    ['1 chat', '2 chat', '3 responses', '4 responses'],
+    ['1 chat', '2 chat', '3 responses', '4 responses'],
     ['3 responses', '4 responses', '5 messages', '6 messages'],
   ])
 })

@@ -137,3 +137,17 @@ test.each([
     })
   }
 })
+
+test.each([
+  [{}, 'DELTA_API_KEY=… (or OPENAI_API_KEY=…)', 'a chat-completions API'],
+  [{ api: 'responses' }, 'DELTA_API_KEY=… (or OPENAI_API_KEY=…)', 'a Responses API'],
+  [ANTHROPIC, 'DELTA_API_KEY=… (or ANTHROPIC_API_KEY=…)', 'a Messages API'],
+])(
+  'without a key a run names the variables for it, and the API of a server that needs none: %j',
+  async (llm, variables, api) => {
+    const { run } = await scene({ agent: { llm: { provider: 'openai', model: 'm', ...llm } } })
+    const { stderr } = await run()
+    expect(stderr).toContain(`put ${variables} into the environment`)
+    expect(stderr).toContain(`any server with ${api} works`)
+  },
+)

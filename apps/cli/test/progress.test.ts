@@ -170,3 +170,13 @@ test('list-runs cuts a long task in the columns that its characters need', async
     ['e\u0301'.repeat(60), `${'x'.repeat(58)}…`, `${'全'.repeat(29)}…`].sort(),
   )
 })
+
+test('run -v into a pipe says what the model reasoned before its answer, and the answer once', async () => {
+  const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' } }
+  const { run } = await served([turn, turn])
+  const { stdout, stderr } = await run('-v')
+  expect(stdout).toBe('It is four.\n')
+  expect(stderr).toMatch(/^1\. ∴ Two and two\. \(\d+ \+ \d+ tokens\)$/m)
+  expect(stderr).not.toContain('It is four.')
+  expect((await run('--new')).stderr).not.toContain('∴')
+})

@@ -123,7 +123,13 @@ export interface CacheBreak {
   message: string
 }
 
-type Compared = Pick<BuiltContext, 'messages' | 'blocks'>
+/** The sources of a request, and what its body says, in the words of any API. */
+interface Compared extends Pick<BuiltContext, 'blocks'> {
+  messages?: unknown
+  input?: unknown
+  prompt?: unknown
+  system?: unknown
+}
 
 /**
  * Compares two requests of one run as a provider's prompt cache does: by their common prefix. Undefined if nothing is lost: the
@@ -152,17 +158,25 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   }
 }
 
-/** The messages without their breakpoints, which move with every request and are not part of what is cached. */
-function textsOf({ messages }: Compared): string[] {
-  return messages.map((message) => JSON.stringify(message, withoutBreakpoint))
+/** The parts of all messages: what one API adds to the message before is another message in another API. */
+function textsOf({ system, messages, input, prompt }: Compared): string[] {
+  const list: unknown = [messages, input, prompt].find(Array.isArray) ?? []
+  const said = [system ? { role: 'system', content: system } : [], list].flat() as { content?: unknown }[]
+  return said.flatMap(({ content, ...rest }) => {
+    const parts: unknown[] = Array.isArray(content) && content.length > 0 ? content : [content]
+    return parts.map((part) => JSON.stringify({ ...rest, content: part }, plain))
+  })
 }
 
-/** A text that ends a cacheable prefix is sent as a list of one part. */
-function withoutBreakpoint(key: string, value: unknown): unknown {
-  if (key === 'prompt_cache' || key === 'prompt_cache_breakpoint') return undefined
-  if (key !== 'content' || !Array.isArray(value) || value.length !== 1) return value
-  const [part] = value as { type?: unknown; text?: unknown }[]
-  return part?.type === 'text' ? part.text : value
+/**
+ * Without breakpoints, which move with every request and are not part of what is cached. A text is a string or a part: some APIs
+ * always have parts, others where a cacheable prefix ends.
+ */
+function plain(key: string, value: unknown): unknown {
+  if (/^(prompt_cache|prompt_cache_breakpoint|cache_control)$/.test(key)) return undefined
+  if (typeof value !== 'object') return value
+  const { type, text, prompt_cache, prompt_cache_breakpoint, cache_control, ...more } = Object(value)
+  return typeof text === 'string' && Object.keys(more).length === 0 ? text : value
 }
 
 /**

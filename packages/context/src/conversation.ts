@@ -5,7 +5,7 @@ import {
   type Thought,
   type ToolCallRecord,
 } from '@delta/journal/runs'
-import type { AssistantMessage, ChatMessage, Content, ProviderItems, ToolCall } from '@delta/model'
+import type { AssistantMessage, ChatMessage, Content, ToolCall } from '@delta/model'
 import { type SizedMessage, sizeMessage } from './size.js'
 
 /** Messages that are kept or dropped together. */
@@ -202,8 +202,8 @@ function assistantMessage(
   idOf: (call: ToolCallRecord) => string,
 ): AssistantMessage {
   const kept = isMap(message) ? message : {}
-  const { tool_calls: keptCalls, items, ...others } = kept
-  const fields = { ...others, ...(areItems(items) && { items: { ...items, iteration } }) }
+  const { tool_calls: keptCalls, ...others } = kept
+  const fields = isMap(message) ? { ...others, iteration } : {}
   const isSilent = content === '' && calls.length > 0
   const text = 'content' in kept ? (kept.content as string | null) : isSilent ? null : content
   if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
@@ -215,10 +215,6 @@ function assistantMessage(
     return { ...more, id: idOf(call), type: 'function', function: called }
   })
   return { ...fields, role: 'assistant', content: text, tool_calls: toolCalls }
-}
-
-function areItems(value: unknown): value is ProviderItems {
-  return isMap(value) && typeof value.api === 'string' && Array.isArray(value.list)
 }
 
 /** A tool's name in a form that every server accepts: a model may invent any name. */

@@ -29,7 +29,7 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
  * because another provider may be asked.
  */
 function sentOf(message: ChatMessage): unknown {
-  const { items, is_error, prompt_cache, content, ...rest } = message
+  const { items, iteration, is_error, prompt_cache, content, ...rest } = message
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
   const plain = { ...rest, content: texts }
   const list = message.role === 'assistant' ? message.items?.list : undefined

@@ -323,18 +323,22 @@ test('images of the last results are left out first to stay within the budget, w
   )
 })
 
-test('a breakpoint that moves on with the conversation breaks no cache, and a changed source before it does', async () => {
-  const { build } = await placeWith()
-  const run = history()
-  run.user('Go.')
-  const sources = (rules: string) => [text(rules, { id: 'rules', prompt_cache: true }), JOURNAL]
-  const before = await build({ sources: sources('Rules.') }, { journalPath: run.events })
-  run.iteration('I look.', 'a')
-  const options = { journalPath: run.events }
-  expect(findCacheBreak(before, await build({ sources: sources('Rules.') }, options))).toBeUndefined()
-  const recorded = toWire('chat', { messages: before.messages }).body.messages as ChatMessage[] // as a request holds them
-  const changed = await build({ sources: sources('Rulez.') }, options)
-  const same = Buffer.byteLength('{"role":"system","content":"Rule')
-  for (const messages of [before.messages, recorded])
-    expect(findCacheBreak({ ...before, messages }, changed)).toMatchObject({ source: 'rules', byte: same })
-})
+test.each(['chat', 'responses', 'messages'] as const)(
+  'on %s a breakpoint that moves on with the conversation breaks no cache, and a changed source before it does',
+  async (api) => {
+    const { build } = await placeWith()
+    const run = history()
+    run.user('Go.')
+    const sources = (rules: string) => [text(rules, { id: 'rules', prompt_cache: true }), JOURNAL]
+    const asked = ({ messages, blocks }: BuiltContext) => ({ ...toWire(api, { messages }).body, blocks })
+    const before = asked(await build({ sources: sources('Rules.') }, { journalPath: run.events }))
+    run.iteration('I look.', 'a')
+    const options = { journalPath: run.events }
+    expect(
+      findCacheBreak(before, asked(await build({ sources: sources('Rules.') }, options))),
+    ).toBeUndefined()
+    const changed = asked(await build({ sources: sources('Rulez.') }, options))
+    const same = Buffer.byteLength('{"role":"system","content":"Rule')
+    expect(findCacheBreak(before, changed)).toMatchObject({ source: 'rules', byte: same })
+  },
+)

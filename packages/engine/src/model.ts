@@ -16,6 +16,7 @@ import type { OpenAiModelOptions } from '@delta/model/openai'
 import { EngineError } from './errors.js'
 import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
+import { apiOf } from './request.js'
 
 /** Makes the model of one run. A model that is a command gets the environment of the run's commands. */
 export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
@@ -74,20 +75,19 @@ async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModel
   return openAiModel({ ...options, api })
 }
 
-function noKey(
-  { provider, apiKeyEnv }: Agent['llm'],
-  { DELTA_PARENT_RUN: parent }: NodeJS.ProcessEnv,
-): string {
+function noKey(llm: Agent['llm'], { DELTA_PARENT_RUN: parent }: NodeJS.ProcessEnv): string {
+  const { provider, apiKeyEnv } = llm
   const usual = provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
-  const api = provider === 'anthropic' ? 'Messages' : 'chat-completions'
   if (parent)
     return `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
 Add to that tool: pass_env: [${apiKeyEnv ?? (provider === 'anthropic' ? usual : 'DELTA_API_KEY')}]. A tool whose command is "delta run" itself needs no pass_env.`
   const key = apiKeyEnv === undefined ? `DELTA_API_KEY=… (or ${usual}=…)` : `${apiKeyEnv}=…`
   return `No API key and no base URL for the model. Choose one of these:
   a key             put ${key} into the environment or the agent's .env
-  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a ${api} API works`
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; any server with a ${API_NAMES[apiOf(llm)]} API works`
 }
+
+const API_NAMES = { chat: 'chat-completions', responses: 'Responses', messages: 'Messages' }
 
 /** A longer response is truncated, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024

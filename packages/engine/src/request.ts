@@ -137,7 +137,7 @@ async function build(
 }
 
 /** The API of the agent's provider. Scripts and commands are asked in the words of a chat. */
-function apiOf({ provider, api = 'chat' }: Agent['llm']): Api {
+export function apiOf({ provider, api = 'chat' }: Agent['llm']): Api {
   if (provider === 'anthropic') return 'messages'
   return provider === 'openai' ? api : 'chat'
 }

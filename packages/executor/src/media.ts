@@ -37,7 +37,10 @@ const IMAGES = [
     mediaType: 'image/webp',
     begins: /^RIFF.{4}WEBPVP8/s,
     size: WEBP,
-    isWhole: (bytes: Buffer) => bytes.length >= Math.max(bytes.readUInt32LE(4) + 8, 20),
+    isWhole: (bytes: Buffer) => {
+      const length = bytes.readUInt32LE(4)
+      return length > 0 && length + 8 <= bytes.length
+    },
   },
 ]
 

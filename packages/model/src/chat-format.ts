@@ -62,9 +62,9 @@ function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): 
 
 /** A message of ours without what the API does not know. The order of its fields stays. */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
-  const { items, is_error: _error, prompt_cache, ...rest } = message
+  const { items: _items, iteration: _iteration, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
-  if (message.role === 'assistant') noteItems(message.items, mapping)
+  if (message.role === 'assistant') noteItems(message, mapping)
   if (message.role === 'assistant') return rest // with the provider's own fields, such as its reasoning
   if (message.role !== 'tool') return { ...rest, content: contentOf(message, toPart) }
   const content = typeof message.content === 'string' ? message.content : message.content.map(asText)

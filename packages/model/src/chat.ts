@@ -3,7 +3,7 @@ export type Api = 'chat' | 'responses' | 'messages'
 
 /**
  * A conversation's messages, spelled as OpenAI's chat completions spell them, whichever API they came from. Unknown fields are
- * kept and sent. `items`, `is_error` and `prompt_cache` are ours: no API gets them as they are.
+ * kept and sent. `items`, `iteration`, `is_error` and `prompt_cache` are ours: no API gets them as they are.
  */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
@@ -59,6 +59,8 @@ export interface AssistantMessage extends CacheBreakpoint {
   tool_calls?: ToolCall[]
   /** The whole answer as its API gave it, which goes back to that API unchanged. */
   items?: ProviderItems
+  /** The iteration of the run that the answer belongs to. */
+  iteration?: number
   /** Reasoning, and other fields that the provider expects to get back. */
   [field: string]: unknown
 }
@@ -67,8 +69,6 @@ export interface AssistantMessage extends CacheBreakpoint {
 export interface ProviderItems {
   api: string
   list: readonly unknown[]
-  /** The iteration of the run that the answer belongs to. */
-  iteration?: number
 }
 
 /** A tool result, which answers the tool call with this id. */

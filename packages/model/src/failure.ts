@@ -297,7 +297,7 @@ export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
   const { code, message } = describe(cause)
   if (code === TOO_LONG)
     return unusable(
-      `${url} sent too much to be an answer. ${(cause as Error).message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
+      `${url} sent too much to be an answer. ${(cause as Error).message} What arrived was discarded.\nCheck the base URL, and whether a proxy stands in between.`,
       { retryable: false, cause },
     )
   const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`

@@ -8,7 +8,6 @@ import type {
   ContentPart,
   LeftOut,
   ModelDelta,
-  ProviderItems,
 } from './chat.js'
 import { ModelError } from './errors.js'
 import { type Fields, isObject } from './response.js'
@@ -139,7 +138,7 @@ export function ownItems(message: AssistantMessage, origin: Origin, mapping: Map
     if (calls.length === tool_calls.length)
       return { list, calls: new Map(tool_calls.map(({ id }, index) => [id, calls[index] ?? {}])) }
   }
-  noteItems(items, mapping)
+  noteItems(message, mapping)
   return { calls: new Map() }
 }
 
@@ -150,18 +149,26 @@ export interface Origin {
 }
 
 /** Notes the items of an answer that an API does without. */
-export function noteItems(items: ProviderItems | undefined, mapping: Mapping): void {
-  if (Array.isArray(items?.list)) note(String(items.api), items.list.length, items, mapping)
+export function noteItems({ items, iteration }: AssistantMessage, mapping: Mapping): void {
+  if (Array.isArray(items?.list)) note(String(items.api), items.list.length, iteration, mapping)
 }
 
 function noteFields(message: AssistantMessage, mapping: Mapping): void {
-  const { role: _, content: _c, tool_calls = [], items, prompt_cache: _p, name: _n, ...own } = message
+  const {
+    role: _,
+    content: _c,
+    tool_calls = [],
+    items: _i,
+    iteration,
+    prompt_cache: _p,
+    name: _n,
+    ...own
+  } = message
   const ofCalls = tool_calls.map(({ id: _id, type: _t, function: _f, ...rest }) => rest)
   const kept = [own, ...ofCalls].flatMap((fields) => Object.values(fields)).filter((value) => value != null)
-  note('chat', kept.length, items, mapping)
+  note('chat', kept.length, iteration, mapping)
 }
 
-function note(api: string, count: number, origin: ProviderItems | undefined, { leftOut }: Mapping): void {
-  const iteration = origin?.iteration
+function note(api: string, count: number, iteration: number | undefined, { leftOut }: Mapping): void {
   if (count > 0) leftOut.push({ ...(iteration !== undefined && { iteration }), api, items: count })
 }

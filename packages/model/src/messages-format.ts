@@ -30,7 +30,6 @@ import {
   checkDepth,
   type Fields,
   fieldsOf,
-  holdsLargeNumber,
   isObject,
   malformed,
   messageWith,
@@ -210,14 +209,15 @@ const REASONS: Readonly<Record<string, string>> = {
 function checkBlock(block: unknown): void {
   if (!isObject(block) || typeof block.type !== 'string') throw notMessage('a block of it has no type', block)
   if (block.type === 'text' && typeof block.text !== 'string') throw notMessage('a text is no string', block)
-  if (holdsLargeNumber(block))
-    throw notMessage('it holds a number beyond 2^53, of which digits are lost when it is read', block)
   if (block.type !== 'tool_use') return
   if (typeof block.id !== 'string' || typeof block.name !== 'string')
     throw notMessage('a call has no id or no name', block)
 }
 
-/** Input that is no object stays as it was written, so that the call is refused. */
+/**
+ * Input that is no object stays as it was written, so that the call is refused. A number beyond 2^53 lost digits when it was read; a
+ * call with one is refused, too, and the model can send it as a string.
+ */
 function callOf({ id, name, input }: Fields): ToolCall {
   const text = typeof input === 'string' ? input : JSON.stringify(input ?? {})
   return { id: String(id), type: 'function', function: { name: String(name), arguments: text } }

@@ -201,12 +201,6 @@ export function malformed(what: string, said: unknown, expected = 'a chat comple
   return unusable(`The answer is not ${expected}: ${what}. It says: ${text}`)
 }
 
-/** Whether digits of a number were lost when it was read, so that it would not come back as it was. */
-export function holdsLargeNumber(value: unknown): boolean {
-  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsLargeNumber)
-}
-
 const MAX_DEPTH = 200
 
 /**

@@ -25,7 +25,6 @@ import {
   checkDepth,
   type Fields,
   fieldsOf,
-  holdsLargeNumber,
   isObject,
   malformed,
   messageWith,
@@ -106,8 +105,6 @@ function read(value: unknown): ChatResponse {
   if (!isObject(value) || !Array.isArray(value.output)) throw notResponse('it has no list "output"', value)
   const { status = 'completed', output } = value
   if (status !== 'completed' && status !== 'incomplete') throw notResponse(`its status is "${status}"`, value)
-  if (holdsLargeNumber(output))
-    throw notResponse('its output holds a number beyond 2^53, which would not come back as it was', value)
   const list: unknown[] = replaceLoneSurrogates(output.map(spellArguments))
   const calls = list.filter(isCall).map(readCall)
   const message = messageWith({ api: ORIGIN.api, list }, textOf(list), calls)

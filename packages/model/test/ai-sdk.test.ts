@@ -88,7 +88,8 @@ describe.each([3, 4] as const)('a model of version %i of the AI SDK', (version) 
       role: 'assistant',
       content: 'So.',
       tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{"far":true}' } }],
-      items: { api: 'messages', list: [{ type: 'thinking', thinking: 'Hm.' }], iteration: 3 },
+      items: { api: 'messages', list: [{ type: 'thinking', thinking: 'Hm.' }] },
+      iteration: 3,
     }
     const wire = fromAiSdk(versions[version]('http://127.0.0.1:9/v1')).toWire?.({ messages: [message] })
     expect(wire).toMatchObject({ api: 'ai-sdk', leftOut: [{ iteration: 3, api: 'messages', items: 1 }] })

@@ -12,7 +12,7 @@ import {
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type AnthropicModelOptions, anthropicModel } from '../src/anthropic.js'
-import { type ChatMessage, type ChatRequest, type ModelDelta, retryDelayMs } from '../src/index.js'
+import { type ChatRequest, retryDelayMs } from '../src/index.js'
 import { failureOf, STREAM } from './server.js'
 
 const request: ChatRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Go.' }] }
@@ -41,49 +41,6 @@ const turn: ScriptedTurn = {
   message: { reasoning_content: 'Let me think about it.' },
   tool_calls: [{ name: 'a', arguments: { text: 'x y z' } }, { name: 'b' }],
 }
-
-test('a streamed answer equals one that is not streamed', async () => {
-  const { model } = await start([turn])
-  const heard: ModelDelta[] = []
-  const whole = await model.complete(request)
-  const pieces = await model.complete(streamed, { onDelta: (delta) => heard.push(delta) })
-  expect(pieces).toEqual(whole)
-  expect(whole).toMatchObject({
-    finishReason: 'tool_calls',
-    model: 'm',
-    usage: { input_tokens: expect.any(Number) },
-  })
-  expect(heard.length).toBeGreaterThan(6)
-  expect(heard.map(({ content }) => content ?? '').join('')).toBe('Three short words.')
-  expect(heard.map(({ reasoning }) => reasoning ?? '').join('')).toBe('Let me think about it.')
-})
-
-test('ten rounds with parallel calls and signed thinking are accepted by a server that checks signatures and ids', async () => {
-  const rounds: ScriptedTurn[] = Array.from({ length: 10 }, (_, number) => ({
-    ...(number % 2 === 0 ? { content: `Round ${number}: {{last_observation}}` } : {}),
-    message: { reasoning_content: `  Thought ${number}.\n` },
-    tool_calls: [
-      { name: 'a', arguments: { number } },
-      { name: 'b', arguments: { text: 'ä "€"' } },
-    ],
-  }))
-  const { model, server } = await start([...rounds, { content: 'Last: {{last_observation}}' }])
-  const messages: ChatMessage[] = [{ role: 'system', content: 'S' }, ...request.messages]
-  for (let round = 0; ; round++) {
-    const { message } = await model.complete({ ...request, stream: round % 3 > 0, messages })
-    if (!message.tool_calls) {
-      expect(message.content).toBe('Last: seen 9-1')
-      break
-    }
-    // the conversation has ids of its own
-    const calls = message.tool_calls.map((call, index) => ({ ...call, id: `${round}-${index}` }))
-    messages.push({ ...message, tool_calls: calls })
-    for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: `seen ${id}\n` })
-  }
-  expect(server.requests().map(({ problem, outcome }) => problem ?? outcome)).toEqual(
-    Array(11).fill('answer'),
-  )
-})
 
 test('what is sent is the body of toWire byte for byte, under our name, at /v1/messages', async () => {
   const { model, server } = await start([{ content: 'Hi.' }], { apiKey: 'sk-ant-0123456789' })
@@ -188,24 +145,6 @@ describe('a stream', () => {
     const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body })
     return (await answer.text()).split(/(?<=\n\n)/)
   }
-
-  test('cut after any event is an error, and nothing of it is an answer', async () => {
-    const events = await stream()
-    let count = 0
-    const model = await modelBehind((response) => {
-      response.writeHead(200, STREAM)
-      response.end(events.slice(0, count).join(''))
-    })
-    for (; count < events.length; count++) {
-      const { code, retryable, message } = await failureOf(model.complete(streamed))
-      expect([code, retryable, message]).toEqual([
-        'ERR_MODEL_RESPONSE',
-        true,
-        expect.stringContaining('no message_stop came'),
-      ])
-    }
-    expect((await model.complete(streamed)).message.content).toBe('Three short words.')
-  })
 
   test.each([
     ['overloaded_error', 'ERR_MODEL_SERVER', true],

@@ -155,15 +155,9 @@ describe('silence', () => {
     response.once('close', () => clearInterval(beating))
   }
 
-  test.each([
-    ['comments in a stream', 'text/event-stream', ': ping\n\n'],
-    ['empty pieces of a stream', 'text/event-stream', event({ delta: { content: '' } })],
-    ['white space before a whole answer', 'application/json', '\n'],
-  ])('is not ended by signs of life: %s', async (_what, type, piece) => {
-    const answer = (response: ServerResponse) =>
-      beat(response.writeHead(200, { 'content-type': type }), piece)
-    const model = await modelBehind(answer, { timeoutMs: 100 })
-    expect(await failureOf(model.complete(streamed))).toMatchObject({ code: 'ERR_MODEL_TIMEOUT' })
+  test('is not ended by white space before an answer', async () => {
+    const model = await modelBehind((response) => beat(response.writeHead(200), '\n'), { timeoutMs: 100 })
+    expect(await failureOf(model.complete(request))).toMatchObject({ code: 'ERR_MODEL_TIMEOUT' })
   })
 
   test('is not what a long answer is, nor is any wait too long with timeoutMs: 0', async () => {
@@ -371,7 +365,7 @@ test('an endless answer is given up, whole, streamed, or where few bytes unpack 
       code: 'ERR_MODEL_RESPONSE',
       retryable: false,
       message: `${model.baseUrl}/chat/completions sent too much to be an answer. It is longer than 64 MiB. What arrived was discarded.
-Check that the base URL is that of a chat-completions API, and whether a proxy stands in between.`,
+Check the base URL, and whether a proxy stands in between.`,
     })
   }
 })

@@ -110,17 +110,17 @@ describe('a request', () => {
   })
 
   test('does without what other APIs answered, and says so', () => {
-    const items = { api: 'responses', list: [{}, {}], iteration: 4 }
+    const items = { api: 'responses', list: [{}, {}] }
     const { messages, leftOut } = wire([
       user,
-      { role: 'assistant', content: 'Hi.', items },
+      { role: 'assistant', content: 'Hi.', items, iteration: 4 },
       user,
-      { role: 'assistant', content: 'Ho.', reasoning_content: 'Well.' },
+      { role: 'assistant', content: 'Ho.', reasoning_content: 'Well.', iteration: 5 },
       user,
     ])
     expect(leftOut).toEqual([
       { iteration: 4, api: 'responses', items: 2 },
-      { api: 'chat', items: 1 },
+      { iteration: 5, api: 'chat', items: 1 },
     ])
     expect(JSON.stringify(messages)).not.toContain('Well')
   })
@@ -259,7 +259,6 @@ describe('an answer', () => {
     [answer([null]), 'a block of it has no type'],
     [answer([{ type: 'text', text: 1 }]), 'a text is no string'],
     [answer([{ type: 'tool_use', id: 'a', input: {} }]), 'a call has no id or no name'],
-    [answer([use('a', { id: 2 ** 53 })]), 'a number beyond 2^53'],
     [answer([text('x')], 'tool_use'), 'its stop_reason is "tool_use"'],
   ])('that cannot be used is an error: %j', (raw, message) => {
     const expected = {
@@ -386,9 +385,7 @@ describe('a stream', () => {
 test('every string of every block comes back in the next request, in its place', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1 }).filter((said) => said.trim() !== '')
   const any = fc.string({ unit: 'grapheme' })
-  const safe = (_name: string, value: unknown) =>
-    typeof value === 'number' ? Math.trunc(value % 2 ** 53) : value
-  const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value), safe))
+  const json = fc.jsonValue({ maxDepth: 2 })
   const block = fc.oneof(
     fc.record({ type: fc.constant('thinking'), thinking: any, signature: any }),
     fc.record({ type: fc.constant('redacted_thinking'), data: any }),

@@ -4,7 +4,7 @@ import type { ScriptedTurn, ServerScript } from '@delta/testkit'
 import fc from 'fast-check'
 import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { describe, expect, test } from 'vitest'
-import type { ChatMessage, ChatRequest, ModelDelta, ToolMessage } from '../src/index.js'
+import type { ChatMessage, ChatRequest, ToolMessage } from '../src/index.js'
 import { reasoningOf } from '../src/response.js'
 import { fromWire, toWire } from '../src/wire.js'
 import { failureOf, modelBehind, request, STREAM, start, streamed } from './server.js'
@@ -179,10 +179,11 @@ describe('a request', () => {
 
   test('notes what another API answered and this one cannot take; text and calls go', () => {
     const { body: made, leftOut } = bodyOf([
-      { role: 'assistant', content: 'One.', items: { api: 'messages', list: [{}, {}], iteration: 3 } },
+      { role: 'assistant', content: 'One.', items: { api: 'messages', list: [{}, {}] }, iteration: 3 },
       {
         role: 'assistant',
         content: null,
+        iteration: 4,
         reasoning_content: 'Hm.',
         tool_calls: [
           {
@@ -200,7 +201,7 @@ describe('a request', () => {
     ])
     expect(leftOut).toEqual([
       { iteration: 3, api: 'messages', items: 2 },
-      { api: 'chat', items: 2 },
+      { iteration: 4, api: 'chat', items: 2 },
     ])
   })
 
@@ -247,7 +248,6 @@ describe('an answer', () => {
   test.each([
     [{ output: 'x' }, 'it has no list "output"'],
     [{ output: [], status: 'cancelled' }, 'its status is "cancelled"'],
-    [{ output: [{ n: 2 ** 53 }] }, 'a number beyond 2^53'],
     [{ output: [{ ...call('c'), name: 1 }] }, 'a function_call lacks its call_id, name or arguments'],
   ])('%j is none', (value, said) => {
     expect(() => fromWire('responses', value)).toThrow(said)
@@ -266,9 +266,7 @@ test('every item comes back as it was, in order, among foreign ones; results hav
   const item = fc.oneof(
     fc.array(text, { maxLength: 3 }).map((texts) => message(...texts)),
     text.map((encrypted_content) => ({ ...reasoning, encrypted_content })),
-    fc
-      .record({ type: fc.constant('unheard_of'), value: fc.jsonValue() })
-      .filter((value) => !/\d{16}|e\+/.test(JSON.stringify(value))),
+    fc.record({ type: fc.constant('unheard_of'), value: fc.jsonValue() }),
     fc.tuple(text, text).map(([name, said]) => ({ ...call('', name, said), isCall: true })),
   )
   const turn = fc.record({
@@ -335,69 +333,6 @@ test('every item comes back as it was, in order, among foreign ones; results hav
 })
 
 describe('over HTTP', () => {
-  const turn: ScriptedTurn = {
-    content: 'I will look.',
-    message: { reasoning_content: 'Let me see.' },
-    tool_calls: [
-      { name: 'a', arguments: { n: 1 } },
-      { name: 'b', arguments: '{"broken' },
-    ],
-  }
-
-  test('an answer is the same streamed or not, and its text and reasoning are heard', async () => {
-    const { model } = await startResponses([turn])
-    const heard: ModelDelta[] = []
-    const answered = await model.complete(streamed, { onDelta: (delta) => heard.push(delta) })
-    expect(await model.complete(request)).toEqual(answered)
-    expect(heard.map(({ reasoning: text = '' }) => text).join('')).toBe('Let me see.')
-    expect(heard.map(({ content = '' }) => content).join('')).toBe('I will look.')
-    expect(answered.message.items?.list).toHaveLength(4)
-  })
-
-  test.each([true, false])(
-    'after ten rounds of parallel calls every item is what was answered, streamed: %s',
-    async (stream) => {
-      const { server, model } = await startResponses([
-        { ...turn, times: 10 },
-        { content: 'It said {{last_observation}}.' },
-      ])
-      const messages: ChatMessage[] = [...request.messages]
-      const answered: unknown[] = []
-      for (let round = 1; round <= 11; round++) {
-        const asked = { model: 'm', messages, stream }
-        const bytes = Buffer.from(JSON.stringify(model.toWire?.(asked).body))
-        const { message: said, raw } = await model.complete(asked, { bytes })
-        expect(server.requests().at(-1)?.body).toBe(bytes.toString())
-        answered.push(...(raw as { output: unknown[] }).output)
-        const calls = (said.tool_calls ?? []).map((each, at) => ({ ...each, id: `renamed_${round}_${at}` }))
-        messages.push({ ...said, ...(calls.length > 0 && { tool_calls: calls }) })
-        for (const { id } of calls)
-          messages.push({ role: 'tool', tool_call_id: id, content: `seen ${round}` })
-      }
-      expect(messages.at(-1)?.content).toBe('It said seen 10.')
-      const input = model.toWire?.({ messages }).body.input as { type?: string; id?: string }[]
-      expect(input.filter(({ id }) => id !== undefined)).toEqual(answered)
-      expect(server.requests().every(({ outcome }) => outcome === 'answer')).toBe(true)
-    },
-  )
-
-  test('a stream that is cut after any event, or in the middle of one, is an error', async () => {
-    const { server } = await startResponses([turn])
-    const asked = JSON.stringify(toWire('responses', streamed).body)
-    const whole = await (await fetch(`${server.baseUrl}/responses`, { method: 'POST', body: asked })).text()
-    const ends = [...whole.matchAll(/\n\n/g)].map(({ index }) => index + 2).slice(0, -1)
-    const last = ends.at(-1) ?? 0
-    for (const end of [0, ...ends, 1, 50, last + 20, whole.length - 20]) {
-      const model = await behind((response) => response.writeHead(200, STREAM).end(whole.slice(0, end)))
-      expect(await failureOf(model.complete(streamed))).toMatchObject({
-        code: 'ERR_MODEL_RESPONSE',
-        retryable: true,
-      })
-    }
-    const kept = await behind((response) => response.writeHead(200, STREAM).end(whole))
-    expect((await kept.complete(streamed)).message.content).toBe('I will look.')
-  })
-
   test('the items of a stream count where its last event has none, as some servers send it', async () => {
     const events = [
       { type: 'response.output_item.done', output_index: 0, item: message('Hello.') },

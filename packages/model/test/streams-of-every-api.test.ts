@@ -5,7 +5,7 @@ import { startScriptedServer } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readAnswer, startIdleTimer } from '../src/answer.js'
 import { anthropicModel } from '../src/anthropic.js'
-import { type ChatResponse, isModelError } from '../src/index.js'
+import { type ChatResponse, isModelError, type ModelDelta } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
 import { FORMATS, toWire } from '../src/wire.js'
 import { failureOf, STREAM } from './server.js'
@@ -82,10 +82,24 @@ function breakOff() {
 }
 
 describe.each(APIS)('a streamed answer of %s', (api) => {
+  test('is the one that is not streamed, and its text and reasoning are heard in pieces', async () => {
+    await using server = await startScriptedServer([TURN])
+    const model = MODELS[api]({ baseUrl: server.baseUrl })
+    const heard: ModelDelta[] = []
+    const answer = await model.complete(streamed, { onDelta: (delta) => heard.push(delta) })
+    const raw = api === 'chat' ? { raw: answer.raw } : {} // the calls of a streamed one are numbered
+    expect({ ...(await model.complete(request)), ...raw }).toEqual(answer)
+    expect(answer).toMatchObject({ finishReason: 'tool_calls', model: 'm', usage: expect.any(Object) })
+    expect(heard.length).toBeGreaterThan(6)
+    expect(heard.map(({ content = '' }) => content).join('')).toBe(TURN.content)
+    expect(heard.map(({ reasoning = '' }) => reasoning).join('')).toBe(TURN.message.reasoning_content)
+  })
+
   test.each([
-    ['ends after any', 1, undefined],
-    ['breaks after each seventh', 7, breakOff],
-  ])('that %s of its bytes is whole, or an error', async (_how, step, end) => {
+    ['ends after any', 1, undefined, 'ERR_MODEL_RESPONSE'],
+    ['breaks after each seventh', 7, breakOff, 'ERR_MODEL_CONNECTION'],
+  ])('that %s of its bytes is whole, or an error', async (_how, step, end, code) => {
+    const failed = (error: unknown) => void expect(error).toMatchObject({ code, retryable: true })
     const bytes = Buffer.from((await eventsOf(api)).join(''))
     const whole = await read(api, bytes)
     expect(whole.message.content).toBe(TURN.content)

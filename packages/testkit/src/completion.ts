@@ -120,8 +120,14 @@ export function finishReason(turn: AnswerTurn): string {
 function usageOf(turn: AnswerTurn, request: ScriptRequest, index: number): object {
   if (turn.usage) return turn.usage
   const prompt = estimateTokens(request.messages)
-  const completion = estimateTokens(answerMessage(turn, request, index))
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+  const message = answerMessage(turn, request, index)
+  const completion = estimateTokens(message)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    completion_tokens_details: { reasoning_tokens: estimateTokens(message.reasoning_content) },
+    total_tokens: prompt + completion,
+  }
 }
 
 /** A quarter of the characters of a JSON value. */

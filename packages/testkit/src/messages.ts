@@ -60,6 +60,8 @@ function messageOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fie
   const input_tokens = estimateTokens(request.messages)
   const output_tokens = estimateTokens(content)
   const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+  const thinking_tokens = estimateTokens(content.find(({ type }) => type === 'thinking')?.thinking)
+  const counted = { input_tokens, ...cached, output_tokens, output_tokens_details: { thinking_tokens } }
   return {
     id: `msg_${index + 1}`,
     type: 'message',
@@ -68,7 +70,7 @@ function messageOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fie
     content,
     stop_reason: STOP_REASONS[reason] ?? reason,
     stop_sequence: null,
-    ...(usage === null ? {} : { usage: usage ?? { input_tokens, ...cached, output_tokens } }),
+    ...(usage === null ? {} : { usage: usage ?? counted }),
   }
 }
 
@@ -106,7 +108,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 
 function events(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
   const { content, stop_reason, stop_sequence, usage, ...envelope } = messageOf(turn, request, index)
-  const { output_tokens, ...counts } = (usage ?? {}) as Fields
+  const { output_tokens, output_tokens_details, ...counts } = (usage ?? {}) as Fields
   const begun = usage ? { usage: { ...counts, output_tokens: 1 } } : {}
   const message = { ...envelope, content: [], stop_reason: null, stop_sequence: null, ...begun }
   return [
@@ -116,7 +118,7 @@ function events(turn: AnswerTurn, request: ScriptRequest, index: number): string
     {
       type: 'message_delta',
       delta: { stop_reason, stop_sequence },
-      ...(usage ? { usage: { output_tokens } } : {}),
+      ...(usage ? { usage: { output_tokens, output_tokens_details } } : {}),
     },
     { type: 'message_stop' },
   ].map(namedEvent)

@@ -47,21 +47,15 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
 
     const visit = visits.get(key) ?? 0
     visits.set(key, visit + 1)
+    const asked = { dialect, request: parsed, index }
     const fault = isFault(turn) ? turn : turn.before?.[visit]
-    if (fault) return planFault(fault, index, dialect)
-    return {
-      outcome: 'answer',
-      turn: index,
-      send: (response) => answer(turn as AnswerTurn, { dialect, request: parsed, index }, response),
-    }
+    if (fault) return planFault(fault, isFault(turn) ? NEVER_HEARD : turn, asked)
+    return { outcome: 'answer', turn: index, send: (response) => answer(turn as AnswerTurn, asked, response) }
   }
 
-  async function answer(turn: AnswerTurn, { dialect, request, index }: Asked, response: ServerResponse) {
+  async function answer(turn: AnswerTurn, asked: Asked, response: ServerResponse) {
     if (turn.hold !== undefined) await wait(turn.hold)
-    const parts = request.stream
-      ? dialect.events(turn, request, index)
-      : halves(dialect.body(turn, request, index))
-    response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
+    const parts = beginAnswer(turn, asked, response)
     if (turn.holdMidway !== undefined) {
       const middle = Math.ceil(parts.length / 2)
       for (const part of parts.splice(0, middle)) response.write(part)
@@ -78,9 +72,29 @@ interface Asked {
   readonly index: number
 }
 
-function planFault(fault: Fault, turn: number, dialect: Dialect): Plan {
+/** Sets the content type, and returns the body in pieces: the events of a stream, or two halves. */
+function beginAnswer(
+  turn: AnswerTurn,
+  { dialect, request, index }: Asked,
+  response: ServerResponse,
+): string[] {
+  response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
+  return request.stream ? dialect.events(turn, request, index) : halves(dialect.body(turn, request, index))
+}
+
+/** What a fault cuts that has no answer behind it. */
+const NEVER_HEARD: AnswerTurn = { content: 'Nobody hears this to its end.' }
+
+function planFault(fault: Fault, turn: AnswerTurn, asked: Asked): Plan {
   const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
-  return { outcome, turn, send: (response) => sendFault(fault, dialect, response) }
+  return {
+    outcome,
+    turn: asked.index,
+    send: (response) =>
+      'status' in fault
+        ? sendError(fault, asked.dialect, response)
+        : BY_NAME[fault.fault](response, () => beginAnswer(turn, asked, response).join('')),
+  }
 }
 
 function planFailure(outcome: string, failure: Failure, dialect: Dialect): Plan {
@@ -115,7 +129,7 @@ function exhausted(index: number, length: number): Failure {
   }
 }
 
-function halves(text: string): string[] {
+function halves(text: string): [string, string] {
   const middle = Math.ceil(text.length / 2)
   return [text.slice(0, middle), text.slice(middle)]
 }
@@ -133,11 +147,11 @@ function sendFailure(failure: Failure, dialect: Dialect, response: ServerRespons
   response.end(JSON.stringify(dialect.error(failure)))
 }
 
-function sendFault(fault: Fault, dialect: Dialect, response: ServerResponse): void {
-  if ('fault' in fault) {
-    BY_NAME[fault.fault](response)
-    return
-  }
+function sendError(
+  fault: Extract<Fault, { status: number }>,
+  dialect: Dialect,
+  response: ServerResponse,
+): void {
   if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter)
   for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value)
   if (fault.body !== undefined) {
@@ -149,22 +163,21 @@ function sendFault(fault: Fault, dialect: Dialect, response: ServerResponse): vo
   sendFailure({ status, message, ...(code === undefined ? {} : { code }) }, dialect, response)
 }
 
-const HALF_A_BODY =
-  '{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist'
 const WEB_PAGE =
   '<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body>Please log in.</body></html>\n'
 
-const BY_NAME: Record<FaultName, (response: ServerResponse) => void> = {
+/** `begin` sets the content type of the answer, and returns its body. */
+const BY_NAME: Record<FaultName, (response: ServerResponse, begin: () => string) => void> = {
   reset: (response) => {
     response.socket?.resetAndDestroy()
   },
-  truncated: (response) => {
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(HALF_A_BODY)
+  truncated: (response, begin) => {
+    response.end(halves(begin())[0])
   },
-  cut: (response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': HALF_A_BODY.length * 2 })
-    response.write(HALF_A_BODY, () => response.destroy())
+  cut: (response, begin) => {
+    const body = begin()
+    response.setHeader('content-length', Buffer.byteLength(body))
+    response.write(halves(body)[0], () => response.destroy())
   },
   html: (response) => {
     response.writeHead(200, { 'content-type': 'text/html' })

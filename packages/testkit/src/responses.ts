@@ -132,11 +132,12 @@ function outputOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fiel
 function usageOf(request: ScriptRequest, output: readonly Fields[]): Fields {
   const input = estimateTokens(request.input)
   const written = estimateTokens(output)
+  const reasoning = output.find(({ type }) => type === 'reasoning')?.summary
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
     output_tokens: written,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: estimateTokens(reasoning) },
     total_tokens: input + written,
   }
 }

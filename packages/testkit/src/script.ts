@@ -30,7 +30,7 @@ export interface AnswerTurn {
   /** Further fields of the message, such as `reasoning_content`, which is a reasoning item in a response. */
   readonly message?: Readonly<Record<string, unknown>>
   readonly finish_reason?: string
-  /** `null`: the answer has no usage. By default it is estimated from the texts' lengths. */
+  /** `null`: the answer has no usage. By default it is estimated from the texts' lengths, reasoning apart. */
   readonly usage?: Readonly<Record<string, unknown>> | null
   /** The answer waits until `server.release(hold)`. */
   readonly hold?: string
@@ -53,7 +53,7 @@ export interface ScriptedCall {
  * An HTTP error (`status`), or one of the other ways in which servers fail:
  *
  * - `reset`: the connection is reset without an answer
- * - `truncated`: the body ends in the middle, and the message is complete for HTTP
+ * - `truncated`: the body of the answer ends in its middle, and the message is complete for HTTP
  * - `cut`: the connection closes before the announced length
  * - `html`: status 200 and a web page, as from a wrong base URL or a captive portal
  * - `empty`: status 200 and no body

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { isAlive, type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
 
 const user = { role: 'user', content: 'Go.' }
@@ -152,15 +152,41 @@ test('faults come before the answer, each once', async () => {
   expect((await messageOf(await ask([user]))).content).toBe('at last')
 })
 
-test('bodies can be truncated, cut, empty or a web page', async () => {
-  const { ask } = await start({
-    choose: 'requests',
-    turns: [{ fault: 'truncated' }, { fault: 'cut' }, { fault: 'empty' }, { fault: 'html' }],
-  })
-  await expect((await ask([user])).json()).rejects.toThrow('JSON')
-  await expect((await ask([user])).text()).rejects.toThrow('terminated')
+test('bodies can be empty or a web page', async () => {
+  const { ask } = await start({ choose: 'requests', turns: [{ fault: 'empty' }, { fault: 'html' }] })
   expect(await (await ask([user])).text()).toBe('')
   expect(await (await ask([user])).text()).toMatch(/^<!DOCTYPE html>/)
+})
+
+describe.each([
+  ['/chat/completions', { messages: [user] }, { completion_tokens_details: { reasoning_tokens: 25 } }],
+  ['/responses', { input: 'Go.' }, { output_tokens_details: { reasoning_tokens: 33 } }], // of the summary as JSON
+  ['/messages', { messages: [user], max_tokens: 9 }, { output_tokens_details: { thinking_tokens: 25 } }],
+])('on %s', (path, asked, usage) => {
+  const turn = { content: 'Done.', message: { reasoning_content: 'Hm. '.repeat(24) } }
+
+  test.each([true, false])('a fault cuts what the API would answer, with stream: %s', async (stream) => {
+    const { server } = await start([
+      { ...turn, before: [{ fault: 'truncated' }, { fault: 'cut' }] },
+      { fault: 'truncated' },
+    ])
+    const body = JSON.stringify({ model: 'm', stream, ...asked })
+    const ask = () => fetch(server.baseUrl + path, { method: 'POST', body })
+    const [truncated, cut, whole] = [await ask(), await ask(), await ask()]
+    const [half, text] = [await truncated.text(), await whole.text()]
+    await expect(cut.text()).rejects.toThrow('terminated')
+    expect(half.length).toBeGreaterThan(50)
+    expect(text.startsWith(half) && text.length > half.length).toBe(true)
+    for (const { headers } of [truncated, cut])
+      expect(headers.get('content-type')).toBe(whole.headers.get('content-type'))
+  })
+
+  test('usage says how many tokens were reasoning', async () => {
+    const { server } = await start([turn])
+    const body = JSON.stringify({ model: 'm', ...asked })
+    const answer = await fetch(server.baseUrl + path, { method: 'POST', body })
+    expect(await answer.json()).toMatchObject({ usage })
+  })
 })
 
 test('a held answer comes when it is released, not before', async () => {

@@ -1,19 +1,18 @@
 import type { LoadedAgent } from '@delta/config-loader'
-import type { BuiltContext, ContextManifest } from '@delta/context'
+import type { ContextManifest } from '@delta/context'
 import type { CacheBreak } from '@delta/context/internal'
 import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
-import { isJournalError, streamJournal } from '@delta/journal'
+import { streamJournal } from '@delta/journal'
 import { latestRunId } from '@delta/journal/internal'
-import { isKnownEvent, readBlob, readRequest, runEventSchema } from '@delta/journal/runs'
-import { toWire } from '@delta/model/internal'
+import { isKnownEvent, readRequest, runEventSchema } from '@delta/journal/runs'
 import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
 import { agentHomeOf, isOwnRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
-import { findShownRun, readInvocation, type ShownRun } from '../shown-run.js'
+import { findShownRun, readSources, type ShownRun } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -168,31 +167,14 @@ interface ExplainedBreak extends CacheBreak {
   iteration: number
 }
 
-type Sent = Pick<BuiltContext, 'messages' | 'blocks'> & { iteration: number }
-
-/** The messages as a chat request holds them, like the recorded ones. */
-function asSent(messages: BuiltContext['messages'], directory: string): BuiltContext['messages'] {
-  const blobs = (sha256: string) => {
-    try {
-      return readBlob(directory, sha256)
-    } catch (error) {
-      if (isJournalError(error) && error.code === 'ERR_BLOB_NOT_FOUND') return NO_BYTES // of a file that no request held yet
-      throw error
-    }
-  }
-  return toWire('chat', { messages }, blobs).body.messages as BuiltContext['messages']
-}
-
-const NO_BYTES = new Uint8Array()
+type Sent = Parameters<typeof findCacheBreak>[0] & { iteration: number }
 
 /** Where each of the last requests of a run, and the next one, stops being an extension of the one before. */
 async function findCacheBreaks(
   run: { directory: string; journalPath: string },
-  next: NextRequest,
+  { body, context: { blocks }, iteration }: NextRequest,
 ): Promise<ExplainedBreak[]> {
-  const { blocks, messages } = next.context
-  const sending = asSent(messages, run.directory)
-  const requests = [...(await lastRequests(run)), { messages: sending, blocks, iteration: next.iteration }]
+  const requests: Sent[] = [...(await lastRequests(run)), { ...body, blocks, iteration }]
   return requests.flatMap((after, index) => {
     const before = requests[index - 1]
     const found = before && findCacheBreak(before, after)
@@ -211,13 +193,12 @@ async function lastRequests(run: { directory: string; journalPath: string }): Pr
   return sent.flatMap((request) => request ?? [])
 }
 
-/** Undefined if there is no such record (a run of an old layout), and for other APIs, whose bodies are not lists of these messages. */
+/** Undefined if there is no such record: a run of an old layout. */
 async function readSent(
   directory: string,
   { iteration, ref }: { iteration: number; ref: string },
 ): Promise<Sent | undefined> {
-  const { blocks, api } = await readInvocation(directory, ref)
-  if (blocks.length === 0 || api !== 'chat') return undefined
-  const { messages } = JSON.parse(await readRequest(directory, iteration)) as Pick<Sent, 'messages'>
-  return { iteration, messages, blocks }
+  const blocks = await readSources(directory, ref)
+  if (blocks.length === 0) return undefined
+  return { ...(JSON.parse(await readRequest(directory, iteration)) as object), blocks, iteration }
 }
