@@ -20,7 +20,7 @@ export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined
     /** Leaves less time for what follows a complete answer. */
     shortenTo(ms: number) {
       clearTimeout(timer)
-      timer = setTimeout(expire, ms)
+      timer = setTimeout(expire, Math.min(ms, timeoutMs || ms))
     },
     stop: () => clearTimeout(timer),
   }
@@ -62,7 +62,7 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
 }
 
 /** The start of an event stream, which some gateways send with another content type. */
-const EVENTS = /^\s*(:|event:|data:)/
+const EVENTS = /^(\xef\xbb\xbf)?\s*(:|(event|data|id|retry):)/
 
 /** White space in JSON is this byte or a smaller one; some servers send it as a sign of life. */
 const SPACE = 0x20
@@ -89,18 +89,19 @@ function parseBody(bytes: Buffer, asked: Asked): unknown {
 }
 
 /**
- * Reads a stream to its end. After the last event of the answer the rest is still read, so that the connection can be reused, but
- * for a second at most, and an error there does not invalidate the answer.
+ * Reads a stream to its end. An answer that is whole waits for its counts, for five seconds of silence at most. After its last event
+ * the rest is still read, so that the connection can be reused, but for a second at most. An error in either does not invalidate it.
  */
 async function readStream(parts: Parts, { asked, timer, format, onDelta }: Exchange): Promise<ChatResponse> {
   const answer = format.startStream()
   let isDone = false
   let isComplete = false
+  let isEnough = false
   try {
     for await (const data of readEvents(parts, asked)) {
       if (isComplete || data.trim() === '') continue
       if (data.trim() === '[DONE]') {
-        isDone = isComplete = true
+        isDone = isComplete = isEnough = true
         timer.shortenTo(1000)
         continue
       }
@@ -109,14 +110,16 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
       if (!isObject(event)) continue
       const failure = inlineError(event, asked)
       if (failure) throw failure
-      const { delta, isEmpty, isLast = false } = answer.add(event)
+      const { delta, isEmpty, isWhole = false, isLast = false } = answer.add(event)
       onDelta(delta)
       isComplete = isLast
       if (isLast) timer.shortenTo(1000)
+      else if (isWhole && !isEnough) timer.shortenTo(5000)
       else if (!isEmpty) timer.onBytes()
+      isEnough ||= isWhole || isLast
     }
   } catch (error) {
-    if (!isComplete) throw error
+    if (!isEnough) throw error
   }
   return format.read(answer.end(isDone))
 }

@@ -136,7 +136,7 @@ function addChunk(
   const { role: _role, ...delta } = fieldsOf(piece)
   grow(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
-  return { delta, isEmpty: !isSaid && !choice.finish_reason }
+  return { delta, isEmpty: !isSaid && !choice.finish_reason, isWhole: answer.finishReason !== undefined }
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */

@@ -30,6 +30,7 @@ export async function post(url: string, { body, headers, allowed, signal }: Post
   })
   incoming.on('error', () => undefined) // the reader of the body gets it, too
   const status = incoming.statusCode ?? 0
+  if (status < 200 || status > 599) throw new Error(`It answered with the status ${status}.`)
   if (status === 204 || status === 205 || status === 304) {
     incoming.resume() // or its connection stays open
     return new Response(null, { status }) // which refuses a body there
@@ -77,17 +78,17 @@ async function proxyFor({ hostname, href }: URL): Promise<string> {
 /** Some servers compress unasked. An unknown coding is left as it is. */
 function unpacked(incoming: http.IncomingMessage): Readable {
   const coding = incoming.headers['content-encoding']?.trim().toLowerCase() ?? ''
-  const unpacker = UNPACKERS[coding]?.()
+  const unpacker = UNPACKERS.get(coding)?.()
   if (!unpacker) return incoming
   return pipeline(incoming, unpacker, () => undefined) // the reader of the unpacked bytes gets the error
 }
 
-const UNPACKERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-}
+const UNPACKERS = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
 
 /** No completion is longer; a longer body must not exhaust the memory. */
 const MAX_BYTES = 64 * 1024 * 1024

@@ -50,6 +50,8 @@ export interface AddedEvent {
   readonly delta: ModelDelta
   /** It is a sign of life, and no part of the answer. */
   readonly isEmpty: boolean
+  /** The answer is whole. Counts may follow, or `[DONE]`. */
+  readonly isWhole?: boolean | undefined
   /** It is the last one of the answer. So is `[DONE]`, in any API. */
   readonly isLast?: boolean | undefined
 }
@@ -131,13 +133,13 @@ export interface OwnItems {
  */
 export function ownItems(message: AssistantMessage, origin: Origin, mapping: Mapping): OwnItems {
   const { items, tool_calls = [] } = message
-  noteFields(message, mapping)
   const list: unknown = items?.api === origin.api ? items.list : undefined
   if (Array.isArray(list) && list.every(isObject)) {
     const calls = list.filter(origin.isCall)
     if (calls.length === tool_calls.length)
       return { list, calls: new Map(tool_calls.map(({ id }, index) => [id, calls[index] ?? {}])) }
   }
+  noteFields(message, mapping)
   noteItems(message, mapping)
   return { calls: new Map() }
 }
@@ -149,8 +151,8 @@ export interface Origin {
 }
 
 /** Notes the items of an answer that an API does without. */
-export function noteItems({ items, iteration }: AssistantMessage, mapping: Mapping): void {
-  if (Array.isArray(items?.list)) note(String(items.api), items.list.length, iteration, mapping)
+export function noteItems({ items, iteration }: AssistantMessage, mapping: Mapping, count?: number): void {
+  if (Array.isArray(items?.list)) note(String(items.api), count ?? items.list.length, iteration, mapping)
 }
 
 function noteFields(message: AssistantMessage, mapping: Mapping): void {

@@ -96,8 +96,9 @@ function contentOf(message: ChatMessage, own: OwnItems, mapping: Mapping): unkno
 /** The blocks of an answer of this API go back as they came. It refuses a blank text, although it may write one. */
 function saidBy(message: AssistantMessage, { list }: OwnItems): Fields[] {
   const blocks = list?.filter((block) => !isBlankText(block)) ?? spelledOut(message)
-  const isSaid = blocks.some((block) => reasoningOfBlock(block) === undefined)
-  return isSaid ? blocks : [...blocks, textBlock('(no text)')] // it refuses an answer that is empty, or ends in thinking
+  const last = blocks.at(-1)
+  const isRefused = last === undefined || reasoningOfBlock(last) !== undefined // it is empty, or ends in thinking
+  return isRefused ? [...blocks, textBlock('(no text)')] : blocks
 }
 
 function spelledOut({ content, tool_calls = [] }: AssistantMessage): Fields[] {

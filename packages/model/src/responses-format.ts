@@ -15,6 +15,7 @@ import {
   type Format,
   isMedia,
   type Mapping,
+  noteItems,
   type Origin,
   type OwnItems,
   ownItems,
@@ -64,13 +65,20 @@ function inputOf(messages: readonly ChatMessage[], mapping: Mapping): unknown[] 
     if (message.role === 'assistant') {
       const own = ownItems(message, ORIGIN, mapping)
       calls = own.calls
-      return own.list ?? spelledOut(message)
+      return own.list ? followed(own.list, message, mapping) : spelledOut(message)
     }
     const content = contentOf(message, (part) => partOf(part, mapping))
     if (message.role !== 'tool') return [{ role: message.role, content }]
     const id = message.tool_call_id
     return [{ type: 'function_call_output', call_id: calls.get(id)?.call_id ?? id, output: content }]
   })
+}
+
+/** The items of an answer. One that was cut off may end in reasoning, which the API refuses without the item behind it. */
+function followed(list: readonly Fields[], message: AssistantMessage, mapping: Mapping): readonly Fields[] {
+  const length = list.findLastIndex(({ type }) => type !== 'reasoning') + 1
+  if (length < list.length) noteItems(message, mapping, list.length - length)
+  return list.slice(0, length)
 }
 
 const ORIGIN: Origin = { api: 'responses', isCall }
@@ -107,8 +115,9 @@ function read(value: unknown): ChatResponse {
   if (status !== 'completed' && status !== 'incomplete') throw notResponse(`its status is "${status}"`, value)
   const list: unknown[] = replaceLoneSurrogates(output.map(spellArguments))
   const calls = list.filter(isCall).map(readCall)
-  const message = messageWith({ api: ORIGIN.api, list }, textOf(list), calls)
-  return responseOf(value, message, reasonOf(value, calls))
+  const message = messageWith({ api: ORIGIN.api, list }, textOf(list, 'text'), calls)
+  const refusal = textOf(list, 'refusal')
+  return responseOf(value, { ...message, ...(refusal && { refusal }) }, reasonOf(value, calls))
 }
 
 function spellArguments(item: unknown): unknown {
@@ -123,13 +132,13 @@ function readCall(item: Fields): ToolCall {
   return { id, type: 'function', function: { name, arguments: text } }
 }
 
-/** Null without a message. Several messages of one answer are paragraphs. */
-function textOf(list: readonly unknown[]): string | null {
+/** The text of the messages, or of their refusals: null without a message. Several messages of one answer are paragraphs. */
+function textOf(list: readonly unknown[], field: 'text' | 'refusal'): string | null {
   const messages = list.filter(isObject).filter(({ type }) => type === 'message')
   if (messages.length === 0) return null
   const texts = messages.map(({ content }) => {
     const parts = Array.isArray(content) ? content.filter(isObject) : []
-    return parts.map(({ type, text, refusal }) => (type === 'refusal' ? refusal : text) ?? '').join('')
+    return parts.map((part) => part[field] ?? '').join('')
   })
   return texts.filter(Boolean).join(PARAGRAPH)
 }
@@ -160,7 +169,7 @@ const SIGNS_OF_LIFE = /^(keepalive|ping|response\.(queued|in_progress))$/
 
 /** The last event brings the whole response; what came before is for the screen, and for servers that leave its output empty. */
 function startStream(): StreamReader {
-  const items = new Map<unknown, unknown>()
+  const items = new Map<number, unknown>() // by their index
   const places: Record<string, string> = {}
   let text: string | undefined
   let whole: Fields | undefined
@@ -170,7 +179,7 @@ function startStream(): StreamReader {
       const name = String(type)
       const isLast = LAST.test(name) && isObject(response)
       if (isLast) whole = response
-      if (name === 'response.output_item.done') items.set(event.output_index ?? items.size, item)
+      if (name === 'response.output_item.done') items.set(Number(event.output_index ?? items.size), item)
       const field = PIECES[name]
       if (field === undefined || typeof delta !== 'string')
         return { delta: {}, isEmpty: type === undefined || SIGNS_OF_LIFE.test(name), isLast }
@@ -184,8 +193,9 @@ function startStream(): StreamReader {
     },
     end() {
       if (!whole) throw cutOff(text, 'no response.completed')
+      const done = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
       const { output } = whole
-      return Array.isArray(output) && output.length > 0 ? whole : { ...whole, output: [...items.values()] }
+      return Array.isArray(output) && output.length >= done.length ? whole : { ...whole, output: done }
     },
   }
 }

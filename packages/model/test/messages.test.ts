@@ -145,6 +145,16 @@ describe('a request', () => {
     },
   )
 
+  test('has words behind thinking at the end of an answer, which the API refuses there', () => {
+    const thinking = { type: 'thinking', thinking: 'Hm.', signature: 's' }
+    const list = [thinking, text('Half'), thinking, text('\n')]
+    const { messages } = wire([
+      user,
+      { role: 'assistant', content: 'Half', items: { api: 'messages', list } },
+    ])
+    expect(messages[1]?.content).toEqual([thinking, text('Half'), thinking, text('(no text)')])
+  })
+
   test('has cache marks on parts that can carry one', () => {
     const { system, messages } = wire([
       {

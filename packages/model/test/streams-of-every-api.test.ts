@@ -151,6 +151,20 @@ describe.each(APIS)('a streamed answer of %s', (api) => {
   })
 })
 
+test('a stream of chat is whole with its finish_reason, though neither counts nor [DONE] come', async () => {
+  const events = (await eventsOf('chat')).filter((event) => !/\[DONE\]|"choices":\[\]/.test(event))
+  const open = await modelBehind(
+    'chat',
+    (response) => response.writeHead(200, STREAM).write(events.join('')),
+    500,
+  )
+  expect((await open.complete(streamed)).message.content).toBe(TURN.content)
+  const broken = await modelBehind('chat', (response) =>
+    response.writeHead(200, STREAM).write(events.join(''), () => response.socket?.resetAndDestroy()),
+  )
+  expect((await broken.complete(streamed)).message.content).toBe(TURN.content)
+})
+
 /** Events that say nothing, which servers and gateways send as signs of life. */
 const SIGNS_OF_LIFE: Record<Api, unknown[]> = {
   chat: [{ choices: [] }, { choices: [{ index: 0, delta: { content: '' } }] }],
