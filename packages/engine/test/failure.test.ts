@@ -17,6 +17,7 @@ import { calls, control, eventsOf, hooks, PROGRAM, scene } from './run.js'
 const SAY = { name: 'say', exec: 'echo hi' }
 const CALL = calls('say')
 const STOP = control({ action: 'stop', reason: 'enough' })
+const ONE_ATTEMPT = { llm: { provider: 'script', script: 'script.yaml', max_attempts: 1 } }
 const JOURNAL_ONLY = 'sources: [{ type: journal }]\n'
 
 const answering = (content: string, more: object = {}): Partial<RunAgentOptions> => ({
@@ -46,6 +47,8 @@ const CAUSES: [
   ['provider_unavailable', {}, failing('ERR_MODEL_CONNECTION')],
   ['provider_refused', {}, failing('ERR_MODEL_QUOTA')],
   ['provider_answer', {}, failing('ERR_MODEL_RESPONSE')],
+  ['provider_answer', { agent: ONE_ATTEMPT }, answering(5 as never)],
+  ['provider_answer', { agent: ONE_ATTEMPT }, { model: { complete: async () => undefined as never } }],
   ['context_source', { files: { 'context.yaml': 'sources: [{ type: file, path: "${CWD}/no.md" }]\n' } }, {}],
   ['replay_mismatch', {}, failing('ERR_MODEL_REPLAY_DIFFERS')],
   ['configuration', {}, failing('ERR_MODEL_SCRIPT_END')],
