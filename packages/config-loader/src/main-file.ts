@@ -1,6 +1,12 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
+import {
+  fitShape,
+  nearestNames,
+  ownerOfKey,
+  type ShapeProblem,
+  type ValuePath,
+} from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
 import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
@@ -30,7 +36,8 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     return {}
   }
   const migrated = migrateMainFile(file, findings)
-  const set = setIn(migrated.value, migrated, [], sets.filter(isOfMainFile), findings)
+  const ofMain = [...withoutServer(migrated, sets, findings), ...sets.filter(isOfMainFile)]
+  const set = setIn(migrated.value, migrated, [], ofMain, findings)
   const main = { ...set.file, value: set.value }
   if (isMap(set.value) && sets.some(({ path }) => path.join('.') === 'tools')) {
     const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
@@ -64,6 +71,26 @@ function withoutHooks(value: unknown): unknown {
 
 function isOfMainFile({ path: [key, ...inner] }: SetValue): boolean {
   return key !== 'context' && key !== 'hooks' && (key !== 'tools' || inner.length === 0)
+}
+
+/** What says which server answers, and what it alone gets. */
+const SERVER_KEYS = ['base_url', 'api', 'api_key_env', 'headers']
+
+/**
+ * Removes what the file says of its own server if another provider is set: that provider's key would go there. What is set for
+ * the new one stays.
+ */
+function withoutServer({ value, name }: YamlFile, sets: readonly SetValue[], findings: Findings): SetValue[] {
+  const ofPath = (path: string) => sets.findLast((set) => set.path.join('.') === path)
+  const set = ofPath('llm.provider')
+  const llm = isMap(value) && isMap(value.llm) ? value.llm : {}
+  const owner = ownerOfKey({ provider: llm.provider })
+  if (set === undefined || ownerOfKey({ provider: set.value }) === owner || ofPath('llm')) return []
+  const keys = SERVER_KEYS.filter((key) => Object.hasOwn(llm, key))
+  const unused = keys.map((key) => `llm.${key}`).filter((path) => ofPath(path) === undefined)
+  const message = `not used of ${name}, because it is for provider ${owner}: ${unused.join(', ')}.`
+  if (unused.length > 0) findings.warn(set.place, message)
+  return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }
 
 /** The hint for `model: gpt-4o` at the top of the file, a frequent mistake. */

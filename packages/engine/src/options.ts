@@ -192,26 +192,51 @@ export function credentialVariables(
   return {
     ...ofHost,
     ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
-    ...found,
+    ...(apiKey === undefined
+      ? found
+      : withoutAddresses(found, ['DELTA', ...(apiKeyEnv === undefined ? [vendor] : [])])),
     ...(apiKey !== undefined && { DELTA_API_KEY: apiKey, [apiKeyEnv ?? `${vendor}_API_KEY`]: apiKey }),
     ...(baseUrl !== undefined && { DELTA_BASE_URL: baseUrl }),
     ...(baseUrl !== undefined && apiKeyEnv === undefined && { [`${vendor}_BASE_URL`]: baseUrl }),
   }
 }
 
+/** An address that was found, but not for the key that the agent uses, must not get that key from a command. */
+function withoutAddresses(found: Credentials['found'] = {}, vendors: readonly string[]): typeof found {
+  return Object.fromEntries(
+    Object.entries(found).filter(([name]) => !vendors.some((vendor) => name === `${vendor}_BASE_URL`)),
+  )
+}
+
 /**
  * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. What the environment
- * has under these names is for every provider; what a file has, for the agent that it was found for.
+ * has under these names is for every provider; what a file has, for the agent that it was found for. An address that is not this agent's key's is
+ * removed.
  */
 function ownerVariables(
   llm: Agent['llm'],
-  { env: host = {}, credentials: { apiKey, baseUrl } = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
+  { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
-  if (apiKey === undefined && baseUrl === undefined)
-    return isKeyOfOther(host, llm) ? { DELTA_BASE_URL: undefined } : {}
+  const { apiKey, baseUrl, found } = credentials
+  const known = credentialVariables(llm, { env: host, credentials })
+  const addresses = ['DELTA_BASE_URL', ...(found ? ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'] : [])]
+  const isFound = (name: string) => known[name] !== undefined || (!found && !isKeyOfOther(host, llm))
+  const unused = addresses.filter((name) => !isFound(name)).map((name) => [name, undefined])
+  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(unused)
   const isOfAll =
     !host.DELTA_KEY_FOR &&
     [undefined, host.DELTA_API_KEY].includes(apiKey) &&
     [undefined, host.DELTA_BASE_URL].includes(baseUrl)
-  return { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }
+  return {
+    ...Object.fromEntries(unused),
+    DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
+    DELTA_URL_FOR: hasAddressOfHost(host, baseUrl) ? 'all' : undefined,
+  }
+}
+
+/** True if the agent's address is the one that the environment has of a person: any key may go there. */
+function hasAddressOfHost(host: NodeJS.ProcessEnv, baseUrl: string | undefined): boolean {
+  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
+  if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
+  return [undefined, DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL].includes(baseUrl)
 }

@@ -36,7 +36,7 @@ export function ownerOfKey({
   provider,
   apiKeyEnv,
 }: {
-  provider?: string
+  provider?: unknown
   apiKeyEnv?: string | undefined
 } = {}) {
   return apiKeyEnv ?? (provider === 'anthropic' ? 'anthropic' : 'openai')
