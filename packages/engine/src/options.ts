@@ -209,9 +209,9 @@ function withoutAddresses(found: Credentials['found'] = {}, vendors: readonly st
 }
 
 /**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. What the environment
- * has under these names is for every provider; what a file has, for the agent that it was found for. An address that is not this agent's key's is
- * removed.
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and whether its address
+ * is for other keys, too. What the environment has under these names is for every provider; what a file has, for the agent that it
+ * was found for. An address of the environment that was not found, as it is for another key, is removed.
  */
 function ownerVariables(
   llm: Agent['llm'],
@@ -219,22 +219,22 @@ function ownerVariables(
 ): NodeJS.ProcessEnv {
   const { apiKey, baseUrl, found } = credentials
   const known = credentialVariables(llm, { env: host, credentials })
-  const addresses = ['DELTA_BASE_URL', ...(found ? ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'] : [])]
-  const isFound = (name: string) => known[name] !== undefined || (!found && !isKeyOfOther(host, llm))
-  const unused = addresses.filter((name) => !isFound(name)).map((name) => [name, undefined])
-  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(unused)
+  const looked = found ? ['DELTA', 'OPENAI', 'ANTHROPIC'] : isKeyOfOther(host, llm) ? ['DELTA'] : []
+  const addresses = looked.map((vendor) => `${vendor}_BASE_URL`)
+  const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
+  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
   const isOfAll =
     !host.DELTA_KEY_FOR &&
     [undefined, host.DELTA_API_KEY].includes(apiKey) &&
     [undefined, host.DELTA_BASE_URL].includes(baseUrl)
   return {
-    ...Object.fromEntries(unused),
+    ...Object.fromEntries(removed),
     DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
     DELTA_URL_FOR: hasAddressOfHost(host, baseUrl) ? 'all' : undefined,
   }
 }
 
-/** True if the agent's address is the one that the environment has of a person: any key may go there. */
+/** True unless the agent, or one above, has an address of its own: then that of the environment is a person's, for any key. */
 function hasAddressOfHost(host: NodeJS.ProcessEnv, baseUrl: string | undefined): boolean {
   const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
   if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
