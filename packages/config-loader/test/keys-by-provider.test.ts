@@ -134,6 +134,9 @@ test('below a run its address is for its key only: another key goes to its own p
     const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_URL_FOR: 'all' } })
     expect(ofPerson).toMatchObject({ baseUrl: 'http://o.example' })
   }
+  // or the workspace would choose the server
+  const theirs = await found('workspace', { OPENAI_API_KEY: 'own' }, { provider: 'openai' }, { env })
+  expect(theirs).toMatchObject({ apiKey: 'own', baseUrl: 'http://o.example' })
   const same = await found('agent', { OPENAI_API_KEY: 'o' }, { provider: 'openai' }, { env })
   expect(same).toMatchObject({ apiKey: 'o', baseUrl: 'http://o.example' })
   const { DELTA_API_KEY: _, OPENAI_API_KEY: __, ...keyless } = handedOn

@@ -185,27 +185,26 @@ export function credentialVariables(
   llm: Agent['llm'],
   { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): Record<string, string> {
-  const { apiKey, baseUrl, found } = credentials
-  const { provider, apiKeyEnv } = llm
+  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
   const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
-  const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
+  const names = ownNames(llm)
+  const addresses = names.map((name) => `${name}_BASE_URL`)
+  // another address was found for another key, and a command must not send it this one
+  const others = Object.entries(found ?? {}).filter(([name]) => !addresses.includes(name))
   return {
     ...ofHost,
     ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
-    ...(apiKey === undefined
-      ? found
-      : withoutAddresses(found, ['DELTA', ...(apiKeyEnv === undefined ? [vendor] : [])])),
-    ...(apiKey !== undefined && { DELTA_API_KEY: apiKey, [apiKeyEnv ?? `${vendor}_API_KEY`]: apiKey }),
-    ...(baseUrl !== undefined && { DELTA_BASE_URL: baseUrl }),
-    ...(baseUrl !== undefined && apiKeyEnv === undefined && { [`${vendor}_BASE_URL`]: baseUrl }),
+    ...(apiKey === undefined ? found : Object.fromEntries(others)),
+    ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
+    ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
+    ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
   }
 }
 
-/** An address that was found, but not for the key that the agent uses, must not get that key from a command. */
-function withoutAddresses(found: Credentials['found'] = {}, vendors: readonly string[]): typeof found {
-  return Object.fromEntries(
-    Object.entries(found).filter(([name]) => !vendors.some((vendor) => name === `${vendor}_BASE_URL`)),
-  )
+/** The beginnings of the variables that hold the key and the address of the agent's model. */
+function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
+  if (apiKeyEnv !== undefined) return ['DELTA']
+  return ['DELTA', provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI']
 }
 
 /**
@@ -217,10 +216,11 @@ function ownerVariables(
   llm: Agent['llm'],
   { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
-  const { apiKey, baseUrl, found } = credentials
+  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
   const known = credentialVariables(llm, { env: host, credentials })
-  const looked = found ? ['DELTA', 'OPENAI', 'ANTHROPIC'] : isKeyOfOther(host, llm) ? ['DELTA'] : []
-  const addresses = looked.map((vendor) => `${vendor}_BASE_URL`)
+  const isOther = apiKey !== undefined || isKeyOfOther(host, llm)
+  const looked = found ? ['DELTA', 'OPENAI', 'ANTHROPIC'] : isOther ? ownNames(llm) : []
+  const addresses = looked.map((name) => `${name}_BASE_URL`)
   const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
   if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
   const isOfAll =
