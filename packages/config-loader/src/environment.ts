@@ -195,8 +195,9 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
 
 /** The environment without the key and the address that the agent above has of another provider. */
 function ownOf(env: NodeJS.ProcessEnv, llm: EnvironmentOptions['llm']): NodeJS.ProcessEnv {
-  const { DELTA_API_KEY: _, DELTA_BASE_URL: __, ...rest } = env
-  return isKeyOfOther(env, llm) ? rest : env
+  const { [LLM_BASE_URL]: _, ...own } = env
+  const { DELTA_API_KEY: __, DELTA_BASE_URL: ___, ...rest } = own
+  return isKeyOfOther(env, llm) ? rest : own
 }
 
 /**
@@ -220,7 +221,8 @@ function readEnvFile(path: string, findings: Findings): Partial<Source> | undefi
   const read = readText(path)
   if (read.ok) {
     const digest = createHash('sha256').update(read.text).digest('hex')
-    return { values: parseEnv(read.text), places: findNames(read.text, path, findings), digest }
+    const { [LLM_BASE_URL]: _, ...values } = parseEnv(read.text) // the name is that of agent.yaml's
+    return { values, places: findNames(read.text, path, findings), digest }
   }
   if (read.reason !== 'missing' && read.reason !== 'directory')
     findings.error({ file: path }, `${read.message}.`)
