@@ -236,3 +236,19 @@ test('delta config shows what --set and --model would use: another provider leav
   expect(origins.stdout).toContain('--set llm.model=claude-x')
   expect(origins.stdout).not.toContain('gateway.example')
 })
+
+test('what was set of the server of a run is not used when it goes on with another provider', async () => {
+  const server = await startScriptedServer([{ content: 'One.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { hosts, HTTPS_PROXY } = await closedProxy()
+  const env = { HTTPS_PROXY, OPENAI_API_KEY: 'key-of-openai', ANTHROPIC_API_KEY: 'key-of-anthropic' }
+  const { run, at } = await scene({ agent: { llm: { model: 'm', max_attempts: 1 } } }, { env })
+  expect(await run('--set', `llm.base_url=${server.baseUrl}`)).toMatchObject({ exitCode: 0 })
+  const again = await at('continue', '-m', 'Go on', '--set', 'llm.max_attempts=1')
+  expect(again).toMatchObject({ exitCode: 1 }) // the same server, whose script is at its end
+  const other = ['--set', 'llm.provider=anthropic', '--set', 'llm.max_tokens=9']
+  expect(await at('continue', '--retry', ...other)).toMatchObject({ exitCode: 1 })
+  expect(hosts).toEqual(['api.anthropic.com:443'])
+  expect(JSON.stringify(server.requests())).not.toContain('key-of-anthropic')
+  expect(server.requests()).toHaveLength(2)
+})

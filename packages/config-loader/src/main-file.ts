@@ -73,8 +73,8 @@ function isOfMainFile({ path: [key, ...inner] }: SetValue): boolean {
   return key !== 'context' && key !== 'hooks' && (key !== 'tools' || inner.length === 0)
 }
 
-/** What says which server answers, and what it alone gets. */
-const SERVER_KEYS = ['base_url', 'api', 'api_key_env', 'headers']
+/** The keys of `llm` that say which server answers, and what it alone gets. */
+export const SERVER_KEYS: readonly string[] = ['base_url', 'api', 'api_key_env', 'headers']
 
 /**
  * Removes what the file says of its own server if another provider is set: that provider's key would go there. What is set for
