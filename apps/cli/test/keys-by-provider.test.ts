@@ -237,6 +237,23 @@ test('delta config shows what --set and --model would use: another provider leav
   expect(origins.stdout).not.toContain('gateway.example')
 })
 
+test('with another provider the key of the file goes to no command, and what prints it is redacted', async () => {
+  const server = await startScriptedServer([calls('peek'), { content: 'Done.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const llm = { model: 'm', base_url: 'http://127.0.0.1:9', api_key_env: 'GATEWAY_KEY' }
+  const env = {
+    GATEWAY_KEY: 'key-of-gateway',
+    ANTHROPIC_API_KEY: 'key-of-a',
+    ANTHROPIC_BASE_URL: server.baseUrl,
+  }
+  const tools = [{ name: 'peek', shell: 'echo "[$GATEWAY_KEY] key-of-gateway"' }]
+  const { run } = await scene({ agent: { llm }, tools }, { env })
+  const set = ['--set', 'llm.provider=anthropic', '--set', 'llm.max_tokens=9']
+  expect(await run(...set)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(server.requests()[1]?.headers).toMatchObject({ authorization: 'Bearer key-of-a' })
+  expect(server.requests()[1]?.body).toContain('[] [REDACTED]')
+})
+
 test('what was set of the server of a run is not used when it goes on with another provider', async () => {
   const server = await startScriptedServer([{ content: 'One.' }])
   onTestFinished(() => server[Symbol.asyncDispose]())

@@ -25,7 +25,7 @@ export interface EnvironmentOptions {
   /** The real environment, usually `process.env`. */
   env: NodeJS.ProcessEnv
   /** The agent's `llm`: each provider has its own names. Default: those of `openai`. */
-  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv'> | undefined
+  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv' | 'otherKeyEnv'> | undefined
   /** `llm.base_url` of the agent. Counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**

@@ -21,6 +21,8 @@ import { isMap, type YamlFile } from './yaml.js'
 export interface MainFile {
   main?: YamlFile
   document?: AgentDocument
+  /** `llm.api_key_env` as the file has it. */
+  keyEnv?: string
 }
 
 /**
@@ -44,7 +46,8 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     main.value = rest
   }
   const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
-  return document === undefined ? { main } : { main, document }
+  const { api_key_env: keyEnv } = llmOf(migrated)
+  return { main, ...(document && { document }), ...(typeof keyEnv === 'string' && { keyEnv }) }
 }
 
 /**
@@ -73,6 +76,10 @@ function isOfMainFile({ path: [key, ...inner] }: SetValue): boolean {
   return key !== 'context' && key !== 'hooks' && (key !== 'tools' || inner.length === 0)
 }
 
+function llmOf({ value }: YamlFile): Record<string, unknown> {
+  return isMap(value) && isMap(value.llm) ? value.llm : {}
+}
+
 /** The keys of `llm` that say which server answers, and what it alone gets. */
 export const SERVER_KEYS: readonly string[] = ['base_url', 'api', 'api_key_env', 'headers']
 
@@ -80,15 +87,15 @@ export const SERVER_KEYS: readonly string[] = ['base_url', 'api', 'api_key_env',
  * Removes what the file says of its own server if another provider is set: that provider's key would go there. What is set for
  * the new one stays.
  */
-function withoutServer({ value, name }: YamlFile, sets: readonly SetValue[], findings: Findings): SetValue[] {
+function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Findings): SetValue[] {
   const ofPath = (path: string) => sets.findLast((set) => set.path.join('.') === path)
   const set = ofPath('llm.provider')
-  const llm = isMap(value) && isMap(value.llm) ? value.llm : {}
+  const llm = llmOf(file)
   const owner = ownerOfKey({ provider: llm.provider })
   if (set === undefined || ownerOfKey({ provider: set.value }) === owner || ofPath('llm')) return []
   const keys = SERVER_KEYS.filter((key) => Object.hasOwn(llm, key))
   const unused = keys.map((key) => `llm.${key}`).filter((path) => ofPath(path) === undefined)
-  const message = `not used of ${name}, because it is for provider ${owner}: ${unused.join(', ')}.`
+  const message = `not used of ${file.name}, because it is for provider ${owner}: ${unused.join(', ')}.`
   if (unused.length > 0) findings.warn(set.place, message)
   return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }

@@ -256,6 +256,7 @@ test.each([
     expect(agent.llm).toMatchObject({ provider: provider.split('=')[1] })
     for (const key of ['baseUrl', 'apiKeyEnv', 'headers', 'api'] as const)
       expect(agent.llm[key]).toBeUndefined()
+    expect(agent.llm.otherKeyEnv).toBe('B_KEY') // which no command gets
     expect(JSON.stringify(agent.snapshot)).not.toContain('b.example')
     const keys = `llm.base_url, ${api.length > 0 ? 'llm.api, ' : ''}llm.api_key_env, llm.headers`
     expect(warnings).toMatchObject([

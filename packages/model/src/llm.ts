@@ -95,7 +95,13 @@ type LlmProvider = z.infer<typeof llmSchema>['provider']
 type AllSettings = ReturnType<typeof settingsOf>
 
 /** The `llm` block of an agent, checked. What each setting means, `llmSchema` says. */
-export type LlmSettings = Readonly<Partial<AllSettings> & Pick<AllSettings, 'provider' | 'parameters'>>
+export type LlmSettings = Readonly<
+  Partial<AllSettings> &
+    Pick<AllSettings, 'provider' | 'parameters'> & {
+      /** `api_key_env` of the file, where an override replaced it: still a key that no command gets. */
+      otherKeyEnv?: string
+    }
+>
 
 /** The settings, or every problem. */
 type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
