@@ -218,9 +218,12 @@ function ownerVariables(
 ): NodeJS.ProcessEnv {
   const { apiKey, baseUrl = llm.baseUrl, found } = credentials
   const known = credentialVariables(llm, { env: host, credentials })
-  const isOther = apiKey !== undefined || isKeyOfOther(host, llm)
-  const looked = found ? ['DELTA', 'OPENAI', 'ANTHROPIC'] : isOther ? ownNames(llm) : []
-  const addresses = looked.map((name) => `${name}_BASE_URL`)
+  const isOther = (name: string) =>
+    apiKey === undefined
+      ? name === 'DELTA' && isKeyOfOther(host, llm)
+      : host[`${name}_API_KEY`] !== apiKey && ownNames(llm).includes(name)
+  const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
+  const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
   const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
   if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
   const isOfAll =
@@ -230,13 +233,18 @@ function ownerVariables(
   return {
     ...Object.fromEntries(removed),
     DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
-    DELTA_URL_FOR: hasAddressOfHost(host, baseUrl) ? 'all' : undefined,
+    DELTA_URL_FOR: hasAddressOfHost(llm, host, baseUrl) ? 'all' : undefined,
   }
 }
 
 /** True unless the agent, or one above, has an address of its own: then that of the environment is a person's, for any key. */
-function hasAddressOfHost(host: NodeJS.ProcessEnv, baseUrl: string | undefined): boolean {
-  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
+function hasAddressOfHost(
+  { provider }: Agent['llm'],
+  host: NodeJS.ProcessEnv,
+  baseUrl: string | undefined,
+): boolean {
   if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
-  return [undefined, DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL].includes(baseUrl)
+  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
+  const ofVendor = provider === 'anthropic' ? [ANTHROPIC_BASE_URL] : [OPENAI_BASE_URL, OPENAI_API_URL]
+  return [undefined, DELTA_BASE_URL, ...ofVendor].includes(baseUrl)
 }

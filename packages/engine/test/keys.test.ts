@@ -42,6 +42,15 @@ test("only an address of the person's own environment is for every key of the en
   expect(addressesOf(OPENAI, { env, credentials: inherited }).DELTA_URL_FOR).toBe('all')
   const own = { ...inherited, baseUrl: 'http://own.example' }
   expect(addressesOf(OPENAI, { env, credentials: own }).DELTA_URL_FOR).toBeUndefined()
+  const ofOther = { OPENAI_API_KEY: 'o', ANTHROPIC_BASE_URL: 'http://o.example' }
+  expect(addressesOf(OPENAI, { env: ofOther, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
   const below = { ...env, DELTA_KEY_FOR: 'openai' }
   expect(addressesOf(OPENAI, { env: below, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
+})
+
+test('where a program gives only a key, the environment keeps the address of that very key, and not of another one', () => {
+  const env = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example', DELTA_BASE_URL: 'http://d.example' }
+  const [same, other] = ['o', 'p'].map((apiKey) => addressesOf(OPENAI, { env, credentials: { apiKey } }))
+  expect(same).toMatchObject({ OPENAI_BASE_URL: 'http://o.example', DELTA_BASE_URL: undefined })
+  expect(other).toMatchObject({ OPENAI_BASE_URL: undefined, DELTA_BASE_URL: undefined })
 })
