@@ -10,7 +10,7 @@ import {
   loadToolsFile,
   type WorkspaceEndpoint,
 } from '@delta/config-loader'
-import { formatProblem } from '@delta/config-loader/internal'
+import { formatProblem, SERVER_KEYS } from '@delta/config-loader/internal'
 import type { Allowed, Credentials } from '@delta/engine'
 import { credentialVariables } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor/internal'
@@ -106,10 +106,20 @@ interface Loading {
  */
 export async function agentOfRun(run: RunSummary, { flags, terminal, warn }: Loading): Promise<LoadedAgent> {
   const directory = flags.agent ?? (await presentAgent(run, terminal.env))
-  const overrides = [...run.overrides, ...overridesIn(flags)]
+  const overrides = [...setBefore(run, overridesIn(flags)), ...overridesIn(flags)]
   const agent = await loadAgentFor(directory, { flags, terminal, warn, overrides })
   if (overrides.length > 0) warn(setLine(agent))
   return agent
+}
+
+/** What was set for the run. Nothing of its server if another provider is set now: that provider's key would go there. */
+function setBefore({ overrides }: RunSummary, set: readonly string[]): readonly string[] {
+  const isOther = set.some((text) => text.startsWith('llm.provider=') && !overrides.includes(text))
+  if (!isOther) return overrides
+  return overrides.filter((text) => {
+    const [part, key = ''] = text.split(/[.=]/, 2)
+    return part !== 'llm' || !SERVER_KEYS.includes(key)
+  })
 }
 
 /** As it would be typed. */

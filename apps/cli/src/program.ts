@@ -163,6 +163,10 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .addOption(workspace('workspace whose .env counts'))
     .option('--show-origin', 'one value a line, with the file and line it comes from')
     .option('--json', 'print JSON')
+    .option('--model <name>', 'as --set llm.model=<name>')
+    .addOption(
+      repeatable('--set <path=value>', 'as for delta run, to see what would be used; may be repeated'),
+    )
     .addOption(importRoot())
     .option('--strict', 'unknown keys, and values that become code of sed, python or ssh, are errors')
     .addOption(trustWorkspaceEnv())

@@ -1,4 +1,6 @@
-import { startScriptedServer } from '@delta/testkit'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { startScriptedServer, temporaryAgent } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, delta, scene } from './delta.js'
 
@@ -151,3 +153,133 @@ test.each([
     expect(stderr).toContain(`any server with ${api} works`)
   },
 )
+
+/** A proxy that reaches nobody, and the hosts that it was asked for. */
+async function closedProxy() {
+  const hosts: string[] = []
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    hosts.push(String(url))
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void proxy.close())
+  return { hosts, HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+}
+
+/**
+ * A run at a server, by a base URL of its own unless `variables` name it, with a sub-agent: which keys the server got, and which
+ * other hosts were asked for.
+ */
+async function below(
+  child: { llm?: object; env?: string },
+  variables: Record<string, string> | ((url: string) => Record<string, string>),
+) {
+  const done = { content: 'Done.' }
+  const server = await startScriptedServer({ turns: [calls('help'), done, done], choose: 'requests' })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { hosts, HTTPS_PROXY } = await closedProxy()
+  const llm = { model: 'm', max_attempts: 1 }
+  const { path } = await temporaryAgent({
+    agent: { llm: { ...llm, ...child.llm } },
+    files: { '.env': child.env ?? '' },
+    onCleanup: onTestFinished,
+  })
+  const isOwn = typeof variables !== 'function'
+  const env = { HTTPS_PROXY, ...(isOwn ? variables : variables(server.baseUrl)) }
+  const agent = { llm: { ...llm, ...(isOwn && { base_url: server.baseUrl }) } }
+  const tools = [{ name: 'help', exec: `delta run --agent ${path} -m Help -w .` }]
+  const at = await scene({ agent, tools }, { env })
+  expect(await at.run()).toMatchObject({ exitCode: 0 })
+  return { hosts, keys: server.requests().map(({ headers }) => headers.authorization) }
+}
+
+const OWN = 'OPENAI_API_KEY=key-of-child\n'
+const PARENTS = { OPENAI_API_KEY: 'key-of-parent' }
+const PARENTS_SENT = 'Bearer key-of-parent'
+
+test.each([
+  ['in its .env', { env: OWN }, PARENTS, PARENTS_SENT],
+  [
+    'by api_key_env',
+    { llm: { api_key_env: 'CHILD_KEY' } },
+    { ...PARENTS, CHILD_KEY: 'key-of-child' },
+    PARENTS_SENT,
+  ],
+  ['in its .env, where the run above has none', { env: OWN }, {}, undefined],
+])(
+  "a sub-agent's own key %s goes to its provider, not to the server of the run above",
+  async (_, child, variables, parents) => {
+    const { hosts, keys } = await below(child, variables)
+    expect(hosts).toEqual(['api.openai.com:443'])
+    expect(keys).toEqual([parents, parents])
+  },
+)
+
+test('a sub-agent without a key of its own gets key and address of the run above, or its address alone', async () => {
+  expect(await below({}, PARENTS)).toEqual({ hosts: [], keys: Array(3).fill(PARENTS_SENT) })
+  expect(await below({}, {})).toEqual({ hosts: [], keys: Array(3).fill(undefined) })
+})
+
+test.each(['OPENAI_BASE_URL', 'DELTA_BASE_URL'])(
+  "%s of the environment is for a sub-agent's own key, too, as without the run above",
+  async (name) => {
+    const { hosts, keys } = await below({ env: OWN }, (url) => ({ ...PARENTS, [name]: url }))
+    expect({ hosts, keys }).toEqual({ hosts: [], keys: [PARENTS_SENT, 'Bearer key-of-child', PARENTS_SENT] })
+  },
+)
+
+test('delta config shows what --set and --model would use: another provider leaves the server of the file', async () => {
+  const llm = {
+    model: 'm',
+    api: 'responses',
+    base_url: 'https://gateway.example/v1',
+    api_key_env: 'GATEWAY_KEY',
+  }
+  const { at, agent } = await scene({ agent: { llm } }, { env: { GATEWAY_KEY: 'g', ANTHROPIC_API_KEY: 'a' } })
+  const other = ['--set', 'llm.provider=anthropic', '--model', 'claude-x', '--set', 'llm.max_tokens=9']
+  const shown = await at('config', '--agent', agent.path, '--json', ...other)
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    settings: [{ name: 'ANTHROPIC_API_KEY', from: 'environment' }],
+    agent: { llm: { provider: 'anthropic', model: 'claude-x', max_tokens: 9 } },
+  })
+  expect(shown.stdout).not.toContain('gateway.example')
+  expect(shown.stderr).toMatch(
+    /^--set llm.provider=anthropic: not used of .*agent.yaml, because it is for provider openai: llm.base_url, llm.api, llm.api_key_env.\n$/,
+  )
+  const origins = await at('config', '--agent', agent.path, '--show-origin', ...other)
+  expect(origins.stdout).toContain('--set llm.model=claude-x')
+  expect(origins.stdout).not.toContain('gateway.example')
+})
+
+test('with another provider the key of the file goes to no command, and what prints it is redacted', async () => {
+  const server = await startScriptedServer([calls('peek'), { content: 'Done.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const llm = { model: 'm', base_url: 'http://127.0.0.1:9', api_key_env: 'GATEWAY_KEY' }
+  const env = {
+    GATEWAY_KEY: 'key-of-gateway',
+    ANTHROPIC_API_KEY: 'key-of-a',
+    ANTHROPIC_BASE_URL: server.baseUrl,
+  }
+  const tools = [{ name: 'peek', shell: 'echo "[$GATEWAY_KEY] key-of-gateway"' }]
+  const { run } = await scene({ agent: { llm }, tools }, { env })
+  const set = ['--set', 'llm.provider=anthropic', '--set', 'llm.max_tokens=9']
+  expect(await run(...set)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(server.requests()[1]?.headers).toMatchObject({ authorization: 'Bearer key-of-a' })
+  expect(server.requests()[1]?.body).toContain('[] [REDACTED]')
+})
+
+test('what was set of the server of a run is not used when it goes on with another provider', async () => {
+  const server = await startScriptedServer([{ content: 'One.' }])
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { hosts, HTTPS_PROXY } = await closedProxy()
+  const env = { HTTPS_PROXY, OPENAI_API_KEY: 'key-of-openai', ANTHROPIC_API_KEY: 'key-of-anthropic' }
+  const { run, at } = await scene({ agent: { llm: { model: 'm', max_attempts: 1 } } }, { env })
+  expect(await run('--set', `llm.base_url=${server.baseUrl}`)).toMatchObject({ exitCode: 0 })
+  const again = await at('continue', '-m', 'Go on', '--set', 'llm.max_attempts=1')
+  expect(again).toMatchObject({ exitCode: 1 }) // the same server, whose script is at its end
+  const other = ['--set', 'llm.provider=anthropic', '--set', 'llm.max_tokens=9']
+  expect(await at('continue', '--retry', ...other)).toMatchObject({ exitCode: 1 })
+  expect(hosts).toEqual(['api.anthropic.com:443'])
+  expect(JSON.stringify(server.requests())).not.toContain('key-of-anthropic')
+  expect(server.requests()).toHaveLength(2)
+})

@@ -39,7 +39,12 @@ async function filesOf(document: object): Promise<TemporaryWorkspace> {
 
 /** The official client, with the installed command as its server. */
 async function connect(files: TemporaryWorkspace, args: string[] = ['-w', 'files']) {
-  const env = { ...(cleanEnvironment({ OPENAI_API_KEY: 'secret-key' }) as Record<string, string>) }
+  const env = {
+    ...(cleanEnvironment({ OPENAI_API_KEY: 'secret-key', GATEWAY_KEY: 'secret-gateway' }) as Record<
+      string,
+      string
+    >),
+  }
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [DELTA, 'mcp', 'serve', 'tools.yaml', ...args],
@@ -82,6 +87,13 @@ test('commands run in the current directory, or where -w says, and never see the
 })
 
 const HOSTILE = ['$(touch pwned)', '`id`\n|| true', '*', 'it\'s "quoted"', '${CWD}', 'ünïcödé 🦆', '']
+
+test('the key that llm.api_key_env of the same file names is no more seen than the known ones', async () => {
+  const [known, own] = ['OPENAI_API_KEY', 'GATEWAY_KEY'].map((name) => `\${${name}-withheld}`)
+  const tools = [{ name: 'keys', description: 'Shows keys', shell: `echo "${known} ${own}"` }]
+  const client = await connect(await filesOf({ llm: { api_key_env: 'GATEWAY_KEY' }, tools }))
+  expect(textOf(await client.callTool({ name: 'keys' }))).toBe('withheld withheld\n')
+})
 
 test('every argument arrives as it is', async () => {
   const files = await filesOf(TOOLS)

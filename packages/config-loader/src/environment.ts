@@ -25,7 +25,7 @@ export interface EnvironmentOptions {
   /** The real environment, usually `process.env`. */
   env: NodeJS.ProcessEnv
   /** The agent's `llm`: each provider has its own names. Default: those of `openai`. */
-  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv'> | undefined
+  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv' | 'otherKeyEnv'> | undefined
   /** `llm.base_url` of the agent. Counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**
@@ -89,9 +89,10 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   const findings = collectFindings()
   const sources = readSources(options, findings)
   const { keys, urls } = namesFor(options.llm)
-  const url = firstOf(sources, [...urls, LLM_BASE_URL])
   const key = keys.map((names) => firstOf(sources, names)).find((found) => found !== undefined)
-  const inherited = firstOf(sources.slice(-1), urls)?.value
+  const addresses = withAddressesFor(key, sources)
+  const url = firstOf(addresses, [...urls, LLM_BASE_URL])
+  const inherited = firstOf(addresses.slice(-1), urls)?.value
   if (url !== undefined) checkUrl(url, findings)
   if (url?.isParents && url.value !== inherited && findings.problems.length === 0)
     checkKeyStaysHome(url, key, findings)
@@ -139,8 +140,8 @@ function namesFor({ provider, apiKeyEnv }: NonNullable<EnvironmentOptions['llm']
 /** A workspace and the tools of a run above may not choose where the key of a command goes. */
 function forCommands(sources: readonly Source[], llm: EnvironmentOptions['llm']): Record<string, string> {
   const believed = sources.filter(({ of, isParents }) => of !== 'workspace' && !isParents)
-  const addresses = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'].map((name) =>
-    firstOf(believed, [name]),
+  const addresses = ['DELTA', 'OPENAI', 'ANTHROPIC'].map((vendor) =>
+    firstOf(withAddressesFor(firstOf(sources, [`${vendor}_API_KEY`]), believed), [`${vendor}_BASE_URL`]),
   )
   const found = [...keyNames(llm).map((name) => firstOf(sources, [name])), ...addresses]
   return Object.fromEntries(found.flatMap((each) => (each ? [[each.name, each.value]] : [])))
@@ -194,8 +195,25 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
 
 /** The environment without the key and the address that the agent above has of another provider. */
 function ownOf(env: NodeJS.ProcessEnv, llm: EnvironmentOptions['llm']): NodeJS.ProcessEnv {
-  const { DELTA_API_KEY: _, DELTA_BASE_URL: __, ...rest } = env
-  return isKeyOfOther(env, llm) ? rest : env
+  const { [LLM_BASE_URL]: _, ...own } = env
+  const { DELTA_API_KEY: __, DELTA_BASE_URL: ___, ...rest } = own
+  return isKeyOfOther(env, llm) ? rest : own
+}
+
+/**
+ * Below a run, an address of the environment may be that of the run above, and is for the key beside it only: a key from
+ * elsewhere goes to its provider. `DELTA_URL_FOR` says that the run above has the addresses of the person who started it. A key
+ * of the workspace changes nothing, because it would choose the model's server.
+ */
+function withAddressesFor(key: Found | undefined, sources: readonly Source[]): readonly Source[] {
+  if (key === undefined || key.of === 'workspace') return sources
+  return sources.map((source) => {
+    const { DELTA_KEY_FOR: owner, DELTA_URL_FOR: isFor } = source.values
+    if (source.of !== 'environment' || !owner || isFor === 'all') return source
+    const hasKey = (name: string) => source.values[name.replace(/_BASE_URL$/, '_API_KEY')] === key.value
+    const kept = Object.entries(source.values).filter(([name]) => !name.endsWith('_URL') || hasKey(name))
+    return { ...source, values: Object.fromEntries(kept) }
+  })
 }
 
 /** Reads an `.env` file; a virtual environment of Python may have its name. */
@@ -203,7 +221,8 @@ function readEnvFile(path: string, findings: Findings): Partial<Source> | undefi
   const read = readText(path)
   if (read.ok) {
     const digest = createHash('sha256').update(read.text).digest('hex')
-    return { values: parseEnv(read.text), places: findNames(read.text, path, findings), digest }
+    const { [LLM_BASE_URL]: _, ...values } = parseEnv(read.text) // the name is that of agent.yaml's
+    return { values, places: findNames(read.text, path, findings), digest }
   }
   if (read.reason !== 'missing' && read.reason !== 'directory')
     findings.error({ file: path }, `${read.message}.`)

@@ -1,6 +1,12 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
+import {
+  fitShape,
+  nearestNames,
+  ownerOfKey,
+  type ShapeProblem,
+  type ValuePath,
+} from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
 import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
@@ -15,6 +21,8 @@ import { isMap, type YamlFile } from './yaml.js'
 export interface MainFile {
   main?: YamlFile
   document?: AgentDocument
+  /** `llm.api_key_env` as the file has it. */
+  keyEnv?: string
 }
 
 /**
@@ -30,14 +38,16 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     return {}
   }
   const migrated = migrateMainFile(file, findings)
-  const set = setIn(migrated.value, migrated, [], sets.filter(isOfMainFile), findings)
+  const ofMain = [...withoutServer(migrated, sets, findings), ...sets.filter(isOfMainFile)]
+  const set = setIn(migrated.value, migrated, [], ofMain, findings)
   const main = { ...set.file, value: set.value }
   if (isMap(set.value) && sets.some(({ path }) => path.join('.') === 'tools')) {
     const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
     main.value = rest
   }
   const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
-  return document === undefined ? { main } : { main, document }
+  const { api_key_env: keyEnv } = llmOf(migrated)
+  return { main, ...(document && { document }), ...(typeof keyEnv === 'string' && { keyEnv }) }
 }
 
 /**
@@ -64,6 +74,30 @@ function withoutHooks(value: unknown): unknown {
 
 function isOfMainFile({ path: [key, ...inner] }: SetValue): boolean {
   return key !== 'context' && key !== 'hooks' && (key !== 'tools' || inner.length === 0)
+}
+
+function llmOf({ value }: YamlFile): Record<string, unknown> {
+  return isMap(value) && isMap(value.llm) ? value.llm : {}
+}
+
+/** The keys of `llm` that say which server answers, and what it alone gets. */
+export const SERVER_KEYS: readonly string[] = ['base_url', 'api', 'api_key_env', 'headers']
+
+/**
+ * Removes what the file says of its own server if another provider is set: that provider's key would go there. What is set for
+ * the new one stays.
+ */
+function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Findings): SetValue[] {
+  const ofPath = (path: string) => sets.findLast((set) => set.path.join('.') === path)
+  const set = ofPath('llm.provider')
+  const llm = llmOf(file)
+  const owner = ownerOfKey({ provider: llm.provider })
+  if (set === undefined || ownerOfKey({ provider: set.value }) === owner || ofPath('llm')) return []
+  const keys = SERVER_KEYS.filter((key) => Object.hasOwn(llm, key))
+  const unused = keys.map((key) => `llm.${key}`).filter((path) => ofPath(path) === undefined)
+  const message = `not used of ${file.name}, because it is for provider ${owner}: ${unused.join(', ')}.`
+  if (unused.length > 0) findings.warn(set.place, message)
+  return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }
 
 /** The hint for `model: gpt-4o` at the top of the file, a frequent mistake. */

@@ -352,3 +352,13 @@ test('an .env that is a directory is ignored, one that is not text is an error',
   expect(await load()).toEqual({ found: {}, origins: [], warnings: [] })
   expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
 })
+
+test('a line of an .env that is called llm.base_url has no effect: that is a key of agent.yaml', async () => {
+  const root = await directoryOf({
+    'work/.env': 'llm.base_url=nowhere\n',
+    'agent/.env': 'llm.base_url=http://a.example\n',
+  })
+  const places = { workDirectory: join(root, 'work'), agentHome: join(root, 'agent') }
+  const environment = await loadEnvironment({ ...places, env: { 'llm.base_url': 'http://b.example' } })
+  expect(environment).not.toHaveProperty('baseUrl')
+})

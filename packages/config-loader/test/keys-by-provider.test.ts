@@ -108,3 +108,39 @@ test('below a run of another provider its DELTA_ variables do not count, below o
   const own = { ...env, DELTA_KEY_FOR: 'GATEWAY_KEY' }
   expect(await found('environment', own, gateway)).toMatchObject({ apiKey: 'o' })
 })
+
+test('below a run its address is for its key only: another key goes to its own provider', async () => {
+  const handedOn = {
+    DELTA_KEY_FOR: 'openai',
+    DELTA_API_KEY: 'o',
+    OPENAI_API_KEY: 'o',
+    DELTA_BASE_URL: 'http://o.example',
+    OPENAI_BASE_URL: 'http://o.example',
+  }
+  const env = { ...handedOn, GATEWAY_KEY: 'g' }
+  for (const [key, llm] of [
+    [{ OPENAI_API_KEY: 'own' }, { provider: 'openai' }],
+    [{ DELTA_API_KEY: 'own' }, { provider: 'openai' }],
+    [{}, { provider: 'openai', apiKeyEnv: 'GATEWAY_KEY' }],
+  ] as const) {
+    const environment = await found('agent', key, llm, { env })
+    expect(environment.apiKey).toMatch(/^(own|g)$/)
+    expect(environment).not.toHaveProperty('baseUrl')
+    for (const name of Object.keys(key)) // nor does a command get the one with the other
+      expect(environment.found).not.toHaveProperty(name.replace('_API_KEY', '_BASE_URL'))
+    const address = await found('agent', { ...key, OPENAI_BASE_URL: 'http://own.example' }, llm, { env })
+    expect(address).toMatchObject({ baseUrl: 'http://own.example' })
+    // the addresses of the person who started the run above are for every key
+    const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_URL_FOR: 'all' } })
+    expect(ofPerson).toMatchObject({ baseUrl: 'http://o.example' })
+  }
+  // or the workspace would choose the server
+  const theirs = await found('workspace', { OPENAI_API_KEY: 'own' }, { provider: 'openai' }, { env })
+  expect(theirs).toMatchObject({ apiKey: 'own', baseUrl: 'http://o.example' })
+  const same = await found('agent', { OPENAI_API_KEY: 'o' }, { provider: 'openai' }, { env })
+  expect(same).toMatchObject({ apiKey: 'o', baseUrl: 'http://o.example' })
+  const { DELTA_API_KEY: _, OPENAI_API_KEY: __, ...keyless } = handedOn
+  const local = await found('agent', {}, { provider: 'openai' }, { env: keyless })
+  expect(local).toMatchObject({ baseUrl: 'http://o.example' })
+  expect(local).not.toHaveProperty('apiKey')
+})

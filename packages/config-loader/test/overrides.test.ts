@@ -241,3 +241,49 @@ test('within a run, an address that was set gets no key from elsewhere', async (
   const own = { ...options, overrides: ['llm.model=x'] }
   expect(await loadEnvironment({ ...own, env: BELOW })).toMatchObject({ baseUrl: llmBaseUrl })
 })
+
+test.each([
+  ['llm.provider=anthropic', 'openai', 'model: gpt-4o'],
+  ['llm.provider=openai', 'anthropic', 'provider: anthropic, model: c, max_tokens: 9'],
+])(
+  '%s leaves out what the file says of the server of %s, unless it is set too',
+  async (provider, owner, llm) => {
+    const server = ['base_url: https://b.example/v1', 'api_key_env: B_KEY', 'headers: { x-team: blue }']
+    const api = owner === 'openai' ? ['api: responses'] : []
+    const files = { ...AGENT, 'agent.yaml': `name: a\nllm: { ${[llm, ...server, ...api].join(', ')} }\n` }
+    const max = 'llm.max_tokens=9'
+    const { agent, warnings } = await load(files, set(provider, max))
+    expect(agent.llm).toMatchObject({ provider: provider.split('=')[1] })
+    for (const key of ['baseUrl', 'apiKeyEnv', 'headers', 'api'] as const)
+      expect(agent.llm[key]).toBeUndefined()
+    expect(agent.llm.otherKeyEnv).toBe('B_KEY') // which no command gets
+    expect(JSON.stringify(agent.snapshot)).not.toContain('b.example')
+    const keys = `llm.base_url, ${api.length > 0 ? 'llm.api, ' : ''}llm.api_key_env, llm.headers`
+    expect(warnings).toMatchObject([
+      {
+        file: `--set ${provider}`,
+        message: expect.stringMatching(
+          `^not used of .*/agent.yaml, because it is for provider ${owner}: ${keys}.$`,
+        ),
+      },
+    ])
+    const own = set(max, 'llm.base_url=http://c.example', 'llm.headers.x-a=b', provider)
+    const kept = await load(files, own)
+    expect(kept.agent.llm).toMatchObject({ baseUrl: 'http://c.example', headers: { 'x-a': 'b' } })
+    expect(kept.agent.llm.apiKeyEnv).toBeUndefined()
+  },
+)
+
+test('the server of the file stays where the provider that is set is its own, or all of llm is set', async () => {
+  const llm = 'llm: { model: m, base_url: "https://b.example/v1", headers: { x-team: blue } }'
+  const files = { ...AGENT, 'agent.yaml': `name: a\n${llm}\n` }
+  expect(await load(files, set('llm.provider=openai'))).toMatchObject({
+    agent: { llm: { baseUrl: 'https://b.example/v1', headers: { 'x-team': 'blue' } } },
+    warnings: [],
+  })
+  const all = 'llm={ model: m, base_url: http://c.example, max_tokens: 9 }'
+  expect(await load(files, set(all, 'llm.provider=anthropic'))).toMatchObject({
+    agent: { llm: { provider: 'anthropic', baseUrl: 'http://c.example' } },
+    warnings: [],
+  })
+})

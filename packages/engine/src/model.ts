@@ -42,8 +42,14 @@ export async function modelFor(
     case 'command': {
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-      // the command may be a client of the provider
-      const keys = { credentials: credentialsOf(env, keyNames(llm)), passEnv: keyNames(llm) }
+      // the command may be a client of the provider: it gets the keys of the environment, each with its address and its owner
+      const passEnv = [...keyNames(llm), ...ADDRESSES]
+      const { DELTA_KEY_FOR, DELTA_URL_FOR } = env
+      const keys = {
+        credentials: credentialsOf(env, passEnv),
+        passEnv,
+        extra: { DELTA_KEY_FOR, DELTA_URL_FOR },
+      }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
@@ -64,6 +70,8 @@ export async function modelFor(
       return llm.provider satisfies never
   }
 }
+
+const ADDRESSES = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']
 
 /** Loads only the package of this provider. */
 async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModelOptions): Promise<ChatModel> {

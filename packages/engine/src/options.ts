@@ -185,33 +185,66 @@ export function credentialVariables(
   llm: Agent['llm'],
   { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): Record<string, string> {
-  const { apiKey, baseUrl, found } = credentials
-  const { provider, apiKeyEnv } = llm
+  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
   const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
-  const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
+  const names = ownNames(llm)
+  const addresses = names.map((name) => `${name}_BASE_URL`)
+  // another address was found for another key, and a command must not send it this one
+  const others = Object.entries(found ?? {}).filter(([name]) => !addresses.includes(name))
   return {
     ...ofHost,
     ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
-    ...found,
-    ...(apiKey !== undefined && { DELTA_API_KEY: apiKey, [apiKeyEnv ?? `${vendor}_API_KEY`]: apiKey }),
-    ...(baseUrl !== undefined && { DELTA_BASE_URL: baseUrl }),
-    ...(baseUrl !== undefined && apiKeyEnv === undefined && { [`${vendor}_BASE_URL`]: baseUrl }),
+    ...(apiKey === undefined ? found : Object.fromEntries(others)),
+    ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
+    ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
+    ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
   }
 }
 
+/** The beginnings of the variables that hold the key and the address of the agent's model. */
+function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
+  if (apiKeyEnv !== undefined) return ['DELTA']
+  return ['DELTA', provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI']
+}
+
 /**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key. What the environment
- * has under these names is for every provider; what a file has, for the agent that it was found for.
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and whether its address
+ * is for other keys, too. What the environment has under these names is for every provider; what a file has, for the agent that it
+ * was found for. An address of the environment that was not found, as it is for another key, is removed.
  */
 function ownerVariables(
   llm: Agent['llm'],
-  { env: host = {}, credentials: { apiKey, baseUrl } = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
+  { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
-  if (apiKey === undefined && baseUrl === undefined)
-    return isKeyOfOther(host, llm) ? { DELTA_BASE_URL: undefined } : {}
+  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
+  const known = credentialVariables(llm, { env: host, credentials })
+  const isOther = (name: string) =>
+    apiKey === undefined
+      ? name === 'DELTA' && isKeyOfOther(host, llm)
+      : host[`${name}_API_KEY`] !== apiKey && ownNames(llm).includes(name)
+  const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
+  const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
+  const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
+  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
   const isOfAll =
     !host.DELTA_KEY_FOR &&
     [undefined, host.DELTA_API_KEY].includes(apiKey) &&
     [undefined, host.DELTA_BASE_URL].includes(baseUrl)
-  return { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }
+  return {
+    ...Object.fromEntries(removed),
+    DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
+    DELTA_URL_FOR: hasAddressOfHost(llm, host, baseUrl) ? 'all' : undefined,
+  }
+}
+
+/** True unless the agent, or one above, has an address of its own: then that of the environment is a person's, for any key. */
+function hasAddressOfHost(
+  { provider }: Agent['llm'],
+  host: NodeJS.ProcessEnv,
+  baseUrl: string | undefined,
+): boolean {
+  if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
+  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
+  const ofVendor = provider === 'anthropic' ? [ANTHROPIC_BASE_URL] : [OPENAI_BASE_URL, OPENAI_API_URL]
+  return [undefined, DELTA_BASE_URL, ...ofVendor].includes(baseUrl)
 }

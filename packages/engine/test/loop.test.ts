@@ -172,6 +172,41 @@ test('a model that is a command reads the request, and has the environment of it
   expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
 })
 
+test('a model that is a command gets each key with its address and whose it is, as the environment has them', async () => {
+  const shown = 'DELTA_API_KEY DELTA_BASE_URL DELTA_KEY_FOR OPENAI_API_KEY OPENAI_BASE_URL'
+  const script = `printf '{"content":"%s"}' "$(for name in ${shown}; do printenv $name || echo -; done | tr '\\n' ' ')"`
+  const { run } = await scene({ agent: { llm: { provider: 'command', command: ['sh', '-c', script] } } })
+  const env = { PATH: process.env.PATH, DELTA_API_KEY: 'd', DELTA_BASE_URL: 'http://d.example' }
+  const credentials = { apiKey: 'd', baseUrl: 'http://d.example', found: {} } // as the command line finds them
+  expect(await run({ env, credentials })).toMatchObject({ answer: 'd http://d.example - - - ' })
+  const openai = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
+  expect(
+    await run({ env: { ...env, ...openai, DELTA_KEY_FOR: 'anthropic' }, credentials: { apiKey: 'c' } }),
+  ).toMatchObject({
+    answer: 'd http://d.example anthropic o http://o.example ',
+  })
+})
+
+test('a command gets the key of a program with the base URL of its agent, and never with another one of the environment', async () => {
+  const names = 'OPENAI_API_KEY OPENAI_BASE_URL DELTA_BASE_URL'
+  const shell = `for name in ${names}; do printenv $name | rev || true; done`
+  const tools = [{ name: 'look', shell, pass_env: ['OPENAI_API_KEY'] }]
+  const turns = [{ tool_calls: [{ name: 'look', arguments: {} }] }, { content: '{{last_observation}}' }]
+  for (const base_url of ['http://own.example', undefined]) {
+    const { load, run } = await scene({ tools, turns })
+    const agent = await load()
+    const llm = { ...agent.llm, ...(base_url && { baseUrl: base_url }) }
+    const address = { OPENAI_BASE_URL: 'http://other.example', DELTA_BASE_URL: 'http://other.example' }
+    const env = { PATH: process.env.PATH, ...address }
+    const { answer } = await run({ agent: { ...agent, llm }, env, credentials: { apiKey: 'key-of-program' } })
+    const seen = String(answer)
+      .trim()
+      .split('\n')
+      .map((line) => [...line].reverse().join(''))
+    expect(seen).toEqual(['key-of-program', ...(base_url ? [base_url, base_url] : [])])
+  }
+})
+
 test('a model that is a command is ended after timeout_ms', async () => {
   const command = ['sh', '-c', 'sleep 300']
   const { run } = await scene({ agent: { llm: { provider: 'command', command, timeout_ms: 100 } } })

@@ -26,9 +26,15 @@ export const PROVIDER_KEYS: readonly string[] = [
 /** Every key of a model. A command gets one only if its `pass_env` lists it, or if it is `delta` itself. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY', ...PROVIDER_KEYS]
 
-/** The names of every key that an agent may use: the known ones, and that of its `llm.api_key_env`. */
-export function keyNames({ apiKeyEnv }: { apiKeyEnv?: string | undefined } = {}): readonly string[] {
-  return apiKeyEnv === undefined ? CREDENTIAL_NAMES : [...CREDENTIAL_NAMES, apiKeyEnv]
+/** The names of every key that an agent may use: the known ones, and that of its `llm.api_key_env`, also if that was overridden. */
+export function keyNames({
+  apiKeyEnv,
+  otherKeyEnv,
+}: {
+  apiKeyEnv?: string | undefined
+  otherKeyEnv?: string | undefined
+} = {}): readonly string[] {
+  return [...CREDENTIAL_NAMES, ...[apiKeyEnv, otherKeyEnv].filter((name) => name !== undefined)]
 }
 
 /** Whose key and address a sub-agent finds as `DELTA_API_KEY` and `DELTA_BASE_URL`: a provider's, or those of `api_key_env`. */
@@ -36,7 +42,7 @@ export function ownerOfKey({
   provider,
   apiKeyEnv,
 }: {
-  provider?: string
+  provider?: unknown
   apiKeyEnv?: string | undefined
 } = {}) {
   return apiKeyEnv ?? (provider === 'anthropic' ? 'anthropic' : 'openai')

@@ -95,7 +95,13 @@ type LlmProvider = z.infer<typeof llmSchema>['provider']
 type AllSettings = ReturnType<typeof settingsOf>
 
 /** The `llm` block of an agent, checked. What each setting means, `llmSchema` says. */
-export type LlmSettings = Readonly<Partial<AllSettings> & Pick<AllSettings, 'provider' | 'parameters'>>
+export type LlmSettings = Readonly<
+  Partial<AllSettings> &
+    Pick<AllSettings, 'provider' | 'parameters'> & {
+      /** `api_key_env` of the file, where an override replaced it: still a key that no command gets. */
+      otherKeyEnv?: string
+    }
+>
 
 /** The settings, or every problem. */
 type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
@@ -284,7 +290,9 @@ function forbiddenKeys(llm: Fields): ValueProblem[] {
 }
 
 const SECRET_HEADER =
-  /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|key|auth|token|secret|password)$/i
+  /^cookie$|(^|[-_])(api[-_]?key|key|auth(entication|orization)?|token|jwt|secret|password|credentials?)$/i
+/** What says who asks, whatever the header is called. */
+const SECRET_HEADER_VALUE = /^\s*(bearer|basic)\s/i
 /** What the client, the connection or the engine sets. */
 const OWN_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|user-agent|accept|accept-encoding|content-.*|x-stainless-.*|anthropic-version)$/i
@@ -292,7 +300,7 @@ const OWN_HEADER =
 function headerProblems(headers: unknown): ValueProblem[] {
   return Object.entries(fieldsOf(headers)).flatMap(([name, value]): ValueProblem[] => {
     const path = `headers.${name}`
-    if (SECRET_HEADER.test(name))
+    if (SECRET_HEADER.test(name) || SECRET_HEADER_VALUE.test(String(value)))
       return [{ path, message: 'keys do not belong in agent.yaml.', hint: HEADER_HINT, misplacedKey: true }]
     if (OWN_HEADER.test(name))
       return [{ path, message: 'cannot be set: the engine sets this header itself.', misplacedKey: true }]

@@ -182,26 +182,33 @@ test.each([
   [{ api: 'responses', store: true }, 'store', WHOLE],
   [{ headers: 5 }, 'headers', 'must be a mapping'],
   [{ headers: { X_Auth: 'k' } }, 'headers.X_Auth', 'keys do not belong in agent.yaml.'],
+  [{ headers: { 'x-team': 'Bearer k' } }, 'headers.x-team', 'keys do not belong in agent.yaml.'],
   [{ headers: { 'a b': 'c' } }, 'headers.a b', 'is not the name of a header.'],
   [{ headers: { a: 'c\nauthorization: x' } }, 'headers.a', 'must be one line of ASCII characters.'],
 ])('%j is refused', (llm, path, message) => {
   expect(problemsOf({ model: 'm', ...llm })).toMatchObject([{ path, message }])
 })
 
-test.each(['Authorization', 'x-api-key', 'api-key', 'Cookie', 'proxy-authorization', 'x-auth-token'])(
-  'the header %s is refused without its value, because it holds a key',
-  (name) => {
-    const problems = problemsOf({ model: 'm', headers: { [name]: 'sk-1234567890' } })
-    expect(problems).toMatchObject([
-      {
-        message: 'keys do not belong in agent.yaml.',
-        hint: 'Put it into .env and name the variable in llm.api_key_env.',
-        misplacedKey: true,
-      },
-    ])
-    expect(JSON.stringify(problems)).not.toContain('sk-')
-  },
-)
+test.each([
+  'Authorization',
+  'x-api-key',
+  'api-key',
+  'Cookie',
+  'proxy-authorization',
+  'x-auth-token',
+  'Authentication',
+  'x-jwt',
+])('the header %s is refused without its value, because it holds a key', (name) => {
+  const problems = problemsOf({ model: 'm', headers: { [name]: 'sk-1234567890' } })
+  expect(problems).toMatchObject([
+    {
+      message: 'keys do not belong in agent.yaml.',
+      hint: 'Put it into .env and name the variable in llm.api_key_env.',
+      misplacedKey: true,
+    },
+  ])
+  expect(JSON.stringify(problems)).not.toContain('sk-')
+})
 
 test.each(['Host', 'content-length', 'Content-Type', 'user-agent', 'accept', 'x-stainless-os'])(
   'the header %s is refused, because the engine sets it',

@@ -55,7 +55,7 @@ export function variablesFor(
   caller: Variables,
   secretNames: readonly string[],
 ): Variables {
-  const secret = new Set([...CREDENTIAL_NAMES, ...secretNames])
+  const secret = namesOfSecrets(caller, secretNames)
   const given = [...caller].filter(([name]) => OF_CALLER.test(name) || secret.has(name))
   return new Map([...given, ...remembered])
 }
@@ -92,7 +92,7 @@ export interface Secrets {
 
 /** The secrets of a session: credentials, and the variables that were declared secret at its start. */
 export function secretsOf(caller: Variables, secretNames: readonly string[]): Secrets {
-  const names = new Set([...CREDENTIAL_NAMES, ...secretNames])
+  const names = namesOfSecrets(caller, secretNames)
   const values = [...names].flatMap((name) => {
     const value = caller.get(name)
     return value && value.length >= MIN_SECRET_BYTES ? [value] : []
@@ -106,6 +106,12 @@ export function secretsOf(caller: Variables, secretNames: readonly string[]): Se
       return latin1.some((value) => text.includes(value))
     },
   }
+}
+
+/** Also the variable of the agent's own key, which the engine that started this command names. */
+function namesOfSecrets(caller: Variables, secretNames: readonly string[]): Set<string> {
+  const owner = caller.get('DELTA_KEY_FOR')?.toString() ?? ''
+  return new Set([...CREDENTIAL_NAMES, ...secretNames, ...(/^[A-Z_][A-Z\d_]*$/.test(owner) ? [owner] : [])])
 }
 
 /** The longest `NAME=value` Linux gives to a program, without the NUL at its end. */

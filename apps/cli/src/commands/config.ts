@@ -2,13 +2,21 @@ import { resolve } from 'node:path'
 import { ConfigError, type Environment, type LoadedAgent } from '@delta/config-loader'
 import { listSettings, type Setting } from '@delta/config-loader/internal'
 import { parse } from 'yaml'
-import { type AgentFlags, findEnvironment, loadAgentFor, loadOptions, loadTools } from '../agent.js'
+import {
+  type AgentFlags,
+  findEnvironment,
+  loadAgentFor,
+  loadOptions,
+  loadTools,
+  overridesIn,
+  type SetFlags,
+} from '../agent.js'
 import { typedWorkDirectory } from '../place.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { print, printJson, say, table } from '../text.js'
 import { asYaml, findingsOf } from './tool.js'
 
-interface ConfigFlags extends AgentFlags {
+interface ConfigFlags extends AgentFlags, SetFlags {
   agent: string
   workDir: string
   showOrigin?: boolean
@@ -23,7 +31,8 @@ interface ConfigFlags extends AgentFlags {
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
   const workDirectory = typedWorkDirectory(flags, terminal)
-  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
+  const overrides = overridesIn(flags)
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn, overrides })
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
   using stop = stopSignal(terminal)
   const environment = await findEnvironment(agent, {
@@ -53,7 +62,7 @@ async function refuseForeignCode(flags: ConfigFlags, terminal: Terminal): Promis
 }
 
 async function printOrigins(flags: ConfigFlags, environment: Environment, terminal: Terminal): Promise<void> {
-  const options = loadOptions(flags.agent, { flags, terminal })
+  const options = { ...loadOptions(flags.agent, { flags, terminal }), overrides: overridesIn(flags) }
   const settings = withEndpoint(await listSettings(resolve(terminal.cwd, flags.agent), options), environment)
   if (flags.json) printJson(terminal, settings)
   else print(terminal, table([['ORIGIN', 'SETTING'], ...settings.flatMap(rowsOf)]))

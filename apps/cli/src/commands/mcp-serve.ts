@@ -85,8 +85,10 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
 
 /** What the file of an agent says of itself. The rest of the agent need not be there. */
 function servedAs({ document, policy }: LoadedTools) {
-  const { name, version } = (Array.isArray(document) ? {} : document) as Record<string, unknown>
+  const { name, version, llm } = (Array.isArray(document) ? {} : document) as Record<string, unknown>
+  const { api_key_env: keyName } = Object(llm) as { api_key_env?: unknown }
   return {
+    ...(typeof keyName === 'string' && { credentials: [keyName] }), // the tools of a run do not get it either
     ...(typeof name === 'string' && { name }),
     version: typeof version === 'string' ? version : manifest.version,
     ...(policy && { policy }),
