@@ -13,6 +13,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
+import type { LeftOut } from '@delta/model'
 import { commandAt, type Place, placeInWords } from './place.js'
 import { counted, printable } from './text.js'
 import { UsageError } from './usage.js'
@@ -114,24 +115,34 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
   const iteration = 'iteration' in event ? event.iteration : ''
   const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
   if (typeof ref !== 'string') return ''
-  const blocks = await readSources(runDirectory, ref)
+  const { blocks, leftOut } = await readRecord(runDirectory, ref)
   if (blocks.length === 0) return ''
   const lines = blocks.map(
     ({ source_id: id, messages, bytes, tokens, note }) =>
       `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
-  return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n`
+  const apis = [...new Set(leftOut.map(({ api }) => printable(api)))].join(', ')
+  const without =
+    apis &&
+    `   left out: reasoning of ${counted(leftOut.length, 'answer')} that only its own API can read (${apis})\n`
+  return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n${without}`
 }
 
-/** The sources of a request by its record (`llm_invocation_ref`); none if it says nothing. */
-export async function readSources(runDirectory: string, ref: string): Promise<ContextBlock[]> {
+/** What the record of a request says (`llm_invocation_ref`). */
+interface RequestRecord {
+  blocks: ContextBlock[]
+  leftOut: LeftOut[]
+}
+
+/** The record of a request; nothing where there is none, or it says nothing. */
+export async function readRecord(runDirectory: string, ref: string): Promise<RequestRecord> {
   const path = join(runDirectory, ref)
   try {
-    if (!(await stat(path)).isFile()) return [] // reading a pipe would block
-    const { blocks } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown }
-    return Array.isArray(blocks) ? (blocks as ContextBlock[]) : []
+    const isFile = (await stat(path)).isFile() // reading a pipe would block
+    const { blocks, left_out: leftOut } = isFile ? JSON.parse(await readFile(path, 'utf8')) : {}
+    return { blocks: [blocks ?? []].flat(), leftOut: [leftOut ?? []].flat() }
   } catch {
-    return [] // a run of an old layout has no such record; the transcript does not need it
+    return { blocks: [], leftOut: [] } // a run of an old layout has no such record; the transcript does not need it
   }
 }
 

@@ -230,4 +230,8 @@ test('a run begun on one API goes on on the others, and its records say what was
     ['1 chat', '2 chat', '3 responses', '4 responses'],
     ['3 responses', '4 responses', '5 messages', '6 messages'],
   ])
+  const { stdout } = await at('show', '--step', '5')
+  expect(stdout).toContain(
+    'left out: reasoning of 4 answers that only its own API can read (chat, responses)',
+  )
 })

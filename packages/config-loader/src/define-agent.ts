@@ -70,7 +70,7 @@ const DEFAULT_CONTEXT: ManifestInput = {
 export function defineAgent(definition: AgentDefinition): Agent {
   const { home } = definition
   const findings = collectFindings()
-  const workplace = openDirectory(home ?? '/') // without a directory, paths are absolute
+  const workplace = openDirectory(String(home ?? '/')) // without a directory, paths are absolute
   const model = isModel(definition.llm) ? definition.llm : undefined
   const written = { ...definition, ...(model && { llm: {} }) }
   if (model && !('complete' in model)) findings.error({ file: '' }, OF_AI_SDK, WRAP_IT)
@@ -179,7 +179,7 @@ function valueFile(path: string, value: object): YamlFile {
     path,
     name: '',
     text: '',
-    value: JSON.parse(JSON.stringify(value)),
+    value: JSON.parse(JSON.stringify(value) ?? 'null'), // of a function, which was reported
     locate: () => ({ file: '' }),
     setBy: () => undefined,
     written: () => undefined,

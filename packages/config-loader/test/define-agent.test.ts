@@ -91,6 +91,8 @@ test.each([
     'hooks.on_error.command[0]: ${AGENT_HOME} needs',
   ],
   [{ home: '/nowhere' }, "/nowhere: the agent's directory does not exist."],
+  [{ home: 5 }, "5: the agent's directory does not exist."],
+  [{ context: () => 1 }, 'context: a function cannot be kept in a file'],
   [
     {
       llm: new (class {

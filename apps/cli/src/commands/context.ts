@@ -12,7 +12,7 @@ import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
 import { agentHomeOf, isOwnRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
-import { findShownRun, readSources, type ShownRun } from '../shown-run.js'
+import { findShownRun, readRecord, type ShownRun } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -198,7 +198,7 @@ async function readSent(
   directory: string,
   { iteration, ref }: { iteration: number; ref: string },
 ): Promise<Sent | undefined> {
-  const blocks = await readSources(directory, ref)
+  const { blocks } = await readRecord(directory, ref)
   if (blocks.length === 0) return undefined
   return { ...(JSON.parse(await readRequest(directory, iteration)) as object), blocks, iteration }
 }
