@@ -28,7 +28,7 @@ export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
  */
 export async function modelFor(
   agent: Agent,
-  { model, credentials = {}, env = process.env }: EngineOptions,
+  { model, credentials, env = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
   const own = model ?? agent.model
   if (own !== undefined) return () => own
@@ -58,9 +58,9 @@ export async function modelFor(
     }
     case 'anthropic':
     case 'openai': {
-      const { apiKey, baseUrl = llm.baseUrl } = credentials
+      const { apiKey, baseUrl = llm.baseUrl } = credentials ?? {}
       if (apiKey === undefined && baseUrl === undefined)
-        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', noKey(llm, env))
+        throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', credentials ? noKey(llm, env) : NO_CREDENTIALS)
       const { timeoutMs, headers, apiKeyEnv: keyName } = llm
       const options = { apiKey, baseUrl, timeoutMs, headers, keyName }
       const server = await serverModel(llm, options)
@@ -82,6 +82,9 @@ async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModel
   const { openAiModel } = await import('@delta/model/openai')
   return openAiModel({ ...options, api })
 }
+
+const NO_CREDENTIALS =
+  'No API key and no base URL for the model. Give the option credentials, such as { apiKey: process.env.OPENAI_API_KEY }, or { baseUrl } for a server without a key. The environment is not read.'
 
 function noKey(llm: Agent['llm'], { DELTA_PARENT_RUN: parent }: NodeJS.ProcessEnv): string {
   const { provider, apiKeyEnv } = llm

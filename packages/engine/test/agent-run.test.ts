@@ -134,3 +134,12 @@ test('An error of a model of one’s own ends the run by its status.', async () 
   expect(result).toMatchObject({ status: 'FAILED', reasonCode: 'provider_refused' })
   expect(result.reason).toContain('Who are you?')
 })
+
+test('A program that gives no key reads which option it lacks, whatever the environment holds.', async () => {
+  const { workspace } = await start()
+  const agent = defineAgent({ name: 'a', llm: { model: 'm' }, system: 'Hi.' })
+  const env = { OPENAI_API_KEY: 'sk-1234567890' }
+  await expect(runAgent({ agent, workDirectory: workspace.path, message: 'Go', env })).rejects.toThrow(
+    'Give the option credentials, such as { apiKey: process.env.OPENAI_API_KEY }',
+  )
+})
