@@ -139,13 +139,16 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   const sent = textsOf(before)
   const sending = textsOf(after)
   const index = sent.findIndex((text, at) => text !== sending[at])
-  const behind = new Set(sent.slice(index))
+  const rest = sent.slice(index)
+  const behind = new Set(rest)
   if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
 
   const sizes = sending.map((text) => Buffer.byteLength(text))
   const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
-  const { block, byte } = blockAt(before.blocks, after.blocks, same)
+  const { block, byte, next } = blockAt(before.blocks, after.blocks, same)
   if (block === undefined) return undefined
+  const isAtEnd = rest.every((text, at) => text === sending[sending.length - rest.length + at])
+  if (block.type === 'journal' && isAtEnd) return movedBy(block, next)
   const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
   const source = block.source_id
@@ -156,6 +159,18 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
     tokensAfter,
     message: `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`,
   }
+}
+
+/** The break at sources that stand behind a conversation that only grew. */
+function movedBy(
+  { source_id: journal }: ContextBlock,
+  [first, ...more]: ContextBlock[],
+): CacheBreak | undefined {
+  if (first === undefined) return undefined
+  const { source_id: source, type } = first
+  const tokensAfter = sum([first, ...more].map(({ tokens }) => tokens))
+  const message = `\`${source}\` stands behind \`${journal}\`, which grew: its ${thousands(tokensAfter)} tokens cannot be cached`
+  return { source, type, byte: 0, tokensAfter, message }
 }
 
 /** The parts of all messages: what one API adds to the message before is another message in another API. */
@@ -180,7 +195,7 @@ function plain(key: string, value: unknown): unknown {
 }
 
 /**
- * The first source that is not what it was, and the offset in it of a byte of the messages. If all are what they were, a hook
+ * The first source that is not what it was, the offset in it of a byte of the messages, and the sources behind it. If all are what they were, a hook
  * changed the messages: then it is the source of that byte.
  */
 function blockAt(before: readonly ContextBlock[], after: readonly ContextBlock[], at: number) {
@@ -189,7 +204,7 @@ function blockAt(before: readonly ContextBlock[], after: readonly ContextBlock[]
   })
   const endOf = (index: number) => sum(after.slice(0, index + 1).map(({ bytes }) => bytes))
   const found = changed === -1 ? after.findIndex((_, index) => at < endOf(index)) : changed
-  return { block: after[found], byte: Math.max(0, at - endOf(found - 1)) }
+  return { block: after[found], byte: Math.max(0, at - endOf(found - 1)), next: after.slice(found + 1) }
 }
 
 function commonBytes(one: string, other: string): number {

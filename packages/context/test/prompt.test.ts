@@ -175,6 +175,9 @@ test.each(['chat', 'responses', 'messages'] as const)(
     }
     const last = { sources: [PROMPT, rules, JOURNAL, GUIDE] } // nothing that could be cached stands behind the guide
     expect(await breakOf(last, changed)).toBeUndefined()
+    expect((await breakOf(last))?.message).toMatch(
+      /^`guide` stands behind `journal`, which grew: its \d+ tokens cannot be cached$/,
+    )
     const window = { sources: [PROMPT, { ...JOURNAL, id: 'talk', max_iterations: 3 }] }
     expect(await breakOf(window)).toMatchObject({ source: 'talk' })
   },
