@@ -159,13 +159,16 @@ function cacheControl(mark: Mark): Fields {
 }
 
 const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+/** The API refuses a request with a larger one, and so all that follow. */
+const MOST_PIXELS_A_SIDE = 8000
 
 /** In the place of what the API cannot read stands a word. */
 function mediaBlock(part: Media, blobs: BlobReader): Fields {
-  const { type, media_type, bytes, name } = part
+  const { type, media_type, bytes, name, width = 0, height = 0 } = part
   const title = name || undefined // an empty one is refused
   const isPdf = media_type === 'application/pdf'
-  if (IMAGES.has(media_type) || isPdf) {
+  const isImage = IMAGES.has(media_type) && Math.max(width, height) <= MOST_PIXELS_A_SIDE
+  if (isImage || isPdf) {
     const source = { type: 'base64', media_type, data: base64Of(part, blobs) }
     return isPdf ? { type: 'document', source, title } : { type: 'image', source }
   }

@@ -189,7 +189,12 @@ describe('a request', () => {
     const { messages } = wire([
       {
         role: 'user',
-        content: [file('application/pdf', 'a.pdf'), file('text/csv'), file('audio/wav', 'a.wav')],
+        content: [
+          file('application/pdf', 'a.pdf'),
+          file('text/csv'),
+          file('audio/wav', 'a.wav'),
+          { type: 'image', blob: 'i', media_type: 'image/png', bytes: 5, width: 1280, height: 8001 },
+        ],
       },
     ])
     const pdf = { type: 'base64', media_type: 'application/pdf', data: base64('f') }
@@ -197,6 +202,7 @@ describe('a request', () => {
       { type: 'document', source: pdf, title: 'a.pdf' },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'bytes of f' } },
       text('[a.wav: audio/wav, 5 bytes, which this API cannot read]'),
+      text('[image: image/png, 5 bytes, which this API cannot read]'),
     ])
   })
 
