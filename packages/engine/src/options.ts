@@ -2,7 +2,7 @@ import { basename, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { commandEnvironment } from '@delta/executor'
-import { credentialsOf, isKeyOfOther, keyNames, ownerOfKey } from '@delta/executor/internal'
+import { credentialsOf, keyNames, ownerOfKey, splitEnvironment } from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
@@ -130,7 +130,8 @@ export function baseEnvironment(
   { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
-  return commandEnvironment(host, {
+  const { ofPerson } = splitEnvironment(host)
+  return commandEnvironment(ofPerson, {
     credentials: credentialVariables(llm, { env: host, credentials }), // withheld
     run: {
       agentHome,
@@ -141,7 +142,7 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
-      ...ownerVariables(llm, { env: host, credentials }),
+      ...handedOn(llm, { env: host, credentials }),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
@@ -186,15 +187,14 @@ export function credentialVariables(
   { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): Record<string, string> {
   const { apiKey, baseUrl = llm.baseUrl, found } = credentials
-  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
+  const { ofRun, ofPerson } = splitEnvironment(host, llm)
+  const all = { ...credentialsOf(ofPerson, keyNames(llm)), ...ofRun, ...found }
   const names = ownNames(llm)
   const addresses = names.map((name) => `${name}_BASE_URL`)
   // another address was found for another key, and a command must not send it this one
-  const others = Object.entries(found ?? {}).filter(([name]) => !addresses.includes(name))
+  const others = Object.entries(all).filter(([name]) => apiKey === undefined || !addresses.includes(name))
   return {
-    ...ofHost,
-    ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
-    ...(apiKey === undefined ? found : Object.fromEntries(others)),
+    ...Object.fromEntries(others),
     ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
     ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
     ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
@@ -208,43 +208,26 @@ function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
 }
 
 /**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and whether its address
- * is for other keys, too. What the environment has under these names is for every provider; what a file has, for the agent that it
- * was found for. An address of the environment that was not found, as it is for another key, is removed.
+ * Tells sub-agents which keys and addresses are not as the person set them, and whose the `DELTA_` ones are. With an address its key
+ * is listed, too: they are one. An address of the person for another key than a program gives is removed.
  */
-function ownerVariables(
+function handedOn(
   llm: Agent['llm'],
-  { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
+  options: Required<Pick<EngineOptions, 'env'>> & Pick<EngineOptions, 'credentials'>,
 ): NodeJS.ProcessEnv {
-  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
-  const known = credentialVariables(llm, { env: host, credentials })
-  const isOther = (name: string) =>
-    apiKey === undefined
-      ? name === 'DELTA' && isKeyOfOther(host, llm)
-      : host[`${name}_API_KEY`] !== apiKey && ownNames(llm).includes(name)
-  const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
-  const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
-  const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
-  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
-  const isOfAll =
-    !host.DELTA_KEY_FOR &&
-    [undefined, host.DELTA_API_KEY].includes(apiKey) &&
-    [undefined, host.DELTA_BASE_URL].includes(baseUrl)
+  const known = credentialVariables(llm, options)
+  const { ofPerson } = splitEnvironment(options.env ?? {})
+  const isSet = (name: string) => known[name] !== undefined && known[name] !== ofPerson[name]
+  const names = Object.keys(known).filter(
+    (name) => isSet(name) || isSet(name.replace(/_API_KEY$/, '_BASE_URL')),
+  )
+  const { apiKey } = options.credentials ?? {}
+  const removed = ownNames(llm).filter(
+    (name) => apiKey && !known[`${name}_BASE_URL`] && ofPerson[`${name}_API_KEY`] !== apiKey,
+  )
   return {
-    ...Object.fromEntries(removed),
-    DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
-    DELTA_URL_FOR: hasAddressOfHost(llm, host, baseUrl) ? 'all' : undefined,
+    ...Object.fromEntries(removed.map((name) => [`${name}_BASE_URL`, undefined])),
+    DELTA_HANDED_ON: names.join(' ') || undefined,
+    DELTA_KEY_FOR: names.some((name) => name.startsWith('DELTA_')) ? ownerOfKey(llm) : undefined,
   }
-}
-
-/** True unless the agent, or one above, has an address of its own: then that of the environment is a person's, for any key. */
-function hasAddressOfHost(
-  { provider }: Agent['llm'],
-  host: NodeJS.ProcessEnv,
-  baseUrl: string | undefined,
-): boolean {
-  if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
-  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
-  const ofVendor = provider === 'anthropic' ? [ANTHROPIC_BASE_URL] : [OPENAI_BASE_URL, OPENAI_API_URL]
-  return [undefined, DELTA_BASE_URL, ...ofVendor].includes(baseUrl)
 }
