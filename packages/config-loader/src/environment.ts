@@ -181,8 +181,7 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
   const bare = { values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '' }
   const isSet = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
   const isHomeParents = liesInParentRun(home, env)
-  const { [LLM_BASE_URL]: _, ...variables } = env
-  const { ofRun, ofPerson } = splitEnvironment(variables, options.llm)
+  const { ofRun, ofPerson } = splitEnvironment({ ...env, [LLM_BASE_URL]: undefined }, options.llm)
   const environment = { ...bare, from: 'environment', isParents: false }
   return [
     // in the agent's own directory, an `.env` is the agent's: a tool that can write it can write agent.yaml
@@ -197,17 +196,17 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
   ]
 }
 
+const isEnvironment = ({ from }: Source) => from === 'environment'
+
 /**
  * Where the address for a key may stand. An address of the run above is for a key of that run, or for none: another key goes to
  * its provider. A key of the workspace changes nothing, because it would choose the model's server.
  */
 function sourcesFor(key: Found | undefined, sources: readonly Source[]): readonly Source[] {
   if (key === undefined || key.of === 'workspace') return sources
-  return sources.filter(({ of, values }) => of !== 'run above' || Object.values(values).includes(key.value))
-}
-
-function isEnvironment({ of }: Source): boolean {
-  return of === 'run above' || of === 'environment'
+  return sources.filter(
+    ({ of, values }) => of !== 'run above' || [values[key.name], values.DELTA_API_KEY].includes(key.value),
+  )
 }
 
 /** Reads an `.env` file; a virtual environment of Python may have its name. */

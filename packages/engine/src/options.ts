@@ -130,9 +130,9 @@ export function baseEnvironment(
   { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
-  const { ofPerson } = splitEnvironment(host)
-  return commandEnvironment(ofPerson, {
-    credentials: credentialVariables(llm, { env: host, credentials }), // withheld
+  const known = credentialVariables(llm, { env: host, credentials })
+  return commandEnvironment(splitEnvironment(host).ofPerson, {
+    credentials: known, // withheld
     run: {
       agentHome,
       cwd: run.workDirectory,
@@ -142,7 +142,7 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
-      ...handedOn(llm, { env: host, credentials }),
+      ...handedOn(llm, known, host),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
@@ -189,44 +189,43 @@ export function credentialVariables(
   const { apiKey, baseUrl = llm.baseUrl, found } = credentials
   const { ofRun, ofPerson } = splitEnvironment(host, llm)
   const all = { ...credentialsOf(ofPerson, keyNames(llm)), ...ofRun, ...found }
-  const names = ownNames(llm)
-  const addresses = names.map((name) => `${name}_BASE_URL`)
+  const own = ownNames(llm)
+  const addresses = Object.values(own)
   // another address was found for another key, and a command must not send it this one
   const others = Object.entries(all).filter(([name]) => apiKey === undefined || !addresses.includes(name))
   return {
     ...Object.fromEntries(others),
-    ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
-    ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
+    ...(apiKey !== undefined && Object.fromEntries(Object.keys(own).map((name) => [name, apiKey]))),
     ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
   }
 }
 
-/** The beginnings of the variables that hold the key and the address of the agent's model. */
-function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
-  if (apiKeyEnv !== undefined) return ['DELTA']
-  return ['DELTA', provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI']
+/** The variables of the agent's key, each with the one of its address. */
+function ownNames({ provider, apiKeyEnv }: Agent['llm']): Record<string, string> {
+  if (apiKeyEnv !== undefined) return { DELTA_API_KEY: 'DELTA_BASE_URL', [apiKeyEnv]: 'DELTA_BASE_URL' }
+  const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
+  return { DELTA_API_KEY: 'DELTA_BASE_URL', [`${vendor}_API_KEY`]: `${vendor}_BASE_URL` }
 }
 
 /**
- * Tells sub-agents which keys and addresses are not as the person set them, and whose the `DELTA_` ones are. With an address its key
- * is listed, too: they are one. An address of the person for another key than a program gives is removed.
+ * Tells sub-agents which keys and addresses are not as the person set them, and whose the `DELTA_` ones are. The key of such an
+ * address is listed with it. An address of the environment is removed if a program gave another key without one.
  */
 function handedOn(
   llm: Agent['llm'],
-  options: Required<Pick<EngineOptions, 'env'>> & Pick<EngineOptions, 'credentials'>,
+  known: Readonly<Record<string, string>>,
+  host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
-  const known = credentialVariables(llm, options)
-  const { ofPerson } = splitEnvironment(options.env ?? {})
-  const isSet = (name: string) => known[name] !== undefined && known[name] !== ofPerson[name]
-  const names = Object.keys(known).filter(
-    (name) => isSet(name) || isSet(name.replace(/_API_KEY$/, '_BASE_URL')),
-  )
-  const { apiKey } = options.credentials ?? {}
-  const removed = ownNames(llm).filter(
-    (name) => apiKey && !known[`${name}_BASE_URL`] && ofPerson[`${name}_API_KEY`] !== apiKey,
+  const own = ownNames(llm)
+  const { ofPerson } = splitEnvironment(host)
+  const isNew = (name: string) => known[name] !== ofPerson[name]
+  const addressOf = (key: string) => own[key] ?? key.replace(/_API_KEY$/, '_BASE_URL')
+  const names = Object.keys(known).filter((name) => isNew(name) || isNew(addressOf(name)))
+  const removed = Object.entries(own).filter(
+    ([key, address]) => ![undefined, host[key]].includes(known[key]) && known[address] === undefined,
   )
   return {
-    ...Object.fromEntries(removed.map((name) => [`${name}_BASE_URL`, undefined])),
+    ...Object.fromEntries(removed.map(([, address]) => [address, undefined])),
     DELTA_HANDED_ON: names.join(' ') || undefined,
     DELTA_KEY_FOR: names.some((name) => name.startsWith('DELTA_')) ? ownerOfKey(llm) : undefined,
   }

@@ -12,40 +12,55 @@ function addressesOf(
   llm: Parameters<typeof credentialVariables>[0],
   options: Parameters<typeof credentialVariables>[1],
 ) {
-  const { DELTA_KEY_FOR, DELTA_URL_FOR, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL } =
+  const { DELTA_KEY_FOR, DELTA_HANDED_ON, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL } =
     baseEnvironment({ ...RUN, runsDirectory: undefined }, { home: '/a', llm }, options)
-  return { DELTA_KEY_FOR, DELTA_URL_FOR, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL }
+  return { DELTA_KEY_FOR, DELTA_HANDED_ON, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL }
 }
 
 test("below a run of another provider, that run's address is not handed on as this one's", () => {
-  const env = { DELTA_KEY_FOR: 'openai', DELTA_API_KEY: 'o', DELTA_BASE_URL: 'http://o.example' }
+  const handedOn = { DELTA_KEY_FOR: 'openai', DELTA_HANDED_ON: 'DELTA_API_KEY DELTA_BASE_URL' }
+  const env = { ...handedOn, DELTA_API_KEY: 'o', DELTA_BASE_URL: 'http://o.example' }
   for (const credentials of [{ apiKey: 'a', found: {} }, { apiKey: 'a' }]) {
-    expect(addressesOf(ANTHROPIC, { env, credentials })).toEqual({ DELTA_KEY_FOR: 'anthropic' })
+    expect(addressesOf(ANTHROPIC, { env, credentials })).toEqual({
+      DELTA_KEY_FOR: 'anthropic',
+      DELTA_HANDED_ON: 'DELTA_API_KEY ANTHROPIC_API_KEY',
+    })
     expect(credentialVariables(ANTHROPIC, { env, credentials })).not.toHaveProperty('DELTA_BASE_URL')
   }
 })
 
 test('an address that was not found, because it is for another key, reaches no command', () => {
-  const env = { DELTA_KEY_FOR: 'openai', OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
+  const handedOn = { DELTA_KEY_FOR: 'openai', DELTA_HANDED_ON: 'OPENAI_API_KEY OPENAI_BASE_URL' }
+  const env = { ...handedOn, OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
   const credentials = { apiKey: 'own', found: { OPENAI_API_KEY: 'own' } }
-  expect(addressesOf(OPENAI, { env, credentials })).toEqual({ DELTA_KEY_FOR: 'openai' })
+  expect(addressesOf(OPENAI, { env, credentials })).toEqual({
+    DELTA_KEY_FOR: 'openai',
+    DELTA_HANDED_ON: 'OPENAI_API_KEY DELTA_API_KEY',
+  })
   expect(credentialVariables(OPENAI, { env, credentials })).toEqual({
     DELTA_API_KEY: 'own',
     OPENAI_API_KEY: 'own',
   })
 })
 
-test("only an address of the person's own environment is for every key of the engines below", () => {
+test("an engine lists what is not as the person set it: an address with its key, and not the person's own", () => {
   const env = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
-  const found = env
-  const inherited = { apiKey: 'o', baseUrl: 'http://o.example', found }
-  expect(addressesOf(OPENAI, { env, credentials: inherited }).DELTA_URL_FOR).toBe('all')
-  const own = { ...inherited, baseUrl: 'http://own.example' }
-  expect(addressesOf(OPENAI, { env, credentials: own }).DELTA_URL_FOR).toBeUndefined()
-  const ofOther = { OPENAI_API_KEY: 'o', ANTHROPIC_BASE_URL: 'http://o.example' }
-  expect(addressesOf(OPENAI, { env: ofOther, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
-  const below = { ...env, DELTA_KEY_FOR: 'openai' }
-  expect(addressesOf(OPENAI, { env: below, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
+  const listed = (baseUrl: string, more: NodeJS.ProcessEnv = {}) => {
+    const options = { env: { ...env, ...more }, credentials: { apiKey: 'o', baseUrl, found: env } }
+    return addressesOf(OPENAI, options).DELTA_HANDED_ON?.split(' ').sort()
+  }
+  const ofDelta = ['DELTA_API_KEY', 'DELTA_BASE_URL']
+  const ofOpenAi = ['OPENAI_API_KEY', 'OPENAI_BASE_URL']
+  expect(listed('http://o.example')).toEqual(ofDelta)
+  expect(
+    listed('http://o.example', { DELTA_API_KEY: 'o', DELTA_BASE_URL: 'http://o.example' }),
+  ).toBeUndefined()
+  expect(listed('http://own.example')).toEqual([...ofDelta, ...ofOpenAi])
+  // what the run above set stays listed
+  expect(listed('http://o.example', { DELTA_HANDED_ON: ofOpenAi.join(' ') })).toEqual([
+    ...ofDelta,
+    ...ofOpenAi,
+  ])
 })
 
 test('where a program gives only a key, the environment keeps the address of that very key, and not of another one', () => {
