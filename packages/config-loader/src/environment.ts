@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { CREDENTIAL_NAMES, keyNames, nearestNames, splitEnvironment } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, isKeyOfOther, keyNames, nearestNames } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model/internal'
 import { openDirectory, readText, realPath } from './files.js'
 import { liesInParentRun, runsAbove } from './guards.js'
@@ -90,9 +90,9 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   const sources = readSources(options, findings)
   const { keys, urls } = namesFor(options.llm)
   const key = keys.map((names) => firstOf(sources, names)).find((found) => found !== undefined)
-  const addresses = sourcesFor(key, sources)
+  const addresses = withAddressesFor(key, sources)
   const url = firstOf(addresses, [...urls, LLM_BASE_URL])
-  const inherited = firstOf(addresses.filter(isEnvironment), urls)?.value
+  const inherited = firstOf(addresses.slice(-1), urls)?.value
   if (url !== undefined) checkUrl(url, findings)
   if (url?.isParents && url.value !== inherited && findings.problems.length === 0)
     checkKeyStaysHome(url, key, findings)
@@ -141,7 +141,7 @@ function namesFor({ provider, apiKeyEnv }: NonNullable<EnvironmentOptions['llm']
 function forCommands(sources: readonly Source[], llm: EnvironmentOptions['llm']): Record<string, string> {
   const believed = sources.filter(({ of, isParents }) => of !== 'workspace' && !isParents)
   const addresses = ['DELTA', 'OPENAI', 'ANTHROPIC'].map((vendor) =>
-    firstOf(sourcesFor(firstOf(sources, [`${vendor}_API_KEY`]), believed), [`${vendor}_BASE_URL`]),
+    firstOf(withAddressesFor(firstOf(sources, [`${vendor}_API_KEY`]), believed), [`${vendor}_BASE_URL`]),
   )
   const found = [...keyNames(llm).map((name) => firstOf(sources, [name])), ...addresses]
   return Object.fromEntries(found.flatMap((each) => (each ? [[each.name, each.value]] : [])))
@@ -151,7 +151,7 @@ const LLM_BASE_URL = 'llm.base_url'
 
 /** A place where these settings may be written. */
 interface Source {
-  of: 'workspace' | 'agent' | 'project' | 'run above' | 'environment'
+  of: 'workspace' | 'agent' | 'project' | 'environment'
   /** A file, `environment`, or `--set`. */
   from: string
   values: Record<string, string | undefined>
@@ -181,8 +181,6 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
   const bare = { values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '' }
   const isSet = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
   const isHomeParents = liesInParentRun(home, env)
-  const { ofRun, ofPerson } = splitEnvironment({ ...env, [LLM_BASE_URL]: undefined }, options.llm)
-  const environment = { ...bare, from: 'environment', isParents: false }
   return [
     // in the agent's own directory, an `.env` is the agent's: a tool that can write it can write agent.yaml
     ...(realPath(workDirectory) === home ? [] : [envFile('workspace', workDirectory)]),
@@ -191,22 +189,34 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
       ? { ...bare, of: 'agent', from: '--set', isParents: runsAbove(env).length > 0 }
       : { ...bare, of: 'agent', from: resolve(agentHome, 'agent.yaml'), isParents: isHomeParents },
     ...(root === undefined ? [] : [envFile('project', root, liesInParentRun(root, env))]),
-    { ...environment, of: 'run above', values: ofRun },
-    { ...environment, of: 'environment', values: ofPerson },
+    { ...bare, of: 'environment', from: 'environment', values: ownOf(env, options.llm), isParents: false },
   ]
 }
 
-const isEnvironment = ({ from }: Source) => from === 'environment'
+/** The environment without the key and the address that the agent above has of another provider. */
+function ownOf(env: NodeJS.ProcessEnv, llm: EnvironmentOptions['llm']): NodeJS.ProcessEnv {
+  const { [LLM_BASE_URL]: _, ...own } = env
+  const { DELTA_API_KEY: __, DELTA_BASE_URL: ___, ...rest } = own
+  return isKeyOfOther(env, llm) ? rest : own
+}
 
 /**
- * Where the address for a key may stand. An address of the run above is for a key of that run, or for none: another key goes to
- * its provider. A key of the workspace changes nothing, because it would choose the model's server.
+ * An address that a run above set, which `DELTA_URLS_OF_RUN` lists, is for the key beside it only: a key from elsewhere goes to its
+ * provider. A key of the workspace changes nothing, because it would choose the model's server.
  */
-function sourcesFor(key: Found | undefined, sources: readonly Source[]): readonly Source[] {
+function withAddressesFor(key: Found | undefined, sources: readonly Source[]): readonly Source[] {
   if (key === undefined || key.of === 'workspace') return sources
-  return sources.filter(
-    ({ of, values }) => of !== 'run above' || [values[key.name], values.DELTA_API_KEY].includes(key.value),
-  )
+  return sources.map((source) => {
+    const { DELTA_URLS_OF_RUN: ofRun, DELTA_KEY_FOR: owner = '' } = source.values
+    if (source.of !== 'environment' || !ofRun) return source
+    const keyOf = (name: string) => source.values[name.replace(/_BASE_URL$/, '_API_KEY')]
+    const hasKey = (name: string) =>
+      [keyOf(name), name === 'DELTA_BASE_URL' && source.values[owner]].includes(key.value)
+    const kept = Object.entries(source.values).filter(
+      ([name]) => !ofRun.split(' ').includes(name) || hasKey(name),
+    )
+    return { ...source, values: Object.fromEntries(kept) }
+  })
 }
 
 /** Reads an `.env` file; a virtual environment of Python may have its name. */

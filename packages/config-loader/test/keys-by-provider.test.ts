@@ -92,7 +92,6 @@ test('api_key_env wins over a DELTA_API_KEY in a nearer file', async () => {
 test('below a run of another provider its DELTA_ variables do not count, below one of the same they do', async () => {
   const env = {
     DELTA_KEY_FOR: 'openai',
-    DELTA_HANDED_ON: 'DELTA_API_KEY DELTA_BASE_URL',
     DELTA_API_KEY: 'o',
     DELTA_BASE_URL: 'http://o.example',
     ANTHROPIC_API_KEY: 'a',
@@ -112,13 +111,14 @@ test('below a run of another provider its DELTA_ variables do not count, below o
 
 test('below a run its address is for its key only: another key goes to its own provider', async () => {
   const handedOn = {
+    DELTA_KEY_FOR: 'openai',
+    DELTA_URLS_OF_RUN: 'DELTA_BASE_URL OPENAI_BASE_URL',
     DELTA_API_KEY: 'o',
     OPENAI_API_KEY: 'o',
     DELTA_BASE_URL: 'http://o.example',
     OPENAI_BASE_URL: 'http://o.example',
   }
-  const marks = { DELTA_KEY_FOR: 'openai', DELTA_HANDED_ON: Object.keys(handedOn).join(' ') }
-  const env = { ...handedOn, ...marks, GATEWAY_KEY: 'g' }
+  const env = { ...handedOn, GATEWAY_KEY: 'g' }
   for (const [key, llm] of [
     [{ OPENAI_API_KEY: 'own' }, { provider: 'openai' }],
     [{ DELTA_API_KEY: 'own' }, { provider: 'openai' }],
@@ -132,7 +132,7 @@ test('below a run its address is for its key only: another key goes to its own p
     const address = await found('agent', { ...key, OPENAI_BASE_URL: 'http://own.example' }, llm, { env })
     expect(address).toMatchObject({ baseUrl: 'http://own.example' })
     // the addresses of the person who started the run above are for every key
-    const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_HANDED_ON: 'DELTA_API_KEY' } })
+    const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_URLS_OF_RUN: '' } })
     expect(ofPerson).toMatchObject({ baseUrl: 'http://o.example' })
   }
   // or the workspace would choose the server
@@ -140,7 +140,7 @@ test('below a run its address is for its key only: another key goes to its own p
   expect(theirs).toMatchObject({ apiKey: 'own', baseUrl: 'http://o.example' })
   const same = await found('agent', { OPENAI_API_KEY: 'o' }, { provider: 'openai' }, { env })
   expect(same).toMatchObject({ apiKey: 'o', baseUrl: 'http://o.example' })
-  const { DELTA_API_KEY: _, OPENAI_API_KEY: __, ...keyless } = { ...handedOn, ...marks }
+  const { DELTA_API_KEY: _, OPENAI_API_KEY: __, ...keyless } = handedOn
   const local = await found('agent', {}, { provider: 'openai' }, { env: keyless })
   expect(local).toMatchObject({ baseUrl: 'http://o.example' })
   expect(local).not.toHaveProperty('apiKey')

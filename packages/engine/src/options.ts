@@ -2,7 +2,7 @@ import { basename, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { commandEnvironment } from '@delta/executor'
-import { credentialsOf, keyNames, ownerOfKey, splitEnvironment } from '@delta/executor/internal'
+import { credentialsOf, isKeyOfOther, keyNames, ownerOfKey } from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
@@ -130,9 +130,8 @@ export function baseEnvironment(
   { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
-  const known = credentialVariables(llm, { env: host, credentials })
-  return commandEnvironment(splitEnvironment(host).ofPerson, {
-    credentials: known, // withheld
+  return commandEnvironment(host, {
+    credentials: credentialVariables(llm, { env: host, credentials }), // withheld
     run: {
       agentHome,
       cwd: run.workDirectory,
@@ -142,7 +141,7 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
-      ...handedOn(llm, known, host),
+      ...ownerVariables(llm, { env: host, credentials }),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
@@ -187,46 +186,55 @@ export function credentialVariables(
   { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): Record<string, string> {
   const { apiKey, baseUrl = llm.baseUrl, found } = credentials
-  const { ofRun, ofPerson } = splitEnvironment(host, llm)
-  const all = { ...credentialsOf(ofPerson, keyNames(llm)), ...ofRun, ...found }
-  const own = ownNames(llm)
-  const addresses = Object.values(own)
+  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
+  const names = ownNames(llm)
+  const addresses = names.map((name) => `${name}_BASE_URL`)
   // another address was found for another key, and a command must not send it this one
-  const others = Object.entries(all).filter(([name]) => apiKey === undefined || !addresses.includes(name))
+  const others = Object.entries(found ?? {}).filter(([name]) => !addresses.includes(name))
   return {
-    ...Object.fromEntries(others),
-    ...(apiKey !== undefined && Object.fromEntries(Object.keys(own).map((name) => [name, apiKey]))),
+    ...ofHost,
+    ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
+    ...(apiKey === undefined ? found : Object.fromEntries(others)),
+    ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
+    ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
     ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
   }
 }
 
-/** The variables of the agent's key, each with the one of its address. */
-function ownNames({ provider, apiKeyEnv }: Agent['llm']): Record<string, string> {
-  if (apiKeyEnv !== undefined) return { DELTA_API_KEY: 'DELTA_BASE_URL', [apiKeyEnv]: 'DELTA_BASE_URL' }
-  const vendor = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI'
-  return { DELTA_API_KEY: 'DELTA_BASE_URL', [`${vendor}_API_KEY`]: `${vendor}_BASE_URL` }
+/** The beginnings of the variables that hold the key and the address of the agent's model. */
+function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
+  if (apiKeyEnv !== undefined) return ['DELTA']
+  return ['DELTA', provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI']
 }
 
 /**
- * Tells sub-agents which keys and addresses are not as the person set them, and whose the `DELTA_` ones are. The key of such an
- * address is listed with it. An address of the environment is removed if a program gave another key without one.
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and which addresses are not
+ * as the person set them: those are for the key beside them only. An address of the environment that was not found, as it is for
+ * another key, is removed.
  */
-function handedOn(
+function ownerVariables(
   llm: Agent['llm'],
-  known: Readonly<Record<string, string>>,
-  host: NodeJS.ProcessEnv,
+  { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
-  const own = ownNames(llm)
-  const { ofPerson } = splitEnvironment(host)
-  const isNew = (name: string) => known[name] !== ofPerson[name]
-  const addressOf = (key: string) => own[key] ?? key.replace(/_API_KEY$/, '_BASE_URL')
-  const names = Object.keys(known).filter((name) => isNew(name) || isNew(addressOf(name)))
-  const removed = Object.entries(own).filter(
-    ([key, address]) => ![undefined, host[key]].includes(known[key]) && known[address] === undefined,
-  )
+  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
+  const known = credentialVariables(llm, { env: host, credentials })
+  const isOther = (name: string) =>
+    apiKey === undefined
+      ? name === 'DELTA' && isKeyOfOther(host, llm)
+      : host[`${name}_API_KEY`] !== apiKey && ownNames(llm).includes(name)
+  const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
+  const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
+  const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
+  const changed = Object.keys(known).filter((name) => name.endsWith('_URL') && known[name] !== host[name])
+  const ofRun = new Set([...(host.DELTA_URLS_OF_RUN?.split(' ') ?? []), ...changed])
+  const isOfAll =
+    !host.DELTA_KEY_FOR &&
+    [undefined, host.DELTA_API_KEY].includes(apiKey) &&
+    [undefined, host.DELTA_BASE_URL].includes(baseUrl)
+  const isOwn = apiKey !== undefined || baseUrl !== undefined
   return {
-    ...Object.fromEntries(removed.map(([, address]) => [address, undefined])),
-    DELTA_HANDED_ON: names.join(' ') || undefined,
-    DELTA_KEY_FOR: names.some((name) => name.startsWith('DELTA_')) ? ownerOfKey(llm) : undefined,
+    ...Object.fromEntries(removed),
+    DELTA_URLS_OF_RUN: [...ofRun].join(' ') || undefined,
+    ...(isOwn && { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }),
   }
 }

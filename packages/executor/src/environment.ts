@@ -48,15 +48,12 @@ export function ownerOfKey({
   return apiKeyEnv ?? (provider === 'anthropic' ? 'anthropic' : 'openai')
 }
 
-/**
- * The keys and addresses that the run above set for this engine, which it lists in `DELTA_HANDED_ON`, and the rest of the environment,
- * which is the person's. The two `DELTA_` variables of a run are for agents with the same owner of the key.
- */
-export function splitEnvironment(env: NodeJS.ProcessEnv, llm?: Parameters<typeof ownerOfKey>[0]) {
-  const names = env.DELTA_HANDED_ON?.split(' ') ?? []
-  const isUsed = (name: string) => !name.startsWith('DELTA_') || env.DELTA_KEY_FOR === ownerOfKey(llm)
-  const ofPerson = Object.entries(env).filter(([name]) => !names.includes(name))
-  return { ofRun: credentialsOf(env, names.filter(isUsed)), ofPerson: Object.fromEntries(ofPerson) }
+/** True within a run whose key another provider gave: an agent of this one may not send it. */
+export function isKeyOfOther(
+  { DELTA_KEY_FOR: owner }: NodeJS.ProcessEnv,
+  llm?: Parameters<typeof ownerOfKey>[0],
+): boolean {
+  return owner !== undefined && owner !== '' && owner !== ownerOfKey(llm)
 }
 
 /** What the variables of a command say; `docs/reference/environment.md` lists them all. */

@@ -3,11 +3,11 @@ export {
   CREDENTIAL_NAMES,
   credentialsOf,
   isAgentCommand,
+  isKeyOfOther,
   keyNames,
   ownerOfKey,
   PROVIDER_KEYS,
   secretValues,
-  splitEnvironment,
 } from './environment.js'
 export { runPrepared } from './execute-tool.js'
 export {
