@@ -43,7 +43,7 @@ test("an address that is not as the person set it is listed, of whichever provid
       .DELTA_URLS_OF_RUN
   expect(listed(env)).toBe('DELTA_BASE_URL') // the person set OPENAI_BASE_URL
   expect(listed({ ...env, DELTA_BASE_URL: 'http://o.example' })).toBeUndefined()
-  expect(listed(env, 'http://own.example')).toBe('OPENAI_BASE_URL DELTA_BASE_URL')
+  expect(listed(env, 'http://own.example')).toBe('DELTA_BASE_URL OPENAI_BASE_URL')
   const other = { ANTHROPIC_BASE_URL: 'http://a.example' }
   expect(listed(env, undefined, other)).toContain('ANTHROPIC_BASE_URL')
   expect(listed({ ...env, ...other })).toBe('DELTA_BASE_URL')
