@@ -167,12 +167,13 @@ async function closedProxy() {
 }
 
 /**
- * A run at a server, by a base URL of its own unless `variables` name it, with a sub-agent: which keys the server got, and which
- * other hosts were asked for.
+ * A run at a server, by a base URL of its own unless `variables` name it, with a sub-agent, which a script starts if `above` lists
+ * what that is given: which keys the server got, and which other hosts were asked for.
  */
 async function below(
   child: { llm?: object; env?: string },
   variables: Record<string, string> | ((url: string) => Record<string, string>),
+  above: { pass_env?: string[] | undefined; llm?: object; env?: string } = {},
 ) {
   const done = { content: 'Done.' }
   const server = await startScriptedServer({ turns: [calls('help'), done, done], choose: 'requests' })
@@ -186,9 +187,11 @@ async function below(
   })
   const isOwn = typeof variables !== 'function'
   const env = { HTTPS_PROXY, ...(isOwn ? variables : variables(server.baseUrl)) }
-  const agent = { llm: { ...llm, ...(isOwn && { base_url: server.baseUrl }) } }
-  const tools = [{ name: 'help', exec: `delta run --agent ${path} -m Help -w .` }]
-  const at = await scene({ agent, tools }, { env })
+  const agent = { llm: { ...llm, ...above.llm, ...(isOwn && { base_url: server.baseUrl }) } }
+  const command = `delta run --agent ${path} -m Help -w .`
+  const { pass_env } = above
+  const tools = [{ name: 'help', ...(pass_env ? { shell: command, pass_env } : { exec: command }) }]
+  const at = await scene({ agent, tools, files: { '.env': above.env ?? '' } }, { env })
   expect(await at.run()).toMatchObject({ exitCode: 0 })
   return { hosts, keys: server.requests().map(({ headers }) => headers.authorization) }
 }
@@ -227,6 +230,40 @@ test.each(['OPENAI_BASE_URL', 'DELTA_BASE_URL'])(
     expect({ hosts, keys }).toEqual({ hosts: [], keys: [PARENTS_SENT, 'Bearer key-of-child', PARENTS_SENT] })
   },
 )
+
+test.each(['DELTA_API_KEY', 'OPENAI_API_KEY'])(
+  'a script that lists %s and runs an agent gives it key and address of the run above, and neither to another key or provider',
+  async (name) => {
+    const script = { pass_env: [name] }
+    expect(await below({}, PARENTS, script)).toEqual({ hosts: [], keys: Array(3).fill(PARENTS_SENT) })
+    const parents = [PARENTS_SENT, PARENTS_SENT]
+    expect(await below({ env: OWN }, PARENTS, script)).toEqual({
+      hosts: ['api.openai.com:443'],
+      keys: parents,
+    })
+    expect(await below({ llm: ANTHROPIC }, PARENTS, script)).toEqual({ hosts: [], keys: parents })
+    const both = { ...PARENTS, ANTHROPIC_API_KEY: 'key-of-anthropic' }
+    const list = { pass_env: [name, 'ANTHROPIC_API_KEY'] }
+    expect((await below({ llm: ANTHROPIC }, both, list)).hosts).toEqual(['api.anthropic.com:443'])
+  },
+)
+
+test.each([undefined, ['GATEWAY_KEY']])(
+  'the key of api_key_env reaches an agent that names it, with its address, also by a script that lists it: %j',
+  async (pass_env) => {
+    const llm = { api_key_env: 'GATEWAY_KEY' }
+    const { hosts, keys } = await below({ llm }, { GATEWAY_KEY: 'key-of-parent' }, { llm, pass_env })
+    expect({ hosts, keys }).toEqual({ hosts: [], keys: Array(3).fill(PARENTS_SENT) })
+  },
+)
+
+test("what a run's .env has of another provider reaches its sub-agents: the key with its address, and no other key goes there", async () => {
+  const above = { env: 'ANTHROPIC_API_KEY=key-of-run\nANTHROPIC_BASE_URL=https://gateway.example\n' }
+  const person = (url: string) => ({ ...PARENTS, OPENAI_BASE_URL: url })
+  expect((await below({ llm: ANTHROPIC }, person, above)).hosts).toEqual(['gateway.example:443'])
+  const own = { llm: ANTHROPIC, env: 'ANTHROPIC_API_KEY=key-of-child\n' }
+  expect((await below(own, person, above)).hosts).toEqual(['api.anthropic.com:443'])
+})
 
 test('delta config shows what --set and --model would use: another provider leaves the server of the file', async () => {
   const llm = {

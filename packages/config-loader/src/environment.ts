@@ -201,17 +201,20 @@ function ownOf(env: NodeJS.ProcessEnv, llm: EnvironmentOptions['llm']): NodeJS.P
 }
 
 /**
- * Below a run, an address of the environment may be that of the run above, and is for the key beside it only: a key from
- * elsewhere goes to its provider. `DELTA_URL_FOR` says that the run above has the addresses of the person who started it. A key
- * of the workspace changes nothing, because it would choose the model's server.
+ * An address that a run above set, which `DELTA_URLS_OF_RUN` lists, is for the key beside it only: a key from elsewhere goes to its
+ * provider. A key of the workspace changes nothing, because it would choose the model's server.
  */
 function withAddressesFor(key: Found | undefined, sources: readonly Source[]): readonly Source[] {
   if (key === undefined || key.of === 'workspace') return sources
   return sources.map((source) => {
-    const { DELTA_KEY_FOR: owner, DELTA_URL_FOR: isFor } = source.values
-    if (source.of !== 'environment' || !owner || isFor === 'all') return source
-    const hasKey = (name: string) => source.values[name.replace(/_BASE_URL$/, '_API_KEY')] === key.value
-    const kept = Object.entries(source.values).filter(([name]) => !name.endsWith('_URL') || hasKey(name))
+    const { DELTA_URLS_OF_RUN: ofRun, DELTA_KEY_FOR: owner = '' } = source.values
+    if (source.of !== 'environment' || !ofRun) return source
+    const keyOf = (name: string) => source.values[name.replace(/_BASE_URL$/, '_API_KEY')]
+    const hasKey = (name: string) =>
+      [keyOf(name), name === 'DELTA_BASE_URL' && source.values[owner]].includes(key.value)
+    const kept = Object.entries(source.values).filter(
+      ([name]) => !ofRun.split(' ').includes(name) || hasKey(name),
+    )
     return { ...source, values: Object.fromEntries(kept) }
   })
 }

@@ -112,6 +112,7 @@ test('below a run of another provider its DELTA_ variables do not count, below o
 test('below a run its address is for its key only: another key goes to its own provider', async () => {
   const handedOn = {
     DELTA_KEY_FOR: 'openai',
+    DELTA_URLS_OF_RUN: 'DELTA_BASE_URL OPENAI_BASE_URL',
     DELTA_API_KEY: 'o',
     OPENAI_API_KEY: 'o',
     DELTA_BASE_URL: 'http://o.example',
@@ -131,7 +132,7 @@ test('below a run its address is for its key only: another key goes to its own p
     const address = await found('agent', { ...key, OPENAI_BASE_URL: 'http://own.example' }, llm, { env })
     expect(address).toMatchObject({ baseUrl: 'http://own.example' })
     // the addresses of the person who started the run above are for every key
-    const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_URL_FOR: 'all' } })
+    const ofPerson = await found('agent', key, llm, { env: { ...env, DELTA_URLS_OF_RUN: '' } })
     expect(ofPerson).toMatchObject({ baseUrl: 'http://o.example' })
   }
   // or the workspace would choose the server

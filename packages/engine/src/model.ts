@@ -44,11 +44,11 @@ export async function modelFor(
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
       // the command may be a client of the provider: it gets the keys of the environment, each with its address and its owner
       const passEnv = [...keyNames(llm), ...ADDRESSES]
-      const { DELTA_KEY_FOR, DELTA_URL_FOR } = env
+      const { DELTA_KEY_FOR, DELTA_URLS_OF_RUN } = env
       const keys = {
         credentials: credentialsOf(env, passEnv),
         passEnv,
-        extra: { DELTA_KEY_FOR, DELTA_URL_FOR },
+        extra: { DELTA_KEY_FOR, DELTA_URLS_OF_RUN },
       }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }

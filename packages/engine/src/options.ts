@@ -208,9 +208,9 @@ function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
 }
 
 /**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and whether its address
- * is for other keys, too. What the environment has under these names is for every provider; what a file has, for the agent that it
- * was found for. An address of the environment that was not found, as it is for another key, is removed.
+ * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and which addresses are not
+ * as the person set them: those are for the key beside them only. An address of the environment that was not found, as it is for
+ * another key, is removed.
  */
 function ownerVariables(
   llm: Agent['llm'],
@@ -225,26 +225,16 @@ function ownerVariables(
   const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
   const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
   const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
-  if (apiKey === undefined && baseUrl === undefined) return Object.fromEntries(removed)
+  const changed = Object.keys(known).filter((name) => name.endsWith('_URL') && known[name] !== host[name])
+  const ofRun = new Set([...(host.DELTA_URLS_OF_RUN?.split(' ') ?? []), ...changed])
   const isOfAll =
     !host.DELTA_KEY_FOR &&
     [undefined, host.DELTA_API_KEY].includes(apiKey) &&
     [undefined, host.DELTA_BASE_URL].includes(baseUrl)
+  const isOwn = apiKey !== undefined || baseUrl !== undefined
   return {
     ...Object.fromEntries(removed),
-    DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm),
-    DELTA_URL_FOR: hasAddressOfHost(llm, host, baseUrl) ? 'all' : undefined,
+    DELTA_URLS_OF_RUN: [...ofRun].join(' ') || undefined,
+    ...(isOwn && { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }),
   }
-}
-
-/** True unless the agent, or one above, has an address of its own: then that of the environment is a person's, for any key. */
-function hasAddressOfHost(
-  { provider }: Agent['llm'],
-  host: NodeJS.ProcessEnv,
-  baseUrl: string | undefined,
-): boolean {
-  if (host.DELTA_KEY_FOR && host.DELTA_URL_FOR !== 'all') return false
-  const { DELTA_BASE_URL, OPENAI_BASE_URL, OPENAI_API_URL, ANTHROPIC_BASE_URL } = host
-  const ofVendor = provider === 'anthropic' ? [ANTHROPIC_BASE_URL] : [OPENAI_BASE_URL, OPENAI_API_URL]
-  return [undefined, DELTA_BASE_URL, ...ofVendor].includes(baseUrl)
 }

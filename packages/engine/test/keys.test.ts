@@ -12,15 +12,16 @@ function addressesOf(
   llm: Parameters<typeof credentialVariables>[0],
   options: Parameters<typeof credentialVariables>[1],
 ) {
-  const { DELTA_KEY_FOR, DELTA_URL_FOR, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL } =
+  const { DELTA_KEY_FOR, DELTA_URLS_OF_RUN, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL } =
     baseEnvironment({ ...RUN, runsDirectory: undefined }, { home: '/a', llm }, options)
-  return { DELTA_KEY_FOR, DELTA_URL_FOR, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL }
+  return { DELTA_KEY_FOR, DELTA_URLS_OF_RUN, DELTA_BASE_URL, OPENAI_BASE_URL, ANTHROPIC_BASE_URL }
 }
 
 test("below a run of another provider, that run's address is not handed on as this one's", () => {
-  const env = { DELTA_KEY_FOR: 'openai', DELTA_API_KEY: 'o', DELTA_BASE_URL: 'http://o.example' }
+  const ofRun = { DELTA_URLS_OF_RUN: 'DELTA_BASE_URL' }
+  const env = { DELTA_KEY_FOR: 'openai', ...ofRun, DELTA_API_KEY: 'o', DELTA_BASE_URL: 'http://o.example' }
   for (const credentials of [{ apiKey: 'a', found: {} }, { apiKey: 'a' }]) {
-    expect(addressesOf(ANTHROPIC, { env, credentials })).toEqual({ DELTA_KEY_FOR: 'anthropic' })
+    expect(addressesOf(ANTHROPIC, { env, credentials })).toEqual({ DELTA_KEY_FOR: 'anthropic', ...ofRun })
     expect(credentialVariables(ANTHROPIC, { env, credentials })).not.toHaveProperty('DELTA_BASE_URL')
   }
 })
@@ -35,17 +36,18 @@ test('an address that was not found, because it is for another key, reaches no c
   })
 })
 
-test("only an address of the person's own environment is for every key of the engines below", () => {
+test("an address that is not as the person set it is listed, of whichever provider, and stays so; the person's own is for every key", () => {
   const env = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
-  const found = env
-  const inherited = { apiKey: 'o', baseUrl: 'http://o.example', found }
-  expect(addressesOf(OPENAI, { env, credentials: inherited }).DELTA_URL_FOR).toBe('all')
-  const own = { ...inherited, baseUrl: 'http://own.example' }
-  expect(addressesOf(OPENAI, { env, credentials: own }).DELTA_URL_FOR).toBeUndefined()
-  const ofOther = { OPENAI_API_KEY: 'o', ANTHROPIC_BASE_URL: 'http://o.example' }
-  expect(addressesOf(OPENAI, { env: ofOther, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
-  const below = { ...env, DELTA_KEY_FOR: 'openai' }
-  expect(addressesOf(OPENAI, { env: below, credentials: inherited }).DELTA_URL_FOR).toBeUndefined()
+  const listed = (host: NodeJS.ProcessEnv, baseUrl = 'http://o.example', found = {}) =>
+    addressesOf(OPENAI, { env: host, credentials: { apiKey: 'o', baseUrl, found: { ...host, ...found } } })
+      .DELTA_URLS_OF_RUN
+  expect(listed(env)).toBe('DELTA_BASE_URL') // the person set OPENAI_BASE_URL
+  expect(listed({ ...env, DELTA_BASE_URL: 'http://o.example' })).toBeUndefined()
+  expect(listed(env, 'http://own.example')).toBe('DELTA_BASE_URL OPENAI_BASE_URL')
+  const other = { ANTHROPIC_BASE_URL: 'http://a.example' }
+  expect(listed(env, undefined, other)).toContain('ANTHROPIC_BASE_URL')
+  expect(listed({ ...env, ...other })).toBe('DELTA_BASE_URL')
+  expect(listed({ ...env, DELTA_URLS_OF_RUN: 'OPENAI_BASE_URL' })).toBe('OPENAI_BASE_URL DELTA_BASE_URL')
 })
 
 test('where a program gives only a key, the environment keeps the address of that very key, and not of another one', () => {
