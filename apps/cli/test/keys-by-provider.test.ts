@@ -281,7 +281,7 @@ test('delta config shows what --set and --model would use: another provider leav
   })
   expect(shown.stdout).not.toContain('gateway.example')
   expect(shown.stderr).toMatch(
-    /^--set llm.provider=anthropic: not used of .*agent.yaml, because it is for provider openai: llm.base_url, llm.api, llm.api_key_env.\n$/,
+    /^--set llm.provider=anthropic: .*agent.yaml is for provider openai, so these are not used: llm.base_url, llm.api, llm.api_key_env.\n$/,
   )
   const origins = await at('config', '--agent', agent.path, '--show-origin', ...other)
   expect(origins.stdout).toContain('--set llm.model=claude-x')

@@ -95,7 +95,7 @@ function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Find
   if (set === undefined || ownerOfKey({ provider: set.value }) === owner || ofPath('llm')) return []
   const keys = SERVER_KEYS.filter((key) => Object.hasOwn(llm, key))
   const unused = keys.map((key) => `llm.${key}`).filter((path) => ofPath(path) === undefined)
-  const message = `not used of ${file.name}, because it is for provider ${owner}: ${unused.join(', ')}.`
+  const message = `${file.name} is for provider ${owner}, so these are not used: ${unused.join(', ')}.`
   if (unused.length > 0) findings.warn(set.place, message)
   return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }

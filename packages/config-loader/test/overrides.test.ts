@@ -263,7 +263,7 @@ test.each([
       {
         file: `--set ${provider}`,
         message: expect.stringMatching(
-          `^not used of .*/agent.yaml, because it is for provider ${owner}: ${keys}.$`,
+          `^.*/agent.yaml is for provider ${owner}, so these are not used: ${keys}.$`,
         ),
       },
     ])
