@@ -135,7 +135,7 @@ const WORKSPACES: StateFile<{ path: string; runs_dir: string }> = {
 }
 
 /** The remembered runs directory of a workspace. `complain` gets what cannot be read of the list. */
-export function rememberedRuns(
+function rememberedRuns(
   workDirectory: string,
   env: NodeJS.ProcessEnv,
   complain?: (problem: string) => void,
