@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import { closeSync, fstatSync, statSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { killRunningCommands } from '@delta/executor'
 import { explainSystemError } from './usage.js'
 
@@ -206,30 +206,25 @@ export async function readLine({ stdin }: Terminal): Promise<string | undefined>
 const ARROWS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
 
 /** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */
-function readTyped(stdin: Input): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const reader = open(stdin)
-    reader.once('line', (line) => {
-      resolve(line.replace(ARROWS, ''))
-      reader.close()
-    })
-    reader.once('error', () => reader.close()) // a terminal that breaks while it is read
-    reader.once('close', () => resolve(undefined))
-  })
+async function readTyped(stdin: Input): Promise<string | undefined> {
+  return (await lineOf(open(stdin)))?.replace(ARROWS, '')
 }
 
 /** No `output`: on a terminal the system edits the line and turns Ctrl+C into a signal. */
-function open(stdin: Input): ReturnType<typeof createInterface> {
+function open(stdin: Input): Interface {
   return createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** What a terminal in raw mode sends for keys that are not text. */
-const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
-  '\r': 'enter',
-  '\n': 'enter',
-  '\u0003': 'interrupt',
-  '\u0004': 'end',
-  '\u007f': 'erase',
+/** Anything behind the first line is dropped. Undefined at end of input, or when the terminal has gone. */
+function lineOf(reader: Interface): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    reader.once('line', (line) => {
+      resolve(line)
+      reader.close()
+    })
+    reader.on('error', () => resolve(undefined)) // a terminal that breaks while it is read
+    reader.once('close', () => resolve(undefined))
+  })
 }
 
 /**
@@ -243,33 +238,10 @@ export function readHidden(
   { stdin, stderr, signals }: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let typed = ''
-    const decoder = new TextDecoder() // holds half a character until the rest comes
-    const finish = (answer: string | undefined): void => {
-      stdin.setRawMode(false)
-      stdin.off('data', read).off('end', giveUp).off('close', giveUp).pause()
-      signal.removeEventListener('abort', giveUp)
-      resolve(answer)
-    }
-    const giveUp = (): void => finish(undefined)
-    const read = (chunk: Buffer): void => {
-      for (const character of decoder.decode(chunk, { stream: true })) {
-        const key = KEYS[character]
-        if (key === undefined) typed += character
-        else if (key === 'erase') typed = [...typed].slice(0, -1).join('')
-        else if (key === 'interrupt') signals.emit('SIGINT', 'SIGINT')
-        else {
-          finish(key === 'enter' || typed !== '' ? typed : undefined)
-          return
-        }
-      }
-    }
-    stdin.setRawMode(true)
-    stderr.write(prompt)
-    signal.addEventListener('abort', giveUp, { once: true })
-    stdin.ref?.()
-    stdin.resume()
-    stdin.on('data', read).once('end', giveUp).once('close', giveUp)
-  })
+  stdin.ref?.()
+  const reader = createInterface({ input: stdin, terminal: true, historySize: 0, signal }) // without an `output` to echo to
+  reader.on('SIGINT', () => signals.emit('SIGINT', 'SIGINT'))
+  const line = lineOf(reader)
+  stderr.write(prompt)
+  return line
 }
