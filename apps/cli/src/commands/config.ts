@@ -11,7 +11,7 @@ import {
   overridesIn,
   type SetFlags,
 } from '../agent.js'
-import { typedWorkDirectory } from '../place.js'
+import { existingWorkDirectory } from '../place.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { print, printJson, say, table } from '../text.js'
 import { asYaml, findingsOf } from './tool.js'
@@ -30,7 +30,7 @@ interface ConfigFlags extends AgentFlags, SetFlags {
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
-  const workDirectory = typedWorkDirectory(flags, terminal)
+  const workDirectory = existingWorkDirectory(flags, terminal)
   const overrides = overridesIn(flags)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn, overrides })
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
