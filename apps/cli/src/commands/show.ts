@@ -1,3 +1,5 @@
+import { isConfigError } from '@delta/config-loader'
+import { agentChanges } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
 import { emptyRunError } from '@delta/journal/internal'
 import {
@@ -8,6 +10,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
+import { agentOfRun, withAllowed } from '../agent.js'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../next-command.js'
 import { isOwnRun } from '../own-runs.js'
@@ -51,6 +54,7 @@ export async function execute(
   if (flags.answer) return showAnswer(run, terminal)
   await showEvents(run, flags, terminal)
   if (flags.step !== undefined) return EXIT.completed
+  if (!flags.json) await sayChanges(run, terminal)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
 }
@@ -110,6 +114,21 @@ function showAnswer(run: ShownRun, terminal: Terminal): number {
   for (const line of problem === undefined ? nextCommandOf(run) : [describeError(problem)])
     say(terminal, line)
   return EXIT.failed
+}
+
+/** What `delta continue` would say has changed in the agent. */
+async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
+  if (run.metadata.agent_home === null || run.problem !== undefined) return
+  if (!isOwnRun(run.directory, terminal.env)) return // the agent that it names is not believed
+  const flags = withAllowed({ importRoot: [] }, run.allowed)
+  try {
+    const changes = agentChanges(run, await agentOfRun(run, { flags, terminal, warn: () => undefined }))
+    if (changes !== undefined) say(terminal, changes)
+  } catch (error) {
+    if (error instanceof UsageError) return // it is gone
+    if (!isConfigError(error)) throw error
+    say(terminal, `The agent of this run does not load any more: ${error.message.split('\n')[0]}`)
+  }
 }
 
 /** A run that is followed may still begin. */
