@@ -107,8 +107,14 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   program.commandsGroup('Look:')
   add(program, 'list-runs', () => import('./commands/list-runs.js'))
     .description('List the runs of workspaces, newest first')
-    .argument('[more...]', 'further workspaces, as from -w exp/*')
-    .addOption(repeatable('-w, --work-dir <directory>', 'workspace; may be repeated', '.'))
+    .argument('[more...]', 'further workspaces, or patterns')
+    .addOption(
+      repeatable(
+        '-w, --work-dir <directory>',
+        "workspace, or a pattern such as 'exp/*'; may be repeated",
+        '.',
+      ),
+    )
     .addOption(runsDirectory())
     .option('--resumable', 'only runs that delta continue resumes without a message')
     .addOption(repeatable('--status <status>', 'only runs with this status; may be repeated', [], STATUSES))
