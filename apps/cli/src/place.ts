@@ -137,7 +137,7 @@ const WORKSPACES: StateFile<{ path: string; runs_dir: string }> = {
 }
 
 /** The remembered runs directory of a workspace. `complain` gets what cannot be read of the list. */
-function rememberedRuns(
+export function rememberedRuns(
   workDirectory: string,
   env: NodeJS.ProcessEnv,
   complain?: (problem: string) => void,

@@ -46,7 +46,7 @@ test('list-runs serves scripts: --resumable --first, each field of metadata.json
   )
 })
 
-test('list-runs takes several workspaces; one that cannot be read keeps no other from being listed', async () => {
+test('list-runs takes several workspaces and patterns; one that cannot be read keeps no other from being listed', async () => {
   const { words, workspace: above } = await scene({ agent: { name: 'solver' } })
   await above.write('exp/file.txt', 'x')
   await above.write('exp/notes/x', 'x')
@@ -56,25 +56,31 @@ test('list-runs takes several workspaces; one that cannot be read keeps no other
   }
   const list = (...args: string[]) => delta(['list-runs', ...args], { cwd: above.path })
   const withoutAge = (text: string) => text.replaceAll(/(?<=COMPLETED +)\d+s +/g, '')
-  const all = await list('-w', 'exp/a', 'exp/b', 'exp/notes') // as a shell writes out exp/*
+  const all = await list('-w', 'exp/*')
   expect(all).toMatchObject({ exitCode: 0, stderr: '' })
   expect(all.stdout.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/^RUN\s+WORKSPACE\s+STATUS\s+AGE\s+ITERATIONS\s+AGENT\s+MODEL\s+TOKENS\s+TASK$/),
     expect.stringMatching(/^run-b\s+exp\/b\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-b\s+0\s+Go$/),
     expect.stringMatching(/^run-a\s+exp\/a\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-a\s+0\s+Go$/),
   ])
-  expect(withoutAge((await list('exp/a', 'exp/b')).stdout)).toBe(withoutAge(all.stdout))
-  expect((await list('exp/a', 'exp/b', '--first')).stdout).toBe('run-b\n')
-  expect((await list('-w', 'exp/b')).stdout).toMatch(/^RUN\s+STATUS(.|\n)*run-b/)
+  for (const args of [
+    ['exp/a', 'exp/b'],
+    ['-w', 'exp/[ab]'],
+    ['-w', '*/?'],
+  ])
+    expect(withoutAge((await list(...args)).stdout)).toBe(withoutAge(all.stdout))
+  expect((await list('-w', 'exp/*', '--first')).stdout).toBe('run-b\n')
+  expect((await list('-w', 'exp/[!a]')).stdout).toMatch(/^RUN\s+STATUS(.|\n)*run-b/)
 
   await rm(join(above.path, 'exp/a/.delta'), { recursive: true })
   await above.write('exp/a/.delta', '')
-  const partly = await list('-w', 'exp/a', '-w', 'exp/b', '-w', 'exp/file.txt', '-w', 'gone')
+  const partly = await list('-w', 'exp/*', '-w', 'exp/file.txt', '-w', 'gone', '-w', 'no/*')
   expect(partly.exitCode).toBe(2)
   expect(partly.stdout).toMatch(/^RUN.*\nrun-b .*\n$/)
   expect(partly.stderr).toContain(`${join(above.path, 'exp/a/.delta')}: `)
   expect(partly.stderr).toContain('-w exp/file.txt: it is a file, not a directory.')
-  expect(partly.stderr).toContain('-w gone: there is no such directory.')
+  for (const missing of ['gone', 'no/*'])
+    expect(partly.stderr).toContain(`-w ${missing}: there is no such directory.`)
 })
 
 test('two agents share a workspace, each has its own run, and each is shown by its id', async () => {

@@ -1,7 +1,10 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import { listRuns, type RunSummary } from '@delta/journal/runs'
+import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
-import { type Place, placeInWords, placeToLook, type RunsFlags } from '../place.js'
+import { type Place, placeInWords, placeToLook, type RunsFlags, rememberedRuns } from '../place.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { age, inColumns, print, printableLine, printJson, say, table } from '../text.js'
 
@@ -28,7 +31,8 @@ export async function execute(
   terminal: Terminal,
   further: readonly string[] = [],
 ): Promise<number> {
-  const named = [...flags.workDir, ...further]
+  const typed = [...flags.workDir, ...further]
+  const named = typed.length === 0 ? ['.'] : typed.flatMap((each) => workspacesNamed(each, terminal))
   const [first = '.', ...others] = named
   const workspaces = flags.runsDir === undefined ? [first, ...others] : [first] // it holds the runs of all of them
   const { all, places, failed } = await runsIn(workspaces, flags, terminal)
@@ -46,6 +50,34 @@ export async function execute(
       say(terminal, describeError(emptyRunError(run.directory)))
   }
   return failed ? EXIT.usage : EXIT.completed
+}
+
+const PATTERN = /[*?[]/
+
+/**
+ * What `-w` names: one workspace, or all that a pattern such as `exp/*` matches, by name. Each part of a pattern stands for one
+ * name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
+ */
+function workspacesNamed(workDir: string, { cwd, env }: Terminal): string[] {
+  if (!PATTERN.test(workDir) || existsSync(resolve(cwd, workDir))) return [workDir]
+  const parts = workDir.split('/').filter((part) => part !== '')
+  const found = matches(workDir.startsWith('/') ? '/' : '', parts, cwd).filter((path) => {
+    const directory = resolve(cwd, path)
+    return existsSync(join(directory, '.delta')) || rememberedRuns(directory, env) !== undefined
+  })
+  return found.length === 0 ? [workDir] : found // refused as any directory that is missing
+}
+
+function matches(above: string, [part, ...rest]: readonly string[], cwd: string): string[] {
+  if (part === undefined) return [above]
+  const isMatch = picomatch(part, { posix: true })
+  const names = PATTERN.test(part) ? namesIn(resolve(cwd, above)).filter((name) => isMatch(name)) : [part]
+  return names.flatMap((name) => matches(join(above, name), rest, cwd))
+}
+
+function namesIn(directory: string): string[] {
+  const isDirectory = statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return isDirectory ? readdirSync(directory).sort() : []
 }
 
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
