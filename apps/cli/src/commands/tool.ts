@@ -118,9 +118,8 @@ export async function lint(
 ): Promise<number> {
   const loaded = await loadTools(path, flags, terminal, { partial: true })
   const { tools, failure } = loaded
-  const broken = (failure?.problems ?? []).map((problem) =>
-    aboutFile('does-not-load', formatProblem(problem)),
-  )
+  const problems = failure?.problems ?? []
+  const broken = problems.map((each) => ({ rule: 'does-not-load', message: formatProblem(each) }))
   const findings = findingsOf(loaded, path, terminal)
   if (flags.json) printJson(terminal, [...broken, ...findings])
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
@@ -143,15 +142,12 @@ export function findingsOf(
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
   return [
-    ...warnings.map((warning) =>
-      aboutFile(warning.deprecated ? 'deprecated' : 'file', formatProblem(warning)),
-    ),
+    ...warnings.map((each) => ({
+      rule: each.deprecated ? 'deprecated' : 'file',
+      message: formatProblem(each),
+    })),
     ...aboutTools,
   ]
-}
-
-function aboutFile(rule: string, message: string): Finding {
-  return { rule, message }
 }
 
 function aboutTool(tool: string, finding: LintFinding, definedAt: string): Finding {
