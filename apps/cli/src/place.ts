@@ -74,9 +74,7 @@ export function placeToWork(workDirectory: string, flags: RunsFlags, terminal: T
 /** The place of a command that only looks at runs, and needs neither the workspace nor that the directory is ours. */
 export function placeToLook(flags: { workDir: string } & RunsFlags, terminal: Terminal): Place {
   const isTyped = flags.runsDir !== undefined
-  const workDirectory = isTyped
-    ? namedDirectory(flags.workDir, terminal)
-    : existingWorkDirectory(flags, terminal)
+  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)(flags, terminal)
   const named = namedRunsDirectory(workDirectory, flags, terminal)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   if (!isTyped) return { workDirectory, runsDirectory: named.path }
@@ -166,6 +164,12 @@ function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
       `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
     )
   return resolve(cwd, path)
+}
+
+/** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
+export function typedWorkDirectory(flags: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(flags.workDir, terminal)
+  return existsSync(directory) ? existingWorkDirectory(flags, terminal) : directory
 }
 
 /** `-w` of a command that needs an existing workspace. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Environment, type LoadedAgent } from '@delta/config-loader'
 import { listSettings, type Setting } from '@delta/config-loader/internal'
@@ -12,7 +11,7 @@ import {
   overridesIn,
   type SetFlags,
 } from '../agent.js'
-import { existingWorkDirectory, namedDirectory } from '../place.js'
+import { typedWorkDirectory } from '../place.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { print, printJson, say, table } from '../text.js'
 import { asYaml, findingsOf } from './tool.js'
@@ -31,8 +30,7 @@ interface ConfigFlags extends AgentFlags, SetFlags {
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
-  const named = namedDirectory(flags.workDir, terminal)
-  const workDirectory = existsSync(named) ? existingWorkDirectory(flags, terminal) : named // run would create it
+  const workDirectory = typedWorkDirectory(flags, terminal)
   const overrides = overridesIn(flags)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn, overrides })
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
