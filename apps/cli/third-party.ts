@@ -1,21 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Options } from 'tsup'
 
-interface Bundler {
-  initialOptions: { metafile?: boolean }
-  onEnd(callback: (result: { metafile?: Metafile | undefined }) => void): void
-}
-
-interface Metafile {
-  outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>
-}
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 /**
  * Writes the licence of every package whose code is bundled to one file: most licences ask that they go along.
  *
  * @param path - Of the file, relative to the directory the bundler runs in.
  */
-export function thirdPartyLicenses(path: string): { name: string; setup: (build: Bundler) => void } {
+export function thirdPartyLicenses(path: string): Plugin {
   return {
     name: 'third-party-licenses',
     setup(build) {

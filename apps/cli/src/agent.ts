@@ -33,6 +33,12 @@ export interface SetFlags {
   model?: string
 }
 
+interface Loading {
+  flags: AgentFlags & SetFlags & { agent?: string | undefined }
+  terminal: Terminal
+  warn: (message: string) => void
+}
+
 /** `--model` is a name, and `llm.model` is YAML: there a name such as `@cf/llama` or `4` has quotes. */
 export function overridesIn({ set = [], model }: SetFlags): string[] {
   if (model === undefined) return set
@@ -48,17 +54,7 @@ export function overridesIn({ set = [], model }: SetFlags): string[] {
  */
 export async function loadAgentFor(
   directory: string,
-  {
-    flags,
-    terminal,
-    warn,
-    overrides = [],
-  }: {
-    flags: AgentFlags
-    terminal: Terminal
-    warn: (message: string) => void
-    overrides?: readonly string[]
-  },
+  { flags, terminal, warn, overrides = [] }: Loading & { overrides?: readonly string[] },
 ): Promise<LoadedAgent> {
   const options = loadOptions(directory, { flags, terminal })
   const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), { ...options, overrides })
@@ -92,12 +88,6 @@ export function loadOptions(
     strict: flags.strict ?? false,
     shownAs,
   }
-}
-
-interface Loading {
-  flags: AgentFlags & SetFlags & { agent?: string | undefined }
-  terminal: Terminal
-  warn: (message: string) => void
 }
 
 /**
@@ -136,14 +126,10 @@ async function presentAgent(run: RunSummary, env: NodeJS.ProcessEnv): Promise<st
   )
 }
 
-export interface ToolFlags {
-  importRoot: string[]
-}
-
 /** The tools at a path on the command line, and the directory that is `${AGENT_HOME}` for them. With `partial`, tools that do not load are left out. */
 export async function loadTools(
   path: string,
-  flags: ToolFlags,
+  flags: AgentFlags,
   terminal: Terminal,
   { partial = false }: { partial?: boolean } = {},
 ): Promise<LoadedTools & { agentHome: string }> {

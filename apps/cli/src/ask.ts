@@ -46,20 +46,16 @@ async function askOnce(
   const hidden = isTypedUnseen && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
+  if (!hidden) terminal.stderr.write(prompt)
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
-    : await untilAborted(promptForLine(prompt, terminal), signal)
+    : await untilAborted(readLine(terminal), signal)
   if (signal.aborted) terminal.stdin.unref?.() // the pending read must not keep the process alive
   signal.removeEventListener('abort', endLine)
   // no typed Enter has ended the line on the screen
   const isEchoed = terminal.stdin.isTTY === true && !hidden && line !== undefined
   if (!signal.aborted && !isEchoed) endLine()
   return line
-}
-
-function promptForLine(prompt: string, terminal: Terminal): Promise<string | undefined> {
-  terminal.stderr.write(prompt)
-  return readLine(terminal)
 }
 
 /** Resolves to undefined once the signal is aborted. Leaves no listener on it, since a run may ask many questions. */

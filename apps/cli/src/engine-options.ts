@@ -89,15 +89,10 @@ export async function withStopSignal<T>(
   try {
     return await work(stop.signal)
   } catch (error) {
-    throw stop.signal.aborted && isBusy(error)
-      ? new StoppedError(stop.signal, error, 'The run was not taken, and nothing was changed.')
-      : error
+    if (!stop.signal.aborted || Object(error).code !== 'ERR_RUN_BUSY') throw error
+    // the signal ended the wait for the run's owner, so all that is known is that there is one
+    throw new StoppedError(stop.signal, error, 'The run was not taken, and nothing was changed.')
   }
-}
-
-/** The signal ended the wait for the run's owner, so all that is known is that there is one. */
-function isBusy(error: unknown): boolean {
-  return Object(error).code === 'ERR_RUN_BUSY'
 }
 
 /** 0 only for a completed run. */

@@ -135,11 +135,6 @@ The server ends the running commands and itself when its input ends.
 Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, \
 2 the tools do not load or the directory is missing, 130/143/129 stopped by a signal`,
 
-  sessions: `
-Example:
-  delta sessions exec <id> "cd src && ls"
-      runs in a session; the next command starts where this one ended`,
-
   completion: `
   source <(delta completion bash)
       in ~/.bashrc; for zsh, with zsh, in ~/.zshrc

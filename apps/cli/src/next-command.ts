@@ -20,7 +20,8 @@ type AskedFor = Pick<Question, 'requestId' | 'inputType' | 'sensitive'> & { comm
 
 /** What a person may type next, by the status of the run: lines, none if it is completed. */
 function nextCommand(run: Stopped): string[] {
-  const resume = commandToContinue(placeOfRun(run.runDirectory), run.runId)
+  const place = placeOfRun(run.runDirectory)
+  const resume = commandToContinue(place, run.runId)
   switch (run.status) {
     case 'WAITING_FOR_INPUT':
       return run.question === undefined ? [] : waysToAnswer(run.question, resume)
@@ -29,7 +30,7 @@ function nextCommand(run: Stopped): string[] {
     case 'FAILED':
       return [wayToRetry(run, resume)]
     case 'RUNNING':
-      return [`It is running. Watch it with: ${showCommand(run, '--follow')}`]
+      return [`It is running. Watch it with: ${commandAt(place, 'show', run.runId, '--follow')}`]
     default:
       return []
   }
@@ -108,12 +109,12 @@ function whyItEnded(result: RunResult): string[] {
       return []
     case 'FAILED': {
       const isLimit = result.reasonCode === 'limit_iterations'
+      const place = placeOfRun(result.runDirectory)
+      const show = commandAt(place, 'show', result.runId, '--step', String(result.iterations))
       const explained = isLimit ? ` (no answer after ${counted(result.iterations, 'iteration')})` : ''
       return [
         `Error: the run failed: ${printable(result.reason)}${explained}`,
-        ...(result.partialAnswer === undefined
-          ? []
-          : [`See what there is of it: ${showCommand(result, '--step', String(result.iterations))}`]),
+        ...(result.partialAnswer === undefined ? [] : [`See what there is of it: ${show}`]),
       ]
     }
     default:
@@ -130,11 +131,4 @@ function whatWaits({ prompt, command, started, reasons, effects }: Question): st
     `Asked because of: ${printable(reasons?.join(', ') || 'the policy')}`,
     claimOf(effects),
   ]
-}
-
-function showCommand(
-  { runId, runDirectory }: Pick<Stopped, 'runId' | 'runDirectory'>,
-  ...flags: string[]
-): string {
-  return commandAt(placeOfRun(runDirectory), 'show', runId, ...flags)
 }

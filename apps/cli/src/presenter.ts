@@ -41,7 +41,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
   const isJsonLines = format === 'stream-json'
   const moves = stderr.isTTY === true && env.TERM !== 'dumb' && !quiet && !isJsonLines
   const style = styleFor(stderr, env)
-  const line: LiveLine | undefined = moves ? liveLine(stderr, style) : undefined
+  const line = moves ? liveLine(stderr, style) : undefined
   const render = renderer({ style, verbose, tokens: verbose || moves })
   const log = engineLog(warn)
   let begun: string | undefined
@@ -183,25 +183,13 @@ function questionObject({ requestId, inputType, prompt, ...rest }: Question): ob
 const ERASE_LINE = '\r\u001b[K'
 
 /** The last line of a terminal, which moves while the run does: what is waited for, or the words of the model as they stream. */
-interface LiveLine {
-  /** Shows what is waited for and for how long, from the next second on; undefined: nothing. */
-  wait(label: string | undefined): void
-  /** Appends to what the model reasons before the words of this iteration. */
-  reason(words: string, iteration: number): void
-  /** Appends words to the thought of this iteration. */
-  say(words: string, iteration: number): void
-  /** Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it. */
-  end(thought: Thought): boolean
-  /** Makes room for a line of something else. */
-  leave(): void
-}
-
-function liveLine(stream: NodeJS.WriteStream, style: Style): LiveLine {
+function liveLine(stream: NodeJS.WriteStream, style: Style) {
   let timer: NodeJS.Timeout | undefined
   let isWaiting = false
   let said = ''
   let hasReasoned = false
 
+  /** Makes room for a line of something else. */
   function leave(): void {
     if (isWaiting) stream.write(ERASE_LINE)
     if (said !== '' || hasReasoned) stream.write('\n')
@@ -218,7 +206,8 @@ function liveLine(stream: NodeJS.WriteStream, style: Style): LiveLine {
 
   return {
     leave,
-    wait(label) {
+    /** Shows what is waited for and for how long, from the next second on; undefined: nothing. */
+    wait(label: string | undefined): void {
       clearInterval(timer)
       if (label === undefined) return
       const began = performance.now()
@@ -231,18 +220,21 @@ function liveLine(stream: NodeJS.WriteStream, style: Style): LiveLine {
       }, 1000)
       timer.unref()
     },
-    reason(words, iteration) {
+    /** Appends to what the model reasons before the words of this iteration. */
+    reason(words: string, iteration: number): void {
       if (!hasReasoned) beginThought(iteration)
       stream.write(style('dim', `${hasReasoned ? '' : '∴ '}${printable(words).replaceAll('\n', '\n     ')}`))
       hasReasoned = true
     },
-    say(words, iteration) {
+    /** Appends words to the thought of this iteration. */
+    say(words: string, iteration: number): void {
       if (said === '' && hasReasoned) stream.write('\n   ')
       else if (said === '') beginThought(iteration)
       said += words
       stream.write(style('bold', printable(words).replaceAll('\n', '\n   ')))
     },
-    end(thought) {
+    /** Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it. */
+    end(thought: Thought): boolean {
       const isSaid = (said !== '' || hasReasoned) && said === thought.content
       if (isSaid) stream.write(style('dim', tokensOf(thought)))
       leave()

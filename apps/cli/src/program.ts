@@ -242,12 +242,6 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   return program
 }
 
-/** The commands below this one that the help shows, in its order. */
-export function shownCommands(command: Command): Command[] {
-  const shown = command.createHelp().visibleCommands(command)
-  return shown.filter((each) => each.name() !== 'help')
-}
-
 const MESSAGE = '"-" reads stdin, "@file" a file'
 const RUN = 'run id or unique prefix; default: the latest'
 const TOOLS = 'agent directory, agent.yaml or tools file'

@@ -13,7 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal/runs'
-import { normaliseUsage, reasoningOf as reasoningText, type Tokens } from '@delta/model'
+import { normaliseUsage, reasoningOf as reasoningText } from '@delta/model'
 import { textOf } from '@delta/model/internal'
 import { counted, duration, inColumns, printable, printableLine } from './text.js'
 
@@ -151,10 +151,7 @@ export function tokensOf(event: Thought): string {
 }
 
 /** Engines before 0.2 recorded what the provider said, and not the buckets. */
-function countsOf({
-  tokens,
-  usage,
-}: Thought): Pick<Tokens, 'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning'> | null {
+function countsOf({ tokens, usage }: Thought) {
   return tokens ?? normaliseUsage(usage)
 }
 

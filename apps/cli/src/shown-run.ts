@@ -18,16 +18,11 @@ import { commandAt, type Place, placeInWords } from './place.js'
 import { counted, printable } from './text.js'
 import { UsageError } from './usage.js'
 
-/** A run to be looked at. */
-export interface ShownRun extends RunSummary {
-  journalPath: string
-}
-
 /**
  * The run for a command that only reads: the named one, or the workspace's latest. A damaged or empty journal is not refused;
  * the summary's `problem` and `status` tell of it.
  */
-export async function findShownRun(place: Place, runId: string | undefined): Promise<ShownRun> {
+export async function findShownRun(place: Place, runId: string | undefined): Promise<RunSummary> {
   const { workDirectory } = place
   const latest = await latestRunId(workDirectory, { ...place, orEmpty: true })
   if (latest === undefined) {
@@ -37,8 +32,7 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
   }
   const id = runId === undefined ? latest : await resolveRunId(runId, place)
   try {
-    const run = await readRun(runDirectory(workDirectory, id, place), { tolerant: true })
-    return { ...run, journalPath: journalPath(run.directory) }
+    return await readRun(runDirectory(workDirectory, id, place), { tolerant: true })
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
     const list = commandAt(place, 'list-runs')
@@ -80,33 +74,30 @@ type CallEvent = StoredEvent & { action_id?: unknown; status?: unknown }
  */
 export function callFilter({ tool, failed = false }: CallFilter): (event: StoredEvent) => StoredEvent[] {
   if (tool === undefined && !failed) return (event) => [event]
-  let thought: StoredEvent | undefined
+  let thought: StoredEvent[] = []
   const shown = new Set<unknown>()
+  /** What waits for its result, by the calls of the last thought that may be meant. */
   const held = new Map<unknown, StoredEvent[]>()
-  const names = new Map<unknown, string>()
-
-  function take(id: unknown, event: StoredEvent): StoredEvent[] {
-    const before = [...(thought ? [thought] : []), ...(held.get(id) ?? [])]
-    thought = undefined
-    held.delete(id)
-    shown.add(id)
-    return [...before, event]
-  }
 
   return (event) => {
     if (isKnownEvent(event) && event.type === 'THOUGHT') {
-      thought = event
+      thought = [event]
       held.clear()
-      for (const call of event.tool_calls) names.set(call.action_id, call.name)
+      for (const { name, action_id } of event.tool_calls)
+        if (tool === undefined || name === tool) held.set(action_id, [])
       return []
     }
     const { type, action_id: id, status } = event as CallEvent
     if (id === undefined) return type === 'ERROR' && failed && tool === undefined ? [event] : []
     if (shown.has(id)) return [event]
-    if (tool !== undefined && names.get(id) !== tool) return []
-    if (!failed || (type === 'ACTION_RESULT' && status !== 'SUCCESS')) return take(id, event)
-    held.set(id, [...(held.get(id) ?? []), event])
-    return []
+    const before = held.get(id)
+    if (before === undefined) return []
+    before.push(event)
+    if (failed && (type !== 'ACTION_RESULT' || status === 'SUCCESS')) return []
+    const made = thought
+    thought = []
+    shown.add(id)
+    return [...made, ...before]
   }
 }
 
@@ -154,13 +145,14 @@ const LOOK_AGAIN_MS = 200
  * continues.
  */
 export async function* followJournal(
-  run: { directory: string; journalPath: string },
+  { directory }: RunSummary,
   { onLeft }: { onLeft: (run: RunSummary) => void },
 ): AsyncGenerator<StoredEvent> {
+  const path = journalPath(directory)
   let fromOffset = 0
   let isLeft = false
   const read = async (): Promise<StoredEvent[]> => {
-    const { events, endOffset } = await readJournal(run.journalPath, { fromOffset, schema: runEventSchema })
+    const { events, endOffset } = await readJournal(path, { fromOffset, schema: runEventSchema })
     fromOffset = endOffset
     return events
   }
@@ -168,7 +160,7 @@ export async function* followJournal(
     const events = await read()
     yield* events
     if (events.length > 0) continue
-    const now = await readRun(run.directory, { tolerant: true })
+    const now = await readRun(directory, { tolerant: true })
     const late = await read() // its last events may have come after the first read
     yield* late
     if (!mayGoOn(now)) return

@@ -26,13 +26,6 @@ function failUnfinished(this: NodeJS.Process): void {
   this.exitCode = 1
 }
 
-interface Bundles {
-  /** What a bundle exports; `name` is `./run.cjs`. */
-  load(name: string): unknown
-  /** Keeps the code that this start compiled for the next one. */
-  keepCompiled(): void
-}
-
 /**
  * Loads the bundles that this program is built into, with their compiled code from an earlier start if there is any:
  * compiling is most of what a start costs.
@@ -48,10 +41,11 @@ function openBundles(
   directory: string,
   cacheDirectory: string | undefined,
   require: (id: string) => unknown,
-): Bundles {
+) {
   const loaded = new Map<string, { exports: unknown }>()
   const compiled: { script: Script; cachePath: string }[] = []
 
+  /** What a bundle exports; `name` is `./run.cjs`. */
   function load(name: string): unknown {
     const known = loaded.get(name)
     if (known) return known.exports
@@ -74,6 +68,7 @@ function openBundles(
     return script
   }
 
+  /** Keeps the code that this start compiled for the next one. */
   function keepCompiled(): void {
     try {
       for (const { script, cachePath } of compiled) replaceFile(cachePath, script.createCachedData())

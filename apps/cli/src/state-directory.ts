@@ -143,15 +143,12 @@ function trying<Entry extends StateEntry>(file: StateFile<Entry>, path: string, 
   try {
     write()
   } catch (cause) {
+    const reason = explainSystemError(cause)?.split('\n')[0] ?? (cause as Error).message
     throw new UsageError(
-      `${path}: Cannot be written: ${reasonOf(cause)}\ndelta remembers there ${file.holds}. Set DELTA_STATE_DIR to a directory that you can write.`,
+      `${path}: Cannot be written: ${reason}\ndelta remembers there ${file.holds}. Set DELTA_STATE_DIR to a directory that you can write.`,
       { cause },
     )
   }
-}
-
-function reasonOf(cause: unknown): string {
-  return explainSystemError(cause)?.split('\n')[0] ?? (cause as Error).message
 }
 
 /** False after a line that a crash or a full disk cut off. */

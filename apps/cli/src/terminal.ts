@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import { closeSync, fstatSync, statSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { killRunningCommands } from '@delta/executor'
-import { explainSystemError } from './usage.js'
+import { explainSystemError, UsageError } from './usage.js'
 
 /** Everything a command sees of the outside world, so that a test can replace it. */
 export interface Terminal {
@@ -85,40 +85,56 @@ export function stopSignal(
   }
 }
 
-interface Streams {
-  stdin(): NodeJS.ReadStream
-  stdout(): NodeJS.WriteStream
-  stderr(): NodeJS.WriteStream
-}
+const RESULT_IS_KEPT =
+  'The run itself is recorded, so do not repeat it: free some space, and "delta show --answer" prints the answer.'
 
 /**
- * The streams, watched from their first use. A reader that has gone (`| head`, a closed terminal) is not an error: the command
- * finishes, and its exit code still counts. Any other failure, such as a full disk, is reported and makes the exit code 1.
- *
- * @param onlyPrints - The command does nothing but print: it ends with its reader, with exit code 0.
- * @param remedy - What to do about a result that could not be written, if not to try again.
+ * A process as commands see it. Its streams are created on first use, because each costs start-up time, and are watched from
+ * then on. A reader that has gone (`| head`, a closed terminal) is not an error: the command finishes, and its exit code still
+ * counts. Any other failure, such as a full disk, is reported and makes the exit code 1.
  */
-export function watchedStreams(
-  host: NodeJS.Process,
-  { onlyPrints, remedy }: { onlyPrints: boolean; remedy?: string | undefined },
-): Streams {
+export function terminalOf(host: NodeJS.Process): Terminal {
+  const argv = host.argv.slice(2)
+  const [command = ''] = argv
+  const streams: Partial<Pick<Terminal, 'stdin' | 'stdout' | 'stderr'>> = {}
   return {
-    stdin: once(() =>
-      inputOf(host).on('error', () => {
+    argv,
+    env: host.env,
+    get cwd() {
+      return currentDirectory(host)
+    },
+    get stdin() {
+      streams.stdin ??= inputOf(host).on('error', () => {
         // the terminal is gone; readers find the end of input
-      }),
-    ),
-    stdout: once(() =>
-      host.stdout.on('error', (error: NodeJS.ErrnoException) => {
-        if (!hasNoReader(error, host.stdout)) fail(host, error, remedy)
-        else if (onlyPrints) host.exit(0)
-      }),
-    ),
-    stderr: once(() =>
-      host.stderr.on('error', () => {
+      })
+      return streams.stdin
+    },
+    get stdout() {
+      streams.stdout ??= host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+        // repeating a run would do its work twice
+        if (!hasNoReader(error, host.stdout))
+          fail(host, error, ['run', 'continue'].includes(command) ? RESULT_IS_KEPT : undefined)
+        else if (command === 'show') host.exit(0) // it only prints, for as long as a run lasts
+      })
+      return streams.stdout
+    },
+    get stderr() {
+      streams.stderr ??= host.stderr.on('error', () => {
         // without a reader of messages, the exit code remains
-      }),
-    ),
+      })
+      return streams.stderr
+    },
+    signals: host,
+    exit: (exitCode) => host.exit(exitCode),
+  }
+}
+
+function currentDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd()
+  } catch (cause) {
+    const message = 'The current directory has been deleted. Change to one that exists, and try again.'
+    throw new UsageError(message, { cause })
   }
 }
 
@@ -129,14 +145,6 @@ function inputOf(host: NodeJS.Process): NodeJS.ReadStream {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_TTY_INIT_FAILED') throw error
     return host.getBuiltinModule('node:stream').Readable.from([]) as NodeJS.ReadStream
-  }
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }
 
@@ -165,24 +173,15 @@ export function closeDeadTerminals(): void {
   for (const fd of [0, 1, 2]) if (isDeadTerminal(fd)) closeSync(fd)
 }
 
-/** A device that was a terminal, but no longer responds as one. */
+/** A device that was a terminal, but no longer responds as one. `/dev/null` is a device, too, and often gets our output. */
 function isDeadTerminal(fd: number): boolean {
   try {
     const status = fstatSync(fd)
-    return status.isCharacterDevice() && status.rdev !== nowhere() && !isTerminal(fd)
+    if (!status.isCharacterDevice() || status.rdev === statSync('/dev/null').rdev) return false
+    return !process.getBuiltinModule('node:tty').isatty(fd) // loaded only here, because it loads networking code
   } catch {
     return false // closed already
   }
-}
-
-/** `/dev/null` is a device, too, and where other programs often send our output. */
-function nowhere(): number {
-  return statSync('/dev/null').rdev
-}
-
-/** `node:tty` is loaded only when needed, because it loads networking code. */
-function isTerminal(fd: number): boolean {
-  return process.getBuiltinModule('node:tty').isatty(fd)
 }
 
 type Input = Terminal['stdin']
@@ -206,30 +205,25 @@ export async function readLine({ stdin }: Terminal): Promise<string | undefined>
 const ARROWS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
 
 /** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */
-function readTyped(stdin: Input): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const reader = open(stdin)
-    reader.once('line', (line) => {
-      resolve(line.replace(ARROWS, ''))
-      reader.close()
-    })
-    reader.once('error', () => reader.close()) // a terminal that breaks while it is read
-    reader.once('close', () => resolve(undefined))
-  })
+async function readTyped(stdin: Input): Promise<string | undefined> {
+  return (await lineOf(open(stdin)))?.replace(ARROWS, '')
 }
 
 /** No `output`: on a terminal the system edits the line and turns Ctrl+C into a signal. */
-function open(stdin: Input): ReturnType<typeof createInterface> {
+function open(stdin: Input): Interface {
   return createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** What a terminal in raw mode sends for keys that are not text. */
-const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
-  '\r': 'enter',
-  '\n': 'enter',
-  '\u0003': 'interrupt',
-  '\u0004': 'end',
-  '\u007f': 'erase',
+/** Anything behind the first line is dropped. Undefined at end of input, or when the terminal has gone. */
+function lineOf(reader: Interface): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    reader.once('line', (line) => {
+      resolve(line)
+      reader.close()
+    })
+    reader.on('error', () => resolve(undefined)) // a terminal that breaks while it is read
+    reader.once('close', () => resolve(undefined))
+  })
 }
 
 /**
@@ -243,33 +237,10 @@ export function readHidden(
   { stdin, stderr, signals }: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let typed = ''
-    const decoder = new TextDecoder() // holds half a character until the rest comes
-    const finish = (answer: string | undefined): void => {
-      stdin.setRawMode(false)
-      stdin.off('data', read).off('end', giveUp).off('close', giveUp).pause()
-      signal.removeEventListener('abort', giveUp)
-      resolve(answer)
-    }
-    const giveUp = (): void => finish(undefined)
-    const read = (chunk: Buffer): void => {
-      for (const character of decoder.decode(chunk, { stream: true })) {
-        const key = KEYS[character]
-        if (key === undefined) typed += character
-        else if (key === 'erase') typed = [...typed].slice(0, -1).join('')
-        else if (key === 'interrupt') signals.emit('SIGINT', 'SIGINT')
-        else {
-          finish(key === 'enter' || typed !== '' ? typed : undefined)
-          return
-        }
-      }
-    }
-    stdin.setRawMode(true)
-    stderr.write(prompt)
-    signal.addEventListener('abort', giveUp, { once: true })
-    stdin.ref?.()
-    stdin.resume()
-    stdin.on('data', read).once('end', giveUp).once('close', giveUp)
-  })
+  stdin.ref?.()
+  const reader = createInterface({ input: stdin, terminal: true, historySize: 0, signal }) // without an `output` to echo to
+  reader.on('SIGINT', () => signals.emit('SIGINT', 'SIGINT'))
+  const line = lineOf(reader)
+  stderr.write(prompt)
+  return line
 }

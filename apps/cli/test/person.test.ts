@@ -89,7 +89,7 @@ test.skipIf(!hasTerminal)(
     for (const [prompt, typed] of [
       [/Which\?\r\n- a\) red\r\n- b\) blue\r\n> $/, 'an\u001b[D\u001bOA\u001b[3~s\u001b[1;5C\r'], // with arrow keys
       [/Key\? $/, '-----BEGIN KEY-----\rhunter2-hunter3\r'],
-      [/PIN\? $/, '12345678\r'],
+      [/PIN\? $/, '1234ß\u007f5678\r'], // with a correction
       [/Last\? $/, 'three\r'],
     ] as const) {
       await screen.waitForOutput(prompt)

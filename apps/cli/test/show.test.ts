@@ -1,8 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, waitForFile } from '@delta/testkit'
+import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { calls, cleanEnvironment, delta, killOnce, scene, served, startDelta } from './delta.js'
+import { calls, delta, killOnce, scene, served, startDelta } from './delta.js'
 
 const SAY = { name: 'say', description: 'Says.', exec: 'echo ${text}' }
 
@@ -90,19 +90,14 @@ test('a call whose command an old journal does not have is shown by its name, an
   )
 })
 
-test('show --request prints the body that was sent, byte for byte; the record of a later one names that command', async () => {
+test('show --request prints the body that was sent, byte for byte', async () => {
   const said = calls('say', { text: 'ü "quoted" \u2028' })
-  const { run, at, server, workspace } = await served([{ ...said, times: 11 }, { content: 'Done.' }], {
+  const { run, at, server } = await served([{ ...said, times: 11 }, { content: 'Done.' }], {
     tools: [SAY],
   })
   await run('-q', '--no-sync')
   for (const number of [1, 7, 12])
     expect((await at('show', '--request', String(number))).stdout).toBe(server.requests()[number - 1]?.body)
-  const record = (await workspace.files()).find((file) => /invocations\/.*_12\.json$/.test(file)) ?? ''
-  const { request_command: command } = JSON.parse(await workspace.read(record))
-  const PATH = `${join(import.meta.dirname, '../path')}:${process.env.PATH}`
-  const typed = await runProcess(['sh', '-c', command], { env: cleanEnvironment({ PATH }) })
-  expect(typed.stdout).toBe(server.requests()[11]?.body)
   expect(await at('show', '--request', '99')).toMatchObject({
     exitCode: 2,
     stderr: 'Error: --request 99: No request of iteration 99 is recorded. Recorded iterations: 1 to 12.\n',

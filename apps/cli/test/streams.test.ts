@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { readHidden, readLine, type Terminal, watchedStreams } from '../src/terminal.js'
+import { readHidden, readLine, type Terminal, terminalOf } from '../src/terminal.js'
 
-/** What is read of a process with this stdin. */
-function streamsOf(stdin: PropertyDescriptor): ReturnType<typeof watchedStreams> {
-  return watchedStreams(Object.create(process, { stdin }), { onlyPrints: false })
+/** What a command sees of a process with this stdin. */
+function terminalWith(stdin: PropertyDescriptor): Terminal {
+  return terminalOf(Object.create(process, { stdin }))
 }
 
 function failing(error: Error): PropertyDescriptor {
@@ -18,21 +18,20 @@ function failing(error: Error): PropertyDescriptor {
 
 test('a terminal that is closed in the instant in which it is opened has nothing to read', async () => {
   const gone = Object.assign(new Error('TTY initialization failed'), { code: 'ERR_TTY_INIT_FAILED' })
-  const { stdin } = streamsOf(failing(gone))
-  expect(stdin()).toBe(stdin())
-  expect(await readLine({ stdin: stdin() } as Terminal)).toBeUndefined()
+  const terminal = terminalWith(failing(gone))
+  expect(terminal.stdin).toBe(terminal.stdin)
+  expect(await readLine(terminal)).toBeUndefined()
 })
 
 test('a terminal that breaks while it is read has nothing more to read', async () => {
   const broken = Object.assign(new Readable({ read: () => undefined }), { isTTY: true })
-  const { stdin } = streamsOf({ value: broken })
-  const line = readLine({ stdin: stdin() } as Terminal)
+  const line = readLine(terminalWith({ value: broken }))
   broken.destroy(Object.assign(new Error('read EIO'), { code: 'EIO' }))
   expect(await line).toBeUndefined()
 })
 
 test('another reason why there is no stdin is an error', () => {
-  expect(streamsOf(failing(new Error('too many files'))).stdin).toThrow('too many files')
+  expect(() => terminalWith(failing(new Error('too many files'))).stdin).toThrow('too many files')
 })
 
 test('a character that arrives in two pieces is one character of a hidden answer', async () => {

@@ -70,17 +70,10 @@ function flatten({ payload, ...line }: RawLine): RawLine {
 
 /** The requests between a THOUGHT and the next one. */
 function requestsAfter(lines: RawLine[], index: number): RawLine[] {
-  const requests: RawLine[] = []
-  if (lines[index]?.type !== 'THOUGHT') return requests
-  for (const next of lines.slice(index + 1, nextThought(lines, index)))
-    if (next.type === 'ACTION_REQUEST') requests.push(next)
-  return requests
-}
-
-function nextThought(lines: RawLine[], index: number): number {
-  let next = index + 1
-  while (next < lines.length && lines[next]?.type !== 'THOUGHT') next += 1
-  return next
+  if (lines[index]?.type !== 'THOUGHT') return []
+  const rest = lines.slice(index + 1)
+  const next = rest.findIndex(({ type }) => type === 'THOUGHT')
+  return rest.slice(0, next === -1 ? undefined : next).filter(({ type }) => type === 'ACTION_REQUEST')
 }
 
 function remember(event: RawLine, past: Past): void {

@@ -13,8 +13,6 @@ export interface RunPaths {
   metadata: string
   /** A directory: the agent's files as each start found them, `<seq>/`, only when they had changed. */
   configuration: string
-  /** `engine.log`: what was shown as progress. */
-  engineLog: string
   /** A directory: one record for each request to the model. */
   invocations: string
   /** `parts.jsonl`: each message that was ever sent, once; the records name its lines. */
@@ -39,7 +37,6 @@ export function runPaths(directory: string): RunPaths {
     journal: join(directory, 'journal.jsonl'),
     metadata: join(directory, 'metadata.json'),
     configuration: join(directory, 'configuration'),
-    engineLog: join(directory, 'engine.log'),
     invocations: join(io, 'invocations'),
     parts: join(io, 'parts.jsonl'),
     blobs: join(io, 'blobs'),

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { namesIn, syncPath } from '@delta/durable'
 import * as z from 'zod/mini'
 import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
@@ -105,9 +105,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       parts: linesOf(kept, list, parts),
       ...(blobs.length > 0 && { blobs }),
       blocks,
-      ...(records <= WHOLE_REQUESTS
-        ? { request: kept }
-        : { request_command: commandFor(directory, iteration) }),
+      ...(records <= WHOLE_REQUESTS && { request: kept }),
     }
     const path = createRecordFile(paths.invocations, String(iteration), `${JSON.stringify(fields)}\n`)
 
@@ -134,18 +132,6 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   }
 
   return { record, sync, close }
-}
-
-/** Prints the request. For people: the record alone does not hold it. */
-function commandFor(directory: string, iteration: number): string {
-  const runs = dirname(directory)
-  const place = basename(runs) === '.delta' ? ['-w', dirname(runs)] : ['--runs-dir', runs]
-  const words = ['delta', 'show', basename(directory), '--request', String(iteration), ...place]
-  return words.map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /** Takes a body apart: each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
@@ -306,14 +292,6 @@ export interface RecordedRequests {
   response(index: number): unknown
 }
 
-interface Answered {
-  path: string
-  parameters: number
-  messages: Ranges
-  api: string
-  blobs: readonly string[]
-}
-
 /**
  * Opens what a run sent to its model and what came back, for reading in order.
  *
@@ -326,9 +304,9 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
   const paths = runPaths(runDirectory)
   const records = recordsIn(paths.invocations).flatMap((name) => readAnswered(join(paths.invocations, name)))
   const parts = readParts(paths.parts)
-  const blobs = new Set(records.flatMap((each) => each.blobs))
+  const blobs = new Set(records.flatMap((each) => each.blobs ?? []))
 
-  function record(index: number): Answered {
+  function record(index: number): AnsweredRecord {
     const found = records[index]
     if (found) return found
     throw new RangeError(`There is no request ${index} in ${paths.invocations}.`)
@@ -341,31 +319,30 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
 
   return {
     length: records.length,
-    messageCount: (index) => record(index).messages.reduce((sum, [first, last]) => sum + last - first + 1, 0),
-    parts: (index) => ({
-      parameters: record(index).parameters,
-      messages: fromRanges(record(index).messages),
-    }),
-    api: (index) => knownApi(record(index).api),
+    messageCount: (index) => fromRanges(record(index).parts.messages ?? []).length,
+    parts: (index) => {
+      const { parameters, messages } = record(index).parts
+      return { parameters, messages: fromRanges(messages ?? []) }
+    },
+    api: (index) => knownApi(record(index).wire?.api),
     part,
     response: (index) => readRecord(record(index).path).response,
   }
 }
 
+type AnsweredRecord = RequestRecord & { path: string }
+
 /** Nothing for a record without a response. */
-function readAnswered(path: string): Answered[] {
+function readAnswered(path: string): AnsweredRecord[] {
   const value = readRecord(path)
   if (value.response === undefined) return []
   const { data } = recordSchema.safeParse(value)
   if (!data) throw corruptRequest(path, 'The record is not whole.')
-  const { parts, wire, blobs = [] } = data
-  return [
-    { path, parameters: parts.parameters, messages: parts.messages ?? [], api: wire?.api ?? 'chat', blobs },
-  ]
+  return [{ path, ...data }]
 }
 
 /** Requests of before 0.2 do not name their API, and another library's call options are compared as they are. */
-function knownApi(api: string): 'chat' | 'responses' | 'messages' {
+function knownApi(api: string | undefined): 'chat' | 'responses' | 'messages' {
   return api === 'responses' || api === 'messages' ? api : 'chat'
 }
 

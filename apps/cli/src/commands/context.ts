@@ -5,14 +5,14 @@ import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
-import { latestRunId } from '@delta/journal/internal'
-import { isKnownEvent, readRequest, runEventSchema } from '@delta/journal/runs'
+import { journalPath, latestRunId } from '@delta/journal/internal'
+import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
 import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
 import { agentHomeOf, isOwnRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
-import { findShownRun, readRecord, type ShownRun } from '../shown-run.js'
+import { findShownRun, readRecord } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -89,7 +89,7 @@ interface ContextFlags extends AgentFlags, RunsFlags {
 
 interface NextContext extends NextRequest {
   agent: LoadedAgent
-  run: ShownRun | undefined
+  run: RunSummary | undefined
 }
 
 /**
@@ -171,10 +171,10 @@ type Sent = Parameters<typeof findCacheBreak>[0] & { iteration: number }
 
 /** Where each of the last requests of a run, and the next one, stops being an extension of the one before. */
 async function findCacheBreaks(
-  run: { directory: string; journalPath: string },
+  { directory }: RunSummary,
   { body, context: { blocks }, iteration }: NextRequest,
 ): Promise<ExplainedBreak[]> {
-  const requests: Sent[] = [...(await lastRequests(run)), { ...body, blocks, iteration }]
+  const requests: Sent[] = [...(await lastRequests(directory)), { ...body, blocks, iteration }]
   return requests.flatMap((after, index) => {
     const before = requests[index - 1]
     const found = before && findCacheBreak(before, after)
@@ -182,14 +182,14 @@ async function findCacheBreaks(
   })
 }
 
-async function lastRequests(run: { directory: string; journalPath: string }): Promise<Sent[]> {
+async function lastRequests(directory: string): Promise<Sent[]> {
   const thoughts: { iteration: number; ref: string }[] = []
-  for await (const event of streamJournal(run.journalPath, { schema: runEventSchema })) {
+  for await (const event of streamJournal(journalPath(directory), { schema: runEventSchema })) {
     if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.llm_invocation_ref === undefined) continue
     thoughts.push({ iteration: event.iteration, ref: event.llm_invocation_ref })
     if (thoughts.length > MOST_REQUESTS) thoughts.shift()
   }
-  const sent = await Promise.all(thoughts.map((thought) => readSent(run.directory, thought)))
+  const sent = await Promise.all(thoughts.map((thought) => readSent(directory, thought)))
   return sent.flatMap((request) => request ?? [])
 }
 

@@ -1,7 +1,7 @@
 import type { AtipArgument, AtipCommand, AtipEffects, AtipOption, AtipTool } from '@delta/atip'
 import type { Argument, Command, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { createProgram, shownCommands } from '../program.js'
+import { createProgram } from '../program.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { printJson } from '../text.js'
 
@@ -19,9 +19,9 @@ export async function execute(_flags: object, terminal: Terminal): Promise<numbe
 }
 
 function describeBelow(command: Command, above = ''): Record<string, AtipCommand> {
-  return Object.fromEntries(
-    shownCommands(command).map((each) => [each.name(), describe(each, `${above}${each.name()}`)]),
-  )
+  const shown = command.createHelp().visibleCommands(command)
+  const own = shown.filter((each) => each.name() !== 'help')
+  return Object.fromEntries(own.map((each) => [each.name(), describe(each, `${above}${each.name()}`)]))
 }
 
 function describe(command: Command, path: string): AtipCommand {

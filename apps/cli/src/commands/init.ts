@@ -46,16 +46,19 @@ function makeEmpty(target: string, shownAs: string): void {
 
 /** Names the new agent after its directory. */
 function rename(target: string): void {
-  const path = join(target, 'agent.yaml')
   const name = basename(target).replace(/[^A-Za-z0-9_-]+/g, '-') || 'agent'
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/^name: .*$/m, `name: ${name}`))
+  edit(target, 'agent.yaml', /^name: .*$/m, () => `name: ${name}`)
 }
 
 /** The prompt of a new agent is its author's, byte for byte. */
 function switchHeadersOff(target: string): void {
-  const path = join(target, 'context.yaml')
   const line = 'header: false # true puts the line "# Context Block: <id>" above each text'
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/^sources:$/m, `${line}\n\nsources:`))
+  edit(target, 'context.yaml', /^sources:$/m, (sources) => `${line}\n\n${sources}`)
+}
+
+function edit(target: string, file: string, pattern: RegExp, change: (found: string) => string): void {
+  const path = join(target, file)
+  writeFileSync(path, readFileSync(path, 'utf8').replace(pattern, change))
 }
 
 /** The models that `delta init --provider` can write: `llm` of agent.yaml, and the line of `.env` that its key needs. */
@@ -83,46 +86,33 @@ type ProviderName = keyof typeof PROVIDERS
 /** Puts a real model in the place of the script, which stays for tests. */
 function writeModel(target: string, provider: ProviderName): void {
   const { llm, key } = PROVIDERS[provider]
-  const path = join(target, 'agent.yaml')
-  const written = `llm:\n${llm.map((line) => `  ${line}\n`).join('')}`
   const script = /^(?:# The model is a script.*\n(?:#.*\n)*)?llm:\n(?: .*\n)+/m
-  writeFileSync(
-    path,
-    readFileSync(path, 'utf8').replace(script, () => written),
-  )
+  edit(target, 'agent.yaml', script, () => `llm:\n${llm.map((line) => `  ${line}\n`).join('')}`)
   if (provider === 'anthropic') cachePrompt(target)
-  if (key !== undefined)
-    writeFileSync(
-      join(target, '.env.example'),
-      `# Copy this file to .env, and keep that out of git.\n${key}=\n`,
-    )
+  const example = `# Copy this file to .env, and keep that out of git.\n${key}=\n`
+  if (key !== undefined) writeFileSync(join(target, '.env.example'), example)
 }
 
 /** Anthropic caches only what a request marks. */
 function cachePrompt(target: string): void {
-  const path = join(target, 'context.yaml')
   const mark = '    prompt_cache: true # the provider may keep everything up to here in its cache'
   const ends = /^ {4}id: (?:system_prompt|conversation_history)$/gm
-  writeFileSync(
-    path,
-    readFileSync(path, 'utf8').replace(ends, (line) => `${line}\n${mark}`),
-  )
+  edit(target, 'context.yaml', ends, (line) => `${line}\n${mark}`)
 }
 
 function nextSteps(directory: string, env: NodeJS.ProcessEnv, provider?: ProviderName): string {
   const delta = env.npm_lifecycle_event === 'npx' ? 'npx @delta/cli' : 'delta'
-  if (provider !== undefined) {
-    const { key } = PROVIDERS[provider]
-    const start =
-      key === undefined
-        ? `Start the server, and write the name of its model into ${quoteForPerson([join(directory, 'agent.yaml')])}. Then:`
-        : `Put ${key}=… into the environment, or into ${quoteForPerson([join(directory, '.env')])} as .env.example shows. Then:`
-    return `Created an agent. ${start}
-  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
+  const run = `  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"`
+  const file = (name: string) => quoteForPerson([join(directory, name)])
+  if (provider === undefined)
+    return `Created an agent. Its model is a script, so it needs no key:
+${run}
+To use a real model, set llm in ${file('agent.yaml')} as its comment says.
 `
-  }
-  return `Created an agent. Its model is a script, so it needs no key:
-  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
-To use a real model, set llm in ${quoteForPerson([join(directory, 'agent.yaml')])} as its comment says.
-`
+  const { key } = PROVIDERS[provider]
+  const start =
+    key === undefined
+      ? `Start the server, and write the name of its model into ${file('agent.yaml')}.`
+      : `Put ${key}=… into the environment, or into ${file('.env')} as .env.example shows.`
+  return `Created an agent. ${start} Then:\n${run}\n`
 }

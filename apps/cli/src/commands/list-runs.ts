@@ -100,12 +100,8 @@ async function runsIn(
       failed = true
     }
   }
-  return { all: workspaces.length === 1 ? all.reverse() : all.sort(byBeginning), places, failed }
-}
-
-function byBeginning(one: Listed, other: Listed): number {
-  const [first, second] = [one, other].map(({ run }) => `${run.metadata.created_at ?? ''} ${run.runId}`)
-  return (first ?? '') < (second ?? '') ? 1 : -1
+  const beginning = ({ run }: Listed) => `${run.metadata.created_at ?? ''} ${run.runId}`
+  return { all: all.sort((one, other) => (beginning(one) < beginning(other) ? 1 : -1)), places, failed }
 }
 
 /** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */

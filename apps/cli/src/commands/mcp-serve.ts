@@ -11,7 +11,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import manifest from '../../package.json' with { type: 'json' }
-import { loadTools, type ToolFlags } from '../agent.js'
+import { type AgentFlags, loadTools } from '../agent.js'
 import { withOwnCommands } from '../own-commands.js'
 import { placeToLook } from '../place.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
@@ -28,7 +28,7 @@ const TOO_LONG = `The server has ended: a message may have ${STDIO_DEFAULT_MAX_B
 
 /** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
 export async function execute(
-  flags: ToolFlags & { workDir: string },
+  flags: AgentFlags & { workDir: string },
   terminal: Terminal,
   path: string,
 ): Promise<number> {

@@ -17,7 +17,7 @@ import {
 import { describeError } from '../errors.js'
 import { agentHomeOf, isOwnRun, listingOwnRuns, trustedRun } from '../own-runs.js'
 import { placeToWork, rememberPlace } from '../place.js'
-import { type Presenter, presenterFor } from '../presenter.js'
+import { presenterFor } from '../presenter.js'
 import { isWithinRun, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
 
@@ -57,7 +57,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     }
     const result = await withStopSignal(terminal, presenter, (signal) => {
       const engine = { place, flags, terminal, presenter, signal }
-      return resumeOrStart({ agent, message, engine, warn: presenter.warn, begin })
+      return resumeOrStart({ agent, message, engine, begin })
     })
     presenter.finish(result)
     return exitCodeFor(result)
@@ -71,15 +71,14 @@ interface Start {
   agent: LoadedAgent
   message: string
   engine: EngineSetting & { flags: RunFlags }
-  warn: Presenter['warn']
   /** To be called with the run's directory: until then, the command may still be refused. */
   begin: (runDirectory: string) => void
 }
 
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function resumeOrStart(start: Start, except: readonly string[] = []): Promise<RunResult> {
-  const { agent, message, engine, warn, begin } = start
-  const { place, flags, terminal } = engine
+  const { agent, message, engine, begin } = start
+  const { place, flags, terminal, presenter } = engine
   const list = listingOwnRuns(terminal.env)
   const earlier = await earlierRun(start, except)
   const taken = earlier && (await trustedRun(earlier, { place, flags, terminal }))
@@ -114,17 +113,18 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
     })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
-    warn(`Another call has resumed run ${runId}.`)
+    presenter.warn(`Another call has resumed run ${runId}.`)
     return resumeOrStart(start, [...except, runId])
   }
 }
 
 /** The run that this command line would repeat: only where the workspace is named, and `--new` is not given. */
 async function earlierRun(
-  { agent, message, engine, warn }: Start,
+  { agent, message, engine }: Start,
   except: readonly string[],
 ): Promise<RunSummary | undefined> {
   const { place, flags, terminal } = engine
+  const { warn } = engine.presenter
   const { env } = terminal
   if (flags.workDir === undefined || flags.runId !== undefined || flags.new || env.DELTA_NEW === '1')
     return undefined
@@ -149,17 +149,14 @@ async function earlierRun(
 }
 
 /** A run that was killed goes on with what was set for it, though this command line does not say so again. */
-async function asSetBefore(
-  { agent, engine, warn }: Start,
-  overrides: readonly string[],
-): Promise<LoadedAgent> {
+async function asSetBefore({ agent, engine }: Start, overrides: readonly string[]): Promise<LoadedAgent> {
   if (overrides.length === 0) return agent
   const { flags, terminal } = engine
   const same =
     overrides.length === agent.snapshot.overrides.length
       ? agent
       : await loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
-  warn(setLine(same))
+  engine.presenter.warn(setLine(same))
   return same
 }
 

@@ -1,7 +1,7 @@
 import { isConfigError } from '@delta/config-loader'
 import { agentChanges } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
-import { emptyRunError } from '@delta/journal/internal'
+import { emptyRunError, journalPath } from '@delta/journal/internal'
 import {
   isKnownEvent,
   type RunSummary,
@@ -23,7 +23,6 @@ import {
   findShownRun,
   followJournal,
   mayBegin,
-  type ShownRun,
 } from '../shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, printAnswer, say } from '../text.js'
@@ -64,7 +63,7 @@ export async function execute(
  *
  * @throws {UsageError} The run does not have that iteration, or has not called that tool.
  */
-async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): Promise<void> {
+async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
   const render = renderer({
     style: styleFor(terminal.stdout, terminal.env),
@@ -78,7 +77,7 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
   const chosen = callFilter(flags)
   const events = flags.follow
     ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
-    : streamJournal(run.journalPath, { schema: runEventSchema })
+    : streamJournal(journalPath(run.directory), { schema: runEventSchema })
   let hasStep = false
   let hasShown = false
   const called = new Set<string>()
@@ -104,7 +103,7 @@ async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): 
 }
 
 /** If there is none, stderr says how to continue the run. */
-function showAnswer(run: ShownRun, terminal: Terminal): number {
+function showAnswer(run: RunSummary, terminal: Terminal): number {
   const { status, answer, runId, problem } = run
   if (status === 'COMPLETED' && answer !== undefined) {
     printAnswer(terminal, answer)
@@ -117,7 +116,7 @@ function showAnswer(run: ShownRun, terminal: Terminal): number {
 }
 
 /** What `delta continue` would say has changed in the agent. */
-async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
+async function sayChanges(run: RunSummary, terminal: Terminal): Promise<void> {
   if (run.metadata.agent_home === null || run.problem !== undefined) return
   if (!isOwnRun(run.directory, terminal.env)) return // the agent that it names is not believed
   const flags = withAllowed({ importRoot: [] }, run.allowed)
@@ -157,7 +156,7 @@ function advice(run: RunSummary, { env }: Terminal): string[] {
   return isOwnRun(run.directory, env) ? nextCommandOf(run) : []
 }
 
-async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
+async function requestOf({ directory }: RunSummary, request: string): Promise<string> {
   try {
     return await readRequest(directory, wholeNumber('--request', request))
   } catch (error) {

@@ -6,7 +6,7 @@ import { decide } from '@delta/executor/internal'
 import { formatProblem as formatInTemplate, type Problem, toJsonSchema } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { Document, visit } from 'yaml'
-import { loadTools, type ToolFlags } from '../agent.js'
+import { type AgentFlags, loadTools } from '../agent.js'
 import { commandFinder } from '../own-commands.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, effectsOf, inColumns, print, printable, printJson, say, table } from '../text.js'
@@ -14,7 +14,7 @@ import { UsageError } from '../usage.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
 export async function expand(
-  flags: ToolFlags & { json?: boolean; tool?: string },
+  flags: AgentFlags & { json?: boolean; tool?: string },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
@@ -37,7 +37,7 @@ function only(document: LoadedTools['document'], name: string): object {
 
 /** `delta tool list`: the tools of an agent: how each is written, what it may do, and what the policy says to that. */
 export async function list(
-  flags: ToolFlags & { json?: boolean },
+  flags: AgentFlags & { json?: boolean },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
@@ -112,15 +112,14 @@ interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
  * @throws {ConfigError} at the end, with everything that keeps others from loading.
  */
 export async function lint(
-  flags: ToolFlags & { json?: boolean },
+  flags: AgentFlags & { json?: boolean },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
   const loaded = await loadTools(path, flags, terminal, { partial: true })
   const { tools, failure } = loaded
-  const broken = (failure?.problems ?? []).map((problem) =>
-    aboutFile('does-not-load', formatProblem(problem)),
-  )
+  const problems = failure?.problems ?? []
+  const broken = problems.map((each) => ({ rule: 'does-not-load', message: formatProblem(each) }))
   const findings = findingsOf(loaded, path, terminal)
   if (flags.json) printJson(terminal, [...broken, ...findings])
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
@@ -143,15 +142,12 @@ export function findingsOf(
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
   return [
-    ...warnings.map((warning) =>
-      aboutFile(warning.deprecated ? 'deprecated' : 'file', formatProblem(warning)),
-    ),
+    ...warnings.map((each) => ({
+      rule: each.deprecated ? 'deprecated' : 'file',
+      message: formatProblem(each),
+    })),
     ...aboutTools,
   ]
-}
-
-function aboutFile(rule: string, message: string): Finding {
-  return { rule, message }
 }
 
 function aboutTool(tool: string, finding: LintFinding, definedAt: string): Finding {
@@ -162,20 +158,13 @@ function aboutTool(tool: string, finding: LintFinding, definedAt: string): Findi
   return { tool, defined_at: definedAt, rule, path, message: text, ...place }
 }
 
-/** A string of several lines that blocks do not keep as it is: it begins with white space, or a line ends with it. */
-const NOT_FOR_BLOCKS = /^\s|[^\S\n](?:\n|$)/
-
 /** YAML for a result, also for readers of YAML 1.1, where `yes` is a boolean. */
 export function asYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
   visit(document, {
     Scalar(_key, scalar) {
-      if (
-        typeof scalar.value === 'string' &&
-        scalar.value.includes('\n') &&
-        NOT_FOR_BLOCKS.test(scalar.value)
-      )
-        scalar.type = 'QUOTE_DOUBLE'
+      // a block of nothing but blanks and line breaks loses the blanks
+      if (/^\s*$/.test(String(scalar.value))) scalar.type = 'QUOTE_DOUBLE'
     },
   })
   return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY })
