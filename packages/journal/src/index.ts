@@ -4,9 +4,12 @@ export { type Journal, type JournalOptions, openJournal, type RepairedTail } fro
 export {
   type JournalContents,
   type JournalEnding,
+  type JournalTail,
   type ReadOptions,
   readJournal,
+  readTail,
   streamJournal,
+  type TailOptions,
 } from './read.js'
 export {
   type Finding,

@@ -135,23 +135,21 @@ function* scanToday<Event>(
   { schema, fromOffset }: ReadOptions<Event> & { fromOffset: number },
 ): Generator<Stored<Event>[], Scan | undefined> {
   const splitter = lineSplitter(fromOffset)
-  const numbers = numberCheck(path, fromOffset === 0 ? 0 : undefined)
-  const parse = todayParser<Event>(schema, numbers.note)
+  const parser = todayParser<Event>(path, { schema, fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
     const most = at === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES
     const chunk = readAt(file, at, Math.min(most, Math.max(0, fstatSync(file).size - at)))
     if (chunk.length === 0) break
     at += chunk.length
-    const events = parse(splitter.push(chunk)?.bytes ?? NO_BYTES)
+    const events = parser.parse(splitter.push(chunk)?.bytes ?? NO_BYTES)
     if (events === undefined || isTooLong(splitter.pending())) return undefined
     if (events.length > 0) yield events
   }
   const remainder = splitter.end()
-  const last = parse(wholeLineIn(remainder))
+  const last = parser.parse(wholeLineIn(remainder))
   if (last === undefined) return undefined
   if (last.length > 0) yield last
-  const { warnings, lastSeq } = numbers
-  return { lastSeq: lastSeq(), warnings, remainder, unfinished: last.length > 0 }
+  return { ...parser.ending(), remainder, unfinished: last.length > 0 }
 }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -161,25 +159,119 @@ function wholeLineIn({ bytes, hole }: Remainder): Buffer {
   return !hole && isUtf8(bytes) && isRawLine(parseJson(bytes.toString('utf8'))) ? bytes : NO_BYTES
 }
 
-/**
- * Turns whole lines into events, in order; into undefined when one is not an event of today. What editing by hand leaves
- * (blank lines, odd numbers) is at most one warning.
- */
+/** Turns whole lines into events, in order. What editing by hand leaves (blank lines, odd numbers) is at most one warning. */
 function todayParser<Event>(
-  schema: EventSchema<Event> | undefined,
-  note: (event: Stored<Event>, line: number) => Stored<Event>,
-): (bytes: Buffer) => Stored<Event>[] | undefined {
+  path: string,
+  { schema, fromStart }: { schema: EventSchema<Event> | undefined; fromStart: boolean },
+) {
+  const numbers = numberCheck(path, fromStart ? 0 : undefined)
   let line = 0
-  return (bytes) => {
+
+  /** Undefined when a line is not an event of today. */
+  function parse(bytes: Buffer): Stored<Event>[] | undefined {
     if (!isUtf8(bytes)) return undefined
     const events: Stored<Event>[] = []
     for (const text of bytes.toString('utf8').split('\n')) {
       line += 1
       const value = parseJson(text)
-      if (problemOf(value, schema) === undefined) events.push(note(value as Stored<Event>, line))
+      if (problemOf(value, schema) === undefined) events.push(numbers.note(value as Stored<Event>, line))
       else if (text.trim() !== '') return undefined
     }
     line -= 1 // behind the last newline there is nothing
     return events
   }
+
+  function ending() {
+    return { lastSeq: numbers.lastSeq(), warnings: numbers.warnings }
+  }
+
+  return { parse, ending }
+}
+
+/** The end of a journal. */
+export interface JournalTail<Event = AnyEvent> {
+  /** In the order of the journal. */
+  events: Stored<Event>[]
+  /** True when `events` is the whole journal. */
+  complete: boolean
+}
+
+/** How much of the end: the last events, or those of the last different numbers in `iteration`, with what stands between them. */
+export type TailOptions = { events: number } | { iterations: number }
+
+const FIRST_WINDOW_BYTES = 1 << 16
+const WINDOW_GROWTH = 4
+
+/**
+ * Reads the end of a journal without reading the rest: what it costs does not depend on the journal's length. Damage before
+ * it is not seen.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event. `ERR_JOURNAL_READ`.
+ * @example
+ * const { events } = await readTail('orders.jsonl', { events: 10 })
+ */
+export async function readTail<Event = AnyEvent>(
+  path: string,
+  wanted: TailOptions & ReadOptions<Event>,
+): Promise<JournalTail<Event>> {
+  const file = openToRead(path)
+  if (file === undefined) return { events: [], complete: true }
+  try {
+    const tail = readBackwards(file, path, wanted)
+    if (tail) return tail
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
+  return endOf((await readJournal(path, wanted)).events, wanted) // an old format, or damage: from the beginning its line can be named
+}
+
+/** Undefined when it comes to a line that is not an event of today. */
+function readBackwards<Event>(
+  file: number,
+  path: string,
+  wanted: TailOptions & ReadOptions<Event>,
+): JournalTail<Event> | undefined {
+  const { size } = fstatSync(file)
+  for (let bytes = FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
+    const start = firstLineFrom(file, Math.max(0, size - bytes), size)
+    if (start === undefined) continue
+    const events: Stored<Event>[] = []
+    const scanning = scanToday(file, path, { schema: wanted.schema, fromOffset: start })
+    for (;;) {
+      const { done, value } = scanning.next()
+      if (done && value === undefined) return undefined
+      if (done) break
+      for (const event of value) events.push(event)
+    }
+    const tail = endOf(events, wanted)
+    if (!tail.complete || start === 0) return tail
+  }
+}
+
+/** Where the first line begins at or behind `from`; undefined when none does. */
+function firstLineFrom(file: number, from: number, size: number): number | undefined {
+  if (from === 0) return 0
+  const newline = readAt(file, from - 1, size - from + 1).indexOf('\n') // one byte more: a line may begin exactly at `from`
+  return newline === -1 ? undefined : from + newline
+}
+/** `complete` unless something stands before what is wanted. */
+function endOf<Event>(events: Stored<Event>[], wanted: TailOptions): JournalTail<Event> {
+  const first = 'events' in wanted ? events.length - wanted.events : firstOfLast(events, wanted.iterations)
+  return first > 0 ? { events: events.slice(first), complete: false } : { events, complete: true }
+}
+
+/** Index of the first event of the N-th last iteration; 0 when there is no other before it. */
+function firstOfLast(events: readonly object[], iterations: number): number {
+  const seen = new Set<unknown>()
+  let first = events.length
+  for (let index = events.length - 1; index >= 0; index--) {
+    const { iteration } = events[index] as { iteration?: unknown }
+    if (iteration === undefined) continue
+    if (!seen.has(iteration) && seen.size === iterations) return first
+    seen.add(iteration)
+    first = index
+  }
+  return 0
 }

@@ -7,6 +7,7 @@ import {
   openJournal,
   type RawLine,
   readJournal,
+  readTail,
   repairJournal,
   streamJournal,
   verifyJournal,
@@ -34,6 +35,7 @@ test('a schema of zod checks what goes in and what comes out, and gives both the
   appendFileSync(path, toLines([{ seq: 2, timestamp, type: 'PAID', cup: 'latte' }]))
   const refusal = { code: 'ERR_JOURNAL_CORRUPT', line: 2 }
   await expect(readJournal(path, { schema: order })).rejects.toMatchObject(refusal)
+  await expect(readTail(path, { events: 1, schema: order })).rejects.toMatchObject(refusal)
   await expect(streamJournal(path, { schema: order }).next()).rejects.toMatchObject(refusal)
   expect(() => openJournal(path, { schema: order })).toThrow(/line is damaged: PAID: "cents"/)
   expect(verifyJournal(path, { schema: order }).ok).toBe(false)
@@ -53,6 +55,7 @@ test('no name of an event is taken: a THOUGHT of your own may hold what it likes
   expect((await readJournal(path)).events).toMatchObject(events)
   expect(verifyJournal(path).findings).toEqual([])
   openJournal(path).close()
+  expect((await readTail(path, { events: 2 })).events).toMatchObject(events)
 })
 
 test('lines of an earlier format are read as events of today, once the schema says how', async () => {

@@ -16,5 +16,7 @@ export const openJournal = (path: string, options: Options<'openJournal'> = {}) 
 export const readJournal = (path: string, options: Options<'readJournal'> = {}) =>
   journal.readJournal(path, { ...options, schema })
 export const streamJournal = (path: string) => journal.streamJournal(path, { schema })
+export const readTail = (path: string, wanted: journal.TailOptions) =>
+  journal.readTail(path, { ...wanted, schema })
 export const verifyJournal = (path: string) => journal.verifyJournal(path, { schema })
 export const repairJournal = (path: string) => journal.repairJournal(path, { schema })

@@ -13,6 +13,7 @@ import {
   readJournal,
   readRequest,
   readRun,
+  readTail,
   runDirectory,
   streamJournal,
   verifyJournal,
@@ -171,6 +172,7 @@ test('every way of reading understands an old journal', async () => {
   for await (const event of streamJournal(path)) streamed.push(event)
   const { events } = await readJournal(path)
   expect(streamed).toEqual(events)
+  expect((await readTail(path, { iterations: 1 })).events).toEqual([events[8]])
   expect(verifyJournal(path)).toMatchObject({ ok: true, events: 9 })
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })

@@ -20,6 +20,7 @@ import {
   readJournal,
   readRequest,
   readRun,
+  readTail,
   repairRun,
   verifyJournal,
 } from './of-runs.js'
@@ -218,6 +219,7 @@ test.skipIf(process.platform !== 'linux')(
     await readRun(directory)
     await listRuns(work)
     await readJournal(paths.journal)
+    await readTail(paths.journal, { iterations: 1 })
     await readRequest(directory, 1)
     verifyJournal(paths.journal)
     appendFileSync(paths.journal, 'rubbish\n')
