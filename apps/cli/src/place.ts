@@ -167,9 +167,10 @@ function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
 }
 
 /** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
-export function typedWorkDirectory(flags: { workDir: string }, terminal: Terminal): string {
-  const directory = namedDirectory(flags.workDir, terminal)
-  return existsSync(directory) ? existingWorkDirectory(flags, terminal) : directory
+export function typedWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  isDirectory(directory, `-w ${workDir}`)
+  return directory
 }
 
 /** `-w` of a command that needs an existing workspace. */
@@ -179,17 +180,23 @@ export function existingWorkDirectory({ workDir }: { workDir: string }, terminal
   return directory
 }
 
-/** @throws {UsageError} Nothing is there, or it is a file, or cannot be looked at. */
 function refuseMissing(path: string, by: string): void {
+  if (!isDirectory(path, by))
+    throw new UsageError(`${by}: there is no such directory. Create it, or name another one.`)
+}
+
+/**
+ * False if nothing is there.
+ *
+ * @throws {UsageError} It is a file, or cannot be looked at.
+ */
+function isDirectory(path: string, by: string): boolean {
   try {
-    if (statSync(path).isDirectory()) return
+    if (statSync(path).isDirectory()) return true
   } catch (cause) {
     // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
-    const why = isMissing
-      ? 'there is no such directory. Create it, or name another one.'
-      : (explainSystemError(cause) ?? (cause as Error).message)
-    throw new UsageError(`${by}: ${why}`, { cause })
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw new UsageError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
   }
   throw new UsageError(`${by}: it is a file, not a directory.`)
 }
