@@ -19,11 +19,8 @@ export async function start(
   return { server, model: openAiModel({ baseUrl: server.baseUrl, ...options }) }
 }
 
-/** A model behind a server that answers with these very bytes. */
-export async function modelBehind(
-  answer: (response: ServerResponse) => void,
-  options: OpenAiModelOptions = {},
-) {
+/** A server that answers with these very bytes. */
+export async function startServer(answer: (response: ServerResponse) => void) {
   const sockets = new Set<unknown>()
   const server = createServer((incoming, response) => {
     sockets.add(incoming.socket)
@@ -35,6 +32,15 @@ export async function modelBehind(
     server.close()
   })
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return { baseUrl, sockets }
+}
+
+/** A model behind such a server. */
+export async function modelBehind(
+  answer: (response: ServerResponse) => void,
+  options: OpenAiModelOptions = {},
+) {
+  const { baseUrl, sockets } = await startServer(answer)
   return { ...openAiModel({ baseUrl, ...options }), baseUrl, sockets }
 }
 

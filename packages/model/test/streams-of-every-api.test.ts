@@ -1,14 +1,13 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { startScriptedServer } from '@delta/testkit'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readAnswer, startIdleTimer } from '../src/answer.js'
 import { anthropicModel } from '../src/anthropic.js'
 import { type ChatResponse, isModelError, type ModelDelta } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
 import { FORMATS, toWire } from '../src/wire.js'
-import { failureOf, STREAM } from './server.js'
+import { failureOf, STREAM, startServer } from './server.js'
 
 const APIS = ['chat', 'responses', 'messages'] as const
 type Api = (typeof APIS)[number]
@@ -48,15 +47,7 @@ async function fetchEvents(api: Api): Promise<string[]> {
 
 /** A model behind a server that answers with these very bytes. */
 async function modelBehind(api: Api, answer: (response: ServerResponse) => void, timeoutMs = 600_000) {
-  const server = createServer((incoming, response) => {
-    incoming.resume().on('end', () => answer(response))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const { baseUrl } = await startServer(answer)
   return MODELS[api]({ baseUrl, timeoutMs })
 }
 
