@@ -125,7 +125,7 @@ interface RequestRecord {
   leftOut: LeftOut[]
 }
 
-/** The record of a request; nothing where there is none, or it says nothing. */
+/** The record of a request, empty if there is no such file. */
 export async function readRecord(runDirectory: string, ref: string): Promise<RequestRecord> {
   const path = join(runDirectory, ref)
   try {

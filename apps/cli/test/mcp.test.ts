@@ -88,7 +88,7 @@ test('commands run in the current directory, or where -w says, and never see the
 
 const HOSTILE = ['$(touch pwned)', '`id`\n|| true', '*', 'it\'s "quoted"', '${CWD}', 'ünïcödé 🦆', '']
 
-test('the key that llm.api_key_env of the same file names is no more seen than the known ones', async () => {
+test('the key that llm.api_key_env of the same file names is withheld like the known ones', async () => {
   const [known, own] = ['OPENAI_API_KEY', 'GATEWAY_KEY'].map((name) => `\${${name}-withheld}`)
   const tools = [{ name: 'keys', description: 'Shows keys', shell: `echo "${known} ${own}"` }]
   const client = await connect(await filesOf({ llm: { api_key_env: 'GATEWAY_KEY' }, tools }))
