@@ -112,7 +112,7 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
     ({ source_id: id, messages, bytes, tokens, note }) =>
       `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
-  const apis = [...new Set(leftOut.map(({ api }) => printable(api)))].join(', ')
+  const apis = [...new Set(leftOut.map(({ api }) => printable(String(api))))].join(', ')
   const without =
     apis &&
     `   left out: reasoning of ${counted(leftOut.length, 'answer')} that only its own API can read (${apis})\n`
