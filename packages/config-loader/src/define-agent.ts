@@ -186,7 +186,7 @@ function valueFile(path: string, value: object): YamlFile {
   }
 }
 
-/** The instructions as a text of the recipe: byte for byte, as a file's would be. */
+/** The instructions as a source of type text: byte for byte, as a file's would be. */
 function withSystem(manifest: ContextManifest, system: string): ContextManifest {
   const text = system.replace(/\\?\$\{[^}]*\}/g, (variable) => `\\${variable}`)
   const sources = manifest.sources.map((source) => {

@@ -221,7 +221,7 @@ test('images and texts of one role merge into the parts of one message', async (
   ])
 })
 
-test('a text is no image, an image has at most 5 MB, and an image is not cut but left out', async () => {
+test('a text as an image is refused, and so is an image of more than 5 MB; a file is left out and never cut', async () => {
   const { build, directory } = await placeWithImage()
   const sources = [file('one.md', { as: 'image' })]
   await expect(build({ sources })).rejects.toMatchObject({

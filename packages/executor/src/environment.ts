@@ -110,7 +110,7 @@ export function commandEnvironment(
     return address.endsWith('_URL') && keys.some(([, value]) => own === undefined || value === own)
   }
   const passed = Object.entries(withheld).filter(([name]) => isPassed(name) || goesWithKey(name))
-  // an address of a provider is no secret; that of the engine may be another one's
+  // an address of a provider is not a secret; the engine's own may be that of another provider
   const removed = Object.keys(withheld).filter(
     (name) => name === 'DELTA_BASE_URL' || !name.endsWith('_BASE_URL'),
   )
