@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import stringWidth from 'string-width'
+import { columnsOf } from '@delta/executor/internal'
 import type { Terminal } from './terminal.js'
 
 /** Control characters but newline and tab, and what changes the direction of the text around it. */
@@ -77,10 +77,10 @@ export function claimOf(effects: Effects | undefined): string {
 
 /** A text in at most this many columns of a terminal; a cut is marked with `…`. */
 export function inColumns(text: string, columns: number): string {
-  if (stringWidth(text) <= columns) return text
+  if (columnsOf(text) <= columns) return text
   let shown = ''
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (stringWidth(shown + segment) >= columns) break
+    if (columnsOf(shown + segment) >= columns) break
     shown += segment
   }
   return `${shown}…`
@@ -88,10 +88,9 @@ export function inColumns(text: string, columns: number): string {
 
 /** Rows, the first of them a header, as lines with aligned columns. The terminal breaks a line that is wider than it is. */
 export function table(rows: readonly string[][]): string {
-  const widthOf = (column: number) => Math.max(...rows.map((cells) => stringWidth(cells[column] ?? '')))
+  const widthOf = (column: number) => Math.max(...rows.map((cells) => columnsOf(cells[column] ?? '')))
   const widths = (rows[0] ?? []).map((_, column) => widthOf(column))
-  const padded = (cell: string, column: number) =>
-    cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell))
+  const padded = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell))
   return rows.map((cells) => `${cells.map(padded).join('  ').trimEnd()}\n`).join('')
 }
 

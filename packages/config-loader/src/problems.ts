@@ -1,4 +1,4 @@
-import { showControls } from '@delta/executor/internal'
+import { columnsOf, showControls } from '@delta/executor/internal'
 
 /** What went wrong as a whole; the problems say where. */
 export type ConfigErrorCode =
@@ -189,7 +189,7 @@ export function excerptOf(line: string, column: number): string {
 
   const before = start > indentation ? '…' : ''
   const after = end < visible.length ? '…' : ''
-  const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
+  const caret = ' '.repeat(2 + before.length + columnsOf(visible.slice(start, column - 1)))
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
 }
 
@@ -208,13 +208,6 @@ export function isBelowSecret(before: string): boolean {
 
 function withStars(_: string, name: string, secret: string): string {
   return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
-}
-
-/** Blanks, as wide as the text on a terminal. */
-function blank(text: string): string {
-  const wide =
-    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu
-  return text.replace(wide, '  ').replace(/./gsu, ' ')
 }
 
 function formatPlace({ file, line, column }: ConfigProblem): string {

@@ -46,7 +46,7 @@ export {
   prepareCall,
   type RefusedCall,
 } from './prepare-call.js'
-export { quoteForPerson, showControls } from './quote.js'
+export { columnsOf, quoteForPerson, showControls } from './quote.js'
 export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
 export {
   DEFAULT_SETTINGS,
