@@ -6,13 +6,15 @@ const count = (description: string) => z.int().check(z.gte(1), z.describe(descri
 const version = z.union([z.string(), z.number()])
 
 /** An ATIP description imported with settings. */
-export const atipImportSchema = z.strictObject({
-  atip: string('An ATIP file: JSON that a command printed about itself.'),
-  commands: z.optional(z.array(z.string()).check(z.describe('Imports only these of its commands.'))),
-  trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
-  prefix: z.optional(string('Prefix of the tool names. Default: the name of the program')),
-  effects: z.optional(z.record(z.string(), effectsSchema)),
-})
+export const atipImportSchema = z.lazy(() =>
+  z.strictObject({
+    atip: string('An ATIP file: JSON that a command printed about itself.'),
+    commands: z.optional(z.array(z.string()).check(z.describe('Imports only these of its commands.'))),
+    trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
+    prefix: z.optional(string('Prefix of the tool names. Default: the name of the program')),
+    effects: z.optional(z.record(z.string(), effectsSchema)),
+  }),
+)
 
 const importPath = string('A path relative to this file, or npm:<package>/<file>.')
 export const importSchema = z.union([importPath, atipImportSchema])

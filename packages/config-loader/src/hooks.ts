@@ -35,19 +35,21 @@ export interface Hook {
 /** The contents of `hooks.yaml`: at most one command for each point. */
 export type Hooks = { [name in HookName]?: Hook }
 
-export const hookSchema = z.strictObject({
-  command: z
-    .array(z.string().check(z.minLength(1)))
-    .check(
-      z.minLength(1),
-      z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
+export const hookSchema = z.lazy(() =>
+  z.strictObject({
+    command: z
+      .array(z.string().check(z.minLength(1)))
+      .check(
+        z.minLength(1),
+        z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
+      ),
+    timeout_ms: z.optional(
+      z.int().check(z.gte(0), z.describe('Timeout in milliseconds; 0 for no limit. Default: 30000')),
     ),
-  timeout_ms: z.optional(
-    z.int().check(z.gte(0), z.describe('Timeout in milliseconds; 0 for no limit. Default: 30000')),
-  ),
-  pass_env: z.optional(z.array(z.string()).check(z.describe('Names of engine credentials it may see.'))),
-  description: z.optional(z.string().check(z.describe('Purpose, for readers of the file.'))),
-})
+    pass_env: z.optional(z.array(z.string()).check(z.describe('Names of engine credentials it may see.'))),
+    description: z.optional(z.string().check(z.describe('Purpose, for readers of the file.'))),
+  }),
+)
 
 export const HOOKS_FILE = 'hooks.yaml'
 

@@ -8,7 +8,7 @@ import {
   type ValuePath,
 } from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
-import { LLM_KEYS, type LlmSettings, safeParseLlm, safeParseScript } from '@delta/model/internal'
+import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -102,7 +102,7 @@ function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Find
 
 /** The hint for `model: gpt-4o` at the top of the file, a frequent mistake. */
 function pointToLlm(problem: ShapeProblem): ShapeProblem {
-  const isSetting = problem.unknownKey && KNOWN_KEYS.includes(String(problem.path[0]))
+  const isSetting = problem.unknownKey && knownKeys().includes(String(problem.path[0]))
   return isSetting ? { ...problem, hint: 'It belongs under "llm:".' } : problem
 }
 
@@ -171,11 +171,12 @@ const API_PARAMETERS: readonly string[] = [
   ...['extra_body', 'chat_template_kwargs'],
 ]
 
-const KNOWN_KEYS = [...LLM_KEYS, ...API_PARAMETERS]
+const knownKeys = () => [...llmKeys(), ...API_PARAMETERS]
 
 function checkName({ file, path, findings }: Spot, key: string): void {
-  if (KNOWN_KEYS.includes(key) || key.startsWith('x-')) return
-  const [suggested] = nearestNames(key, KNOWN_KEYS)
+  const known = knownKeys()
+  if (known.includes(key) || key.startsWith('x-')) return
+  const [suggested] = nearestNames(key, known)
   if (suggested === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
   findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${suggested}"?`)

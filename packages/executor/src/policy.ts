@@ -21,7 +21,7 @@ export type CostEstimate = (typeof COST_ESTIMATES)[number]
 /**
  * What a tool does to the world, in ATIP's words. All optional; absent means unknown, not safe.
  */
-export const effectsSchema = /* @__PURE__ */ (() => {
+export const effectsSchema = /* @__PURE__ */ z.lazy(() => {
   const yesOrNo = z.optional(z.boolean())
   const texts = z.optional(z.array(z.string()))
   return z.strictObject({
@@ -46,7 +46,7 @@ export const effectsSchema = /* @__PURE__ */ (() => {
       z.strictObject({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }),
     ),
   })
-})()
+})
 
 /** The effects a tool declares. */
 export type Effects = Constant<z.infer<typeof effectsSchema>>
@@ -99,7 +99,7 @@ export const DEFAULT_RULES: PolicyRules = {
 }
 
 /** `policy:` as it is written. Exported for its JSON Schema; `safeParsePolicy` reads a value. */
-export const policySchema = /* @__PURE__ */ (() => {
+export const policySchema = /* @__PURE__ */ z.lazy(() => {
   const yesOrNo = z.optional(z.boolean())
   return z.strictObject({
     allow_destructive: yesOrNo,
@@ -115,7 +115,7 @@ export const policySchema = /* @__PURE__ */ (() => {
     redact: z.optional(z.enum(['declared', 'patterns'])),
     tools: z.optional(z.record(z.string(), z.literal('allow'))),
   })
-})()
+})
 
 /** A policy, or every problem; the problem of an unknown rule has `unknownKey`. */
 export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; problems: Problem[] }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { toDotPath } from 'zod/v4/core'
 import { timeInWords } from './errors.js'
 import { type Fields, fieldsOf, isObject } from './response.js'
 
@@ -24,72 +25,74 @@ export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 }
 
 /** Exported for its JSON Schema; `safeParseLlm` is what reads a value. */
-export const llmSchema = z
-  .looseObject({
-    provider: z
-      ._default(z.enum(['openai', 'anthropic', 'command', 'script', 'replay']), 'openai')
-      .check(
-        z.describe('The kind of model. A server that speaks chat completions is openai with a base_url.'),
+export const llmSchema = /* @__PURE__ */ z.lazy(() =>
+  z
+    .looseObject({
+      provider: z
+        ._default(z.enum(['openai', 'anthropic', 'command', 'script', 'replay']), 'openai')
+        .check(
+          z.describe('The kind of model. A server that speaks chat completions is openai with a base_url.'),
+        ),
+      api: setting(
+        z.enum(['chat', 'responses']),
+        "Which of OpenAI's APIs is spoken (provider openai): Chat Completions or Responses. Default: chat",
       ),
-    api: setting(
-      z.enum(['chat', 'responses']),
-      "Which of OpenAI's APIs is spoken (provider openai): Chat Completions or Responses. Default: chat",
-    ),
-    model: setting(text, "The API's name of the model."),
-    base_url: setting(
-      text,
-      "URL to which the API's path is appended, such as /chat/completions; usually …/v1. Default: the provider's own",
-    ),
-    api_key_env: setting(
-      text.check(z.regex(VARIABLE, A_VARIABLE)),
-      'Name of the variable that holds the key, in .env or the environment. Default: DELTA_API_KEY, then OPENAI_API_KEY or ANTHROPIC_API_KEY, by provider',
-    ),
-    headers: setting(
-      z.record(z.string(), z.string()),
-      'Further headers of every request, such as anthropic-beta. Never a key. Provider openai and anthropic.',
-    ),
-    script: setting(
-      text,
-      'The file with the turns (provider script), or the recorded run (provider replay).',
-    ),
-    command: setting(
-      z.array(z.string()).check(z.minLength(1)),
-      'The program that answers, and its arguments (provider command).',
-    ),
-    timeout_ms: setting(
-      z.int().check(z.gte(0)),
-      'Idle timeout of a server, by default 600000. With provider command: the time limit of one answer, by default none. 0: no limit.',
-    ),
-    max_attempts: setting(z.int().check(z.gte(1)), 'Total attempts per request. Default: 5'),
-    retry: setting(
-      keysOf({
-        max_wait: z
-          .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
-          .check(
-            z.describe(
-              'How long one request is retried: 90s, 15m, 6h, or milliseconds. Retry-After is obeyed while it fits. Without max_attempts there is no other limit.',
+      model: setting(text, "The API's name of the model."),
+      base_url: setting(
+        text,
+        "URL to which the API's path is appended, such as /chat/completions; usually …/v1. Default: the provider's own",
+      ),
+      api_key_env: setting(
+        text.check(z.regex(VARIABLE, A_VARIABLE)),
+        'Name of the variable that holds the key, in .env or the environment. Default: DELTA_API_KEY, then OPENAI_API_KEY or ANTHROPIC_API_KEY, by provider',
+      ),
+      headers: setting(
+        z.record(z.string(), z.string()),
+        'Further headers of every request, such as anthropic-beta. Never a key. Provider openai and anthropic.',
+      ),
+      script: setting(
+        text,
+        'The file with the turns (provider script), or the recorded run (provider replay).',
+      ),
+      command: setting(
+        z.array(z.string()).check(z.minLength(1)),
+        'The program that answers, and its arguments (provider command).',
+      ),
+      timeout_ms: setting(
+        z.int().check(z.gte(0)),
+        'Idle timeout of a server, by default 600000. With provider command: the time limit of one answer, by default none. 0: no limit.',
+      ),
+      max_attempts: setting(z.int().check(z.gte(1)), 'Total attempts per request. Default: 5'),
+      retry: setting(
+        keysOf({
+          max_wait: z
+            .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
+            .check(
+              z.describe(
+                'How long one request is retried: 90s, 15m, 6h, or milliseconds. Retry-After is obeyed while it fits. Without max_attempts there is no other limit.',
+              ),
             ),
-          ),
-      }),
-      'How long a failed request is retried. Without it max_attempts decides.',
+        }),
+        'How long a failed request is retried. Without it max_attempts decides.',
+      ),
+      stream: setting(
+        z.boolean(),
+        'Whether the server streams its answers. Write false for a server that cannot. Default: true',
+      ),
+      strict_tools: setting(
+        z.boolean(),
+        'Whether tools are offered in strict mode: the server keeps the model to their parameters, and optional ones may be null. Default: false',
+      ),
+    })
+    .check(
+      z.describe(
+        'The model and its settings. Every other key, such as temperature, is sent to the API unchanged.',
+      ),
     ),
-    stream: setting(
-      z.boolean(),
-      'Whether the server streams its answers. Write false for a server that cannot. Default: true',
-    ),
-    strict_tools: setting(
-      z.boolean(),
-      'Whether tools are offered in strict mode: the server keeps the model to their parameters, and optional ones may be null. Default: false',
-    ),
-  })
-  .check(
-    z.describe(
-      'The model and its settings. Every other key, such as temperature, is sent to the API unchanged.',
-    ),
-  )
+)
 
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */
-export const LLM_KEYS: readonly string[] = Object.keys(llmSchema.shape)
+export const llmKeys = (): readonly string[] => Object.keys(llmSchema._zod.innerType.shape)
 
 type LlmProvider = z.infer<typeof llmSchema>['provider']
 type AllSettings = ReturnType<typeof settingsOf>
@@ -124,7 +127,8 @@ export function safeParseLlm(input: unknown): ParsedLlm {
 
 /** Keys with `x-` are the author's own. */
 function settingsOf(data: z.infer<typeof llmSchema>) {
-  const parameters = Object.entries(data).filter(([key]) => !LLM_KEYS.includes(key) && !key.startsWith('x-'))
+  const settings = llmKeys()
+  const parameters = Object.entries(data).filter(([key]) => !settings.includes(key) && !key.startsWith('x-'))
   return {
     provider: data.provider,
     model: data.model,
@@ -182,7 +186,7 @@ export function problemsOf(
   hintFor: (path: string, found: unknown) => string | undefined,
 ): ValueProblem[] {
   return issues.flatMap((issue): ValueProblem[] => {
-    const path = z.core.toDotPath(issue.path)
+    const path = toDotPath(issue.path)
     if (issue.code === 'unrecognized_keys')
       return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
     const isShown = issue.code !== 'custom' && !SECRET_VALUE.test(path)

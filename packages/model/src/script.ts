@@ -33,22 +33,24 @@ type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: V
 const EXAMPLE =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
 
-const callSchema = keysOf({
-  name: z.string().check(z.minLength(1)),
-  arguments: z.optional(
-    z.union(
-      [z.string(), z.record(z.string(), z.unknown())],
-      'must be a mapping, or a string that is passed on as it is',
+const scriptSchema = /* @__PURE__ */ z.lazy(() => {
+  const call = keysOf({
+    name: z.string().check(z.minLength(1)),
+    arguments: z.optional(
+      z.union(
+        [z.string(), z.record(z.string(), z.unknown())],
+        'must be a mapping, or a string that is passed on as it is',
+      ),
     ),
-  ),
+  })
+
+  const turn = keysOf({
+    content: z.optional(z.string()),
+    tool_calls: z.optional(z.array(call)),
+  }).check(z.refine((turn) => Object.keys(turn).length > 0, 'A turn needs content or tool_calls, or both.'))
+
+  return z.array(turn).check(z.minLength(1))
 })
-
-const turnSchema = keysOf({
-  content: z.optional(z.string()),
-  tool_calls: z.optional(z.array(callSchema)),
-}).check(z.refine((turn) => Object.keys(turn).length > 0, 'A turn needs content or tool_calls, or both.'))
-
-const scriptSchema = z.array(turnSchema).check(z.minLength(1))
 
 /**
  * Checks a script that was already read from YAML or JSON: a list of turns.
