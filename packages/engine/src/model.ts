@@ -24,14 +24,18 @@ export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
 /**
  * The model of a run: the `model` option, otherwise the one that `llm.provider` names. Sends no request.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither. {ModelError}
+ *   `ERR_MODEL_SETTINGS`: its package is not installed, or its base URL or key cannot work.
  */
 export async function modelFor(
   agent: Agent,
   { model, credentials, env = process.env }: EngineOptions,
 ): Promise<ModelOfRun> {
   const own = model ?? agent.model
-  if (own !== undefined) return () => own
+  if (own !== undefined) {
+    await own.load?.()
+    return () => own
+  }
   const { llm, home = '/' } = agent // without a directory, paths are absolute
   switch (llm.provider) {
     case 'script': {
@@ -64,6 +68,7 @@ export async function modelFor(
       const { timeoutMs, headers, apiKeyEnv: keyName } = llm
       const options = { apiKey, baseUrl, timeoutMs, headers, keyName }
       const server = await serverModel(llm, options)
+      await server.load?.()
       return () => server
     }
     default:

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isKnownEvent, type StoredEvent } from '@delta/journal/runs'
 import { ModelError, type ModelErrorCode } from '@delta/model'
 import {
+  runProcess,
   startProcess,
   startScriptedServer,
   type TemporaryAgentOptions,
@@ -173,4 +174,34 @@ function time(content: string): number {
 test('four times as many empty lines in an answer do not take ten times as long to judge', () => {
   const [few = 0, many = 0] = [20_000, 80_000].map((lines) => time(`${'\n'.repeat(lines)}x`))
   expect(many).toBeLessThan(10 * few)
+})
+
+test("a run does not begin without the package of its model's provider: the error says what to install", async () => {
+  await using workspace = await temporaryWorkspace()
+  const program = `
+    import { register } from 'node:module'
+    register('data:text/javascript,' + encodeURIComponent(\`
+      export function resolve(name, context, next) {
+        if (/^(openai|@anthropic-ai)/.test(name)) throw new Error('Cannot find package')
+        return next(name, context)
+      }
+    \`))
+    const { defineAgent, runAgent } = await import('@delta/engine')
+    const { openAiModel } = await import('@delta/model/openai')
+    const openai = { model: 'm' }
+    const anthropic = { provider: 'anthropic', model: 'm', max_tokens: 9 }
+    for (const llm of [openai, anthropic, openAiModel({ apiKey: 'k' })]) {
+      const agent = defineAgent({ name: 'a', llm, system: 'Help.' })
+      const run = runAgent({ agent, credentials: { apiKey: 'k' }, workDirectory: process.argv[1], message: 'Go' })
+      await run.catch(({ code, message }) => console.log(code, message))
+    }
+  `
+  const argv = [process.execPath, '--input-type=module', '--eval', program, workspace.path]
+  const { stdout, stderr } = await runProcess(argv, { cwd: join(import.meta.dirname, '..') })
+  const openai = 'ERR_MODEL_SETTINGS The package openai is not installed. Install it: npm install openai\n'
+  expect({ stdout, stderr }).toEqual({
+    stdout: openai + openai.replaceAll('openai', '@anthropic-ai/sdk') + openai,
+    stderr: '',
+  })
+  expect(await readdir(workspace.path)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { type Client, type HttpModelOptions, httpModel, unusable } from './http-
 export type AnthropicModelOptions = HttpModelOptions
 
 /**
- * A model behind Anthropic's Messages API. The first request loads the package `@anthropic-ai/sdk`. The body is what `toWire`
+ * A model behind Anthropic's Messages API. The first request loads the package `@anthropic-ai/sdk`, unless `load` did. The body is what `toWire`
  * makes, byte for byte. The blocks of an answer, signatures included, are in `message.items` and go back unchanged. With
  * `stream: true` in the request the answer is read as it arrives. An answer that was cut off is an error. Nothing is retried. The
  * proxies of the environment are used.
@@ -25,11 +25,9 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
       baseUrl: 'https://api.anthropic.com',
       keyName: 'ANTHROPIC_API_KEY',
       headers: { 'anthropic-version': VERSION, 'x-api-key': null },
+      load,
       async connect({ apiKey = 'none', ...shared }) {
-        const { BaseAnthropic } = await import('./anthropic-client.js').catch((cause: unknown) => {
-          const remedy = 'npm install @anthropic-ai/sdk'
-          throw unusable(`provider: anthropic needs the package @anthropic-ai/sdk: ${remedy}`, cause)
-        })
+        const { BaseAnthropic } = await load()
         // Without a key the client would look for profile files.
         const nothing = { authToken: null, credentials: null, config: null, profile: null, webhookKey: null }
         return new BaseAnthropic({ ...shared, ...nothing, apiKey, openTelemetry: false }) as Client
@@ -38,6 +36,12 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
     { ...options, baseUrl: baseUrl?.replace(/\/v1\/*(?=$|\?)/, '') },
   )
 }
+
+const load = () =>
+  import('./anthropic-client.js').catch((cause: unknown) => {
+    const remedy = 'Install it: npm install @anthropic-ai/sdk'
+    throw unusable(`The package @anthropic-ai/sdk is not installed. ${remedy}`, cause)
+  })
 
 /** The version of the API that `messages-format.ts` maps to. */
 const VERSION = '2026-10-21'

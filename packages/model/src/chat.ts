@@ -182,6 +182,12 @@ export interface ModelDelta {
 /** A model: anything that answers a conversation. */
 export interface ChatModel {
   /**
+   * Loads what the first request needs, such as a vendor's package. A run calls it before it begins.
+   *
+   * @throws {ModelError} `ERR_MODEL_SETTINGS`: it is not installed.
+   */
+  load?(): Promise<void>
+  /**
    * Makes the body of a request. Pure. A model without it gets the body of a chat completion.
    *
    * @param blobs - Needed for messages with images or files.

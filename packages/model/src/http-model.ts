@@ -33,6 +33,8 @@ export interface Vendor {
   readonly baseUrl: string
   /** The variable that holds a key for this vendor. */
   readonly keyName: string
+  /** Loads the vendor's package. Rejects with `ERR_MODEL_SETTINGS` if it is not installed. */
+  load(): Promise<unknown>
   /** Loads the vendor's package, and makes a client of it. */
   connect(options: ClientOptions): Promise<Client>
   /** Headers of this API. Set here, because the clients also add headers that the environment names. Null: never sent. */
@@ -70,6 +72,10 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
 
   return {
+    async load() {
+      await vendor.load()
+    },
+
     toWire: (request, blobs) => ({ ...toWire(api, { ...defaults, ...request }, blobs), url, headerNames }),
 
     async complete(asking, { signal, bytes: given, blobs, onDelta } = {}) {

@@ -9,7 +9,7 @@ export interface OpenAiModelOptions extends HttpModelOptions {
 }
 
 /**
- * A model behind an OpenAI-compatible API. The first request loads the package `openai`. The body is what `toWire` makes, byte for
+ * A model behind an OpenAI-compatible API. The first request loads the package `openai`, unless `load` did. The body is what `toWire` makes, byte for
  * byte. With `stream: true` in the request the answer is read as it arrives. An answer that was cut off is an error. Nothing is
  * retried. The proxies of the environment are used.
  *
@@ -31,10 +31,9 @@ export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {
       baseUrl: LLM_DEFAULTS.baseUrl,
       keyName: 'OPENAI_API_KEY',
       headers: { 'x-api-key': null, 'anthropic-version': null },
+      load,
       async connect({ apiKey = 'none', ...shared }) {
-        const { OpenAI } = await import('openai').catch((cause: unknown) => {
-          throw unusable('The package openai is not installed. Install it: npm install openai', cause)
-        })
+        const { OpenAI } = await load()
         const nothing = { adminAPIKey: null, organization: null, project: null, webhookSecret: null }
         return new OpenAI({ ...shared, ...nothing, apiKey }) as Client
       },
@@ -42,3 +41,8 @@ export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {
     options,
   )
 }
+
+const load = () =>
+  import('openai').catch((cause: unknown) => {
+    throw unusable('The package openai is not installed. Install it: npm install openai', cause)
+  })

@@ -134,7 +134,7 @@ test('the package is missing: the error says what to install', async () => {
   await cp(new URL('../dist', import.meta.url), join(directory.path, 'model'), { recursive: true })
   const { stdout } = await runProcess([process.execPath, 'ask.mjs'], { cwd: directory.path })
   expect(stdout).toBe(
-    'ERR_MODEL_SETTINGS provider: anthropic needs the package @anthropic-ai/sdk: npm install @anthropic-ai/sdk\n',
+    'ERR_MODEL_SETTINGS The package @anthropic-ai/sdk is not installed. Install it: npm install @anthropic-ai/sdk\n',
   )
 })
 
