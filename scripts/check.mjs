@@ -20,6 +20,7 @@ const gates = [
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
   { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
   { name: 'Reference of the YAML files', argv: [node, 'scripts/yaml-reference.mjs', '--check'] },
+  { name: 'Bounds: CPU of a start and of a long run', argv: [node, 'benchmarks/bounds.mjs'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Release, all but publishing', argv: [node, 'scripts/release.mjs', '--dry-run'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
