@@ -45,6 +45,11 @@ test('the bundles are ASCII: they are read as Latin-1, in which any other charac
   }
 })
 
+test('no bundle holds what each start would pay for and none uses: the translations of zod, the pattern of all emoji', async () => {
+  for (const name of (await readdir(join(PACKAGE, 'dist'))).filter((file) => file.endsWith('.cjs')))
+    expect(await readFile(join(PACKAGE, 'dist', name), 'latin1'), name).not.toMatch(/Entrada inv|RGI_Emoji/)
+})
+
 /** The program as it is installed, in a directory of its own. */
 async function installed() {
   const directory = await temporaryWorkspace({}, { onCleanup: onTestFinished })

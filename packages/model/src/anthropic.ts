@@ -5,10 +5,10 @@ import { type Client, type HttpModelOptions, httpModel, unusable } from './http-
 export type AnthropicModelOptions = HttpModelOptions
 
 /**
- * A model behind Anthropic's Messages API. The first request loads the package `@anthropic-ai/sdk`, unless `load` did. The body is what `toWire`
- * makes, byte for byte. The blocks of an answer, signatures included, are in `message.items` and go back unchanged. With
- * `stream: true` in the request the answer is read as it arrives. An answer that was cut off is an error. Nothing is retried. The
- * proxies of the environment are used.
+ * A model behind Anthropic's Messages API. The first request loads the package `@anthropic-ai/sdk`, unless `load` did. The body
+ * is what `toWire` makes, byte for byte. The blocks of an answer, signatures included, are in `message.items` and go back
+ * unchanged. With `stream: true` in the request the answer is read as it arrives. An answer that was cut off is an error.
+ * Nothing is retried. The proxies of the environment are used.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS`: the base URL or the key cannot work. `complete` throws every other code, except
  *   those of scripts and recordings.

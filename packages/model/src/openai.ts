@@ -9,9 +9,9 @@ export interface OpenAiModelOptions extends HttpModelOptions {
 }
 
 /**
- * A model behind an OpenAI-compatible API. The first request loads the package `openai`, unless `load` did. The body is what `toWire` makes, byte for
- * byte. With `stream: true` in the request the answer is read as it arrives. An answer that was cut off is an error. Nothing is
- * retried. The proxies of the environment are used.
+ * A model behind an OpenAI-compatible API. The first request loads the package `openai`, unless `load` did. The body is what
+ * `toWire` makes, byte for byte. With `stream: true` in the request the answer is read as it arrives. An answer that was cut off
+ * is an error. Nothing is retried. The proxies of the environment are used.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS`: the base URL or the key cannot work. `complete` throws every other code, except
  *   those of scripts and recordings.
