@@ -209,7 +209,7 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 export function defineTool(input: WrittenTool): Tool {
   const syntax = safeParseTool(input)
   const run = safeParseToolSettings(Object(input)) // also where the syntax is wrong, to name all mistakes at once
-  const mistyped = run.warnings.filter(({ hint }) => hint?.startsWith('Did you mean'))
+  const mistyped = run.warnings.filter(({ nearest }) => nearest !== undefined)
   const made = syntax.ok && run.ok ? { expanded: syntax.expanded, settings: run.settings } : undefined
   const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
