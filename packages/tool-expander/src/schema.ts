@@ -53,6 +53,7 @@ function makeShapes() {
       required_properties: z.optional(names),
       allow_dash: flag,
       raw: flag,
+      metadata: unknown,
       ...Object.fromEntries(SCHEMA_WORDS.map((word) => [word, unknown])),
     },
     MAPPING,
@@ -95,7 +96,7 @@ export function parseShape(input: unknown): Shape {
   return { ok: true, tool: result.data as ToolDefinition, rest: Object.fromEntries(rest) }
 }
 
-const VERBATIM = /^(?:default|items|properties|input_schema)$/
+const VERBATIM = /^(?:default|items|properties|input_schema|metadata)$/
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
@@ -121,5 +122,21 @@ function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem 
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,
     `${path || 'A tool'} ${input === undefined ? 'is missing' : message}`,
+    howToWrite(path, input),
   )
+}
+
+/** What to write for a list in the place of a string, or a mapping or names in that of a list of parameters. */
+function howToWrite(path: string, input: unknown): string | undefined {
+  if (path === 'exec' && Array.isArray(input) && input.every((word) => typeof word === 'string')) {
+    const text = input.map((word) => (/[\s"]/.test(word) ? `'${word}'` : word)).join(' ')
+    return `Write exec: ${JSON.stringify(text)}`
+  }
+  if (path === 'parameters' && typeof input === 'object') {
+    const entries = Object.keys(input ?? {}).map((name) => `{ name: ${name}, … }`)
+    return `Write parameters: [${entries.join(', ')}]`
+  }
+  return /^parameters\[\d+\]$/.test(path) && typeof input === 'string'
+    ? `Write { name: ${input} }`
+    : undefined
 }
