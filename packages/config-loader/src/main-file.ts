@@ -109,7 +109,7 @@ function pointElsewhere(problem: ShapeProblem): ShapeProblem {
   const key = String(problem.path[0])
   if (!problem.unknownKey) return problem
   if (KNOWN_KEYS.includes(key)) return { ...problem, hint: 'It belongs under "llm:".' }
-  const [nearest] = nearestNames(key, OLD_KEYS)
+  const [nearest] = problem.nearest === undefined ? nearestNames(key, OLD_KEYS) : []
   return nearest ? { ...problem, nearest, hint: `Hooks belong in ${HOOKS_FILE}.` } : problem
 }
 

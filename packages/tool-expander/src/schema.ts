@@ -96,7 +96,8 @@ export function parseShape(input: unknown): Shape {
   return { ok: true, tool: result.data as ToolDefinition, rest: Object.fromEntries(rest) }
 }
 
-const VERBATIM = /^(?:default|items|properties|input_schema|metadata)$/
+const VERBATIM = /^(?:default|items|properties|input_schema)$/
+const OWN = /^(?:x-|metadata$)/
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
@@ -104,7 +105,7 @@ function withoutNulls(value: unknown): unknown {
   const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
   for (const key of Object.keys(value)) {
     const entry = (value as Record<string, unknown>)[key]
-    if (key.startsWith('x-')) kept[key] = entry
+    if (OWN.test(key)) kept[key] = entry
     else if (entry !== null && entry !== undefined)
       kept[key] = VERBATIM.test(key) ? entry : withoutNulls(entry)
   }
@@ -122,21 +123,5 @@ function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem 
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,
     `${path || 'A tool'} ${input === undefined ? 'is missing' : message}`,
-    howToWrite(path, input),
   )
-}
-
-/** What to write for a list in the place of a string, or a mapping or names in that of a list of parameters. */
-function howToWrite(path: string, input: unknown): string | undefined {
-  if (path === 'exec' && Array.isArray(input) && input.every((word) => typeof word === 'string')) {
-    const text = input.map((word) => (/[\s"]/.test(word) ? `'${word}'` : word)).join(' ')
-    return `Write exec: ${JSON.stringify(text)}`
-  }
-  if (path === 'parameters' && typeof input === 'object') {
-    const entries = Object.keys(input ?? {}).map((name) => `{ name: ${name}, … }`)
-    return `Write parameters: [${entries.join(', ')}]`
-  }
-  return /^parameters\[\d+\]$/.test(path) && typeof input === 'string'
-    ? `Write { name: ${input} }`
-    : undefined
 }
