@@ -117,7 +117,7 @@ Example:
   delta tool import delta --commands "list-runs,journal verify"
       writes delta.atip.json
 
-ATIP is JSON in which a program describes its commands, their options and their \
+ATIP (Agent Tool Introspection Protocol) is JSON in which a program describes its commands, their options and their \
 effects. For a program without it, write a tool in agent.yaml:
   - { name: …, exec: … }`,
 

@@ -8,7 +8,9 @@ const version = z.union([z.string(), z.number()])
 /** An ATIP description imported with settings. */
 export const atipImportSchema = z.lazy(() =>
   z.strictObject({
-    atip: string('An ATIP file: JSON that a command printed about itself.'),
+    atip: string(
+      'An ATIP (Agent Tool Introspection Protocol) file: JSON that a command printed about itself.',
+    ),
     commands: z.optional(z.array(z.string()).check(z.describe('Imports only these of its commands.'))),
     trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
     prefix: z.optional(string('Prefix of the tool names. Default: the name of the program')),

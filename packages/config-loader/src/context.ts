@@ -44,7 +44,10 @@ export function readContext(
   if (!exists) {
     // a context.yml in its place was reported
     if (!existsSync(path.replace(/yaml$/, 'yml')))
-      findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
+      findings.error(
+        { file: '', code: 'ERR_CONFIG_CONTEXT_MISSING' },
+        missingContextMessage(workplace.home, promptFile),
+      )
     return undefined
   }
   if (read === undefined) return undefined
@@ -113,9 +116,6 @@ function ownFile(source: ContextSource, home: string): string | undefined {
   return isInside(normalize(path), home) ? normalize(path) : undefined
 }
 
-/** The beginning of the message about a missing context.yaml. */
-export const CONTEXT_MISSING = 'Error: context.yaml not found'
-
 /**
  * The message about a missing context.yaml: why it is needed, and one to paste.
  *
@@ -123,7 +123,7 @@ export const CONTEXT_MISSING = 'Error: context.yaml not found'
  */
 function missingContextMessage(directory: string, promptFile: string): string {
   const onMissing = existsSync(join(directory, promptFile)) ? '' : '\n    on_missing: skip'
-  return `${CONTEXT_MISSING} in ${directory}
+  return `Error: context.yaml not found in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how
 the agent's attention window is constructed.

@@ -77,6 +77,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].parameters[].inject_as':
     'With command: how the program gets the value: as an argument (default), on standard input, after option_name, or only in the JSON of stdin: json (there the default).',
   'tools[].parameters[].option_name': 'With inject_as: option, the flag, as in --port.',
+  'tools[].parameters[].metadata': "The author's own; the model does not see it.",
   'tools[].parameters[].position': 'With command: the place among the appended arguments, from 0.',
   'tools[].env': 'Environment variables it gets besides those of the run.',
   'tools[].trust': 'Who vouches for its effects, as in imports. Tools from ATIP files have it from there.',

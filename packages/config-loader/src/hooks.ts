@@ -60,7 +60,8 @@ export interface LoadedHooks {
   base: ValuePath
 }
 
-const OLD_KEYS = ['lifecycle_hooks', 'hooks'] as const
+/** Where hooks stood in the main file before version 1.9. */
+export const OLD_KEYS = ['lifecycle_hooks', 'hooks'] as const
 
 /**
  * The agent's hooks: from `hooks.yaml`, with or without `lifecycle_hooks:` around them; without that file from

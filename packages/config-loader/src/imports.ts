@@ -190,11 +190,15 @@ type ResolvedImport =
 
 interface RootOptions {
   importRoots?: readonly string[] | undefined
-  env: NodeJS.ProcessEnv
+  env?: NodeJS.ProcessEnv | undefined
 }
 
 /** The agent's own directory, and those that the person who runs the agent allows. */
-function importRootsOf(home: string, { importRoots = [], env }: RootOptions, findings: Findings): string[] {
+function importRootsOf(
+  home: string,
+  { importRoots = [], env = process.env }: RootOptions,
+  findings: Findings,
+): string[] {
   const named = (env.DELTA_IMPORT_ROOTS ?? '').split(delimiter).filter((root) => root !== '')
   for (const root of named) {
     if (!isAbsolute(root))

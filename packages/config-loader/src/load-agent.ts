@@ -3,7 +3,7 @@ import type { ContextManifest } from '@delta/context'
 import type { Policy, Tool } from '@delta/executor'
 import type { ChatModel, ScriptTurn } from '@delta/model'
 import type { LlmSettings } from '@delta/model/internal'
-import { CONTEXT_FILE, CONTEXT_MISSING, checkSources, type LoadedContext, readContext } from './context.js'
+import { CONTEXT_FILE, checkSources, type LoadedContext, readContext } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
 import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
 import { HOOKS_FILE, type Hooks, loadHooks } from './hooks.js'
@@ -17,6 +17,7 @@ import {
   readScript,
   USUAL_PROMPT,
 } from './main-file.js'
+import { warnOfOwnScripts } from './own-scripts.js'
 import {
   ConfigError,
   type ConfigWarning,
@@ -100,8 +101,8 @@ export interface Snapshot {
 
 /** What loading depends on besides the files. */
 export interface LoadOptions {
-  /** The environment of the person who runs the agent. Only names that begin with `DELTA_` count. */
-  env: NodeJS.ProcessEnv
+  /** The environment of the person who runs the agent. Only names that begin with `DELTA_` count. Default: `process.env`. */
+  env?: NodeJS.ProcessEnv | undefined
   /** Directories, besides the agent's own, from which files may be imported. */
   importRoots?: readonly string[] | undefined
   /** What messages call the path, for example as a person typed it. Default: the path as given. */
@@ -125,11 +126,11 @@ export interface LoadOptions {
  *   `ERR_CONFIG_NOT_FOUND`: there is no agent. `ERR_CONFIG_CONTEXT_MISSING`: only `context.yaml` is missing.
  *   `ERR_CONFIG_INVALID`: everything else.
  * @example
- * const { agent, warnings } = await loadAgent('my-agent', { env: process.env })
+ * const { agent, warnings } = await loadAgent('my-agent')
  */
 export async function loadAgent(
   directory: string,
-  options: LoadOptions,
+  options: LoadOptions = {},
 ): Promise<{ agent: LoadedAgent; warnings: ConfigWarning[] }> {
   const { parts, home, warnings } = await loadParts(directory, options)
   return { agent: { ...assemble(parts, options.overrides ?? []), home }, warnings }
@@ -165,11 +166,13 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
   const tools: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
   if (at) checkPolicyTools(policy, tools, inside(at, 'policy'))
   const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
+  warnOfOwnScripts({ tools, hooks }, workplace.home, findings)
   const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
   const context = readContext(workplace, promptFile, setsBelow(sets, 'context'), findings)
   if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
-  const isWritten = liesInParentRun(workplace.home, options.env)
-  if (isWritten || runsAbove(options.env).length > 0)
+  const { env = process.env } = options
+  const isWritten = liesInParentRun(workplace.home, env)
+  if (isWritten || runsAbove(env).length > 0)
     refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
   const overrides = collected?.overrides ?? []
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
@@ -259,7 +262,9 @@ function toYaml(config: Record<string, unknown>): string {
 export function invalid(findings: Findings): ConfigError {
   const problems = inReadingOrder(findings.problems)
   const warnings = inReadingOrder(findings.warnings)
-  const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
-  const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
-  return new ConfigError(code, formatReport(problems, warnings), { problems, warnings })
+  const [{ code = 'ERR_CONFIG_INVALID' } = {}, ...others] = problems
+  return new ConfigError(others.length > 0 ? 'ERR_CONFIG_INVALID' : code, formatReport(problems, warnings), {
+    problems,
+    warnings,
+  })
 }

@@ -44,11 +44,11 @@ export interface LoadedTools {
  * @param options.partial - Leaves out what cannot be used and reports it in `failure` instead of throwing.
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND` or `ERR_CONFIG_INVALID`, with every problem found.
  * @example
- * const { tools } = await loadToolsFile('tools.yaml', { env: process.env })
+ * const { tools } = await loadToolsFile('tools.yaml')
  */
 export async function loadToolsFile(
   path: string,
-  options: LoadOptions & { partial?: boolean },
+  options: LoadOptions & { partial?: boolean } = {},
 ): Promise<LoadedTools> {
   const findings = collectFindings(options)
   const { path: mainPath, workplace } = openFile(path, options.shownAs ?? path, findings)

@@ -11,6 +11,7 @@ import type { ScriptTurn } from '@delta/model'
 import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
+import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
 import type { Findings } from './problems.js'
 import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
@@ -34,7 +35,7 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   const { file } = readYaml(findMainFile(workplace, findings), workplace, findings)
   if (file === undefined) return {}
   if (file.value === null) {
-    findings.error({ file: file.name }, 'The file is empty.', 'It needs at least a name and a model.')
+    findings.error({ file: file.name }, 'The file is empty.', EMPTY)
     return {}
   }
   const migrated = migrateMainFile(file, findings)
@@ -50,6 +51,9 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   return { main, ...(document && { document }), ...(typeof keyEnv === 'string' && { keyEnv }) }
 }
 
+const EMPTY =
+  'It needs at least a name and a model. Or make an agent that runs in a new directory: delta init my-agent'
+
 /**
  * Reads the keys of the main file itself.
  *
@@ -61,7 +65,7 @@ export function readDocument(
   findings: Findings,
 ): AgentDocument | undefined {
   const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
-  report(problems.map(pointToLlm), { file: main, path: [], findings })
+  report(problems.map(pointElsewhere), { file: main, path: [], findings })
   return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
 
@@ -100,10 +104,13 @@ function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Find
   return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }
 
-/** The hint for `model: gpt-4o` at the top of the file, a frequent mistake. */
-function pointToLlm(problem: ShapeProblem): ShapeProblem {
-  const isSetting = problem.unknownKey && knownKeys().includes(String(problem.path[0]))
-  return isSetting ? { ...problem, hint: 'It belongs under "llm:".' } : problem
+/** The hint for keys that belong elsewhere: `model: gpt-4o` is a frequent mistake, and `hook:` would be an overlooked guard. */
+function pointElsewhere(problem: ShapeProblem): ShapeProblem {
+  const key = String(problem.path[0])
+  if (!problem.unknownKey) return problem
+  if (knownKeys().includes(key)) return { ...problem, hint: 'It belongs under "llm:".' }
+  const [nearest] = problem.nearest === undefined ? nearestNames(key, OLD_KEYS) : []
+  return nearest ? { ...problem, nearest, hint: `Hooks belong in ${HOOKS_FILE}.` } : problem
 }
 
 /**

@@ -25,6 +25,8 @@ export interface ConfigProblem {
   hint?: string | undefined
   /** The option that allows it, for a person who trusts the file; `value` is what to add to a list. */
   allowedBy?: { option: 'trustWorkspaceEnv' } | { option: 'importRoots'; value: string }
+  /** What the error is if this is its only problem. Default: `ERR_CONFIG_INVALID`. */
+  code?: ConfigErrorCode
   /** The directory in which there is no agent, as it is shown. */
   noAgentIn?: string
 }
@@ -89,7 +91,7 @@ export interface Findings {
   warn(place: Finding, message: string, hint?: string): void
   /** An old spelling that still works. */
   deprecated(place: Finding, message: string, hint?: string): void
-  /** An unknown key: a warning; an error with `strict`, and if an override set it. */
+  /** An unknown key: a warning; an error with `strict`, and if an override set it. See `report` for mistyped ones. */
   unknownKey(place: Finding, message: string, hint?: string): void
 }
 

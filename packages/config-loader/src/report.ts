@@ -38,10 +38,14 @@ export function wrong({ file, path, findings }: Spot, message: string, hint?: st
 
 /** Reports what a parser found about the value. */
 export function report(problems: readonly Found[], spot: Spot, add = spot.findings.error): void {
-  for (const { path: inner, message, hint, unknownKey, misplacedKey, ...at } of problems) {
+  const { file, findings } = spot
+  for (const { path: inner, message, hint, unknownKey, nearest, misplacedKey, ...at } of problems) {
     const path = [...spot.path, ...(typeof inner === 'string' ? parsePath(inner) : inner)]
-    const place = spot.file.locate(path, { ...at, key: unknownKey ?? misplacedKey ?? false })
-    if (unknownKey) spot.findings.unknownKey(place, sentence(path.slice(0, -1), message), hint)
+    const place = file.locate(path, { ...at, key: unknownKey ?? misplacedKey ?? false })
+    // Without a key of its first level, a file would be half an agent: one without tools, for instance.
+    const isMistyped = nearest !== undefined && path.length === 1
+    if (unknownKey)
+      (isMistyped ? findings.error : findings.unknownKey)(place, sentence(path.slice(0, -1), message), hint)
     else add(place, sentence(path, message), hint)
   }
 }

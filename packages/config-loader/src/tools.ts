@@ -65,7 +65,23 @@ function reportProblem({ path, message, hint, line, column }: ToolProblem, item:
   const where = spot.file.locate([...spot.path, ...parsePath(path)], { line, column })
   const name = writtenName(item)
   const tool = name === undefined ? formatPath(spot.path) : `${formatPath(spot.path)} "${name}"`
-  spot.findings.error(where, `${tool}: ${sentence([], message)}`, hint)
+  const way = hint ?? howToWrite(path, valueAt(item, parsePath(path)))
+  spot.findings.error(where, `${tool}: ${sentence([], message)}`, way)
+}
+
+/** What to write for a list in the place of a string, or a mapping or names in that of a list of parameters. */
+function howToWrite(path: string, input: unknown): string | undefined {
+  if (path === 'exec' && Array.isArray(input) && input.every((word) => typeof word === 'string')) {
+    const text = input.map((word) => (/[\s"]/.test(word) ? `'${word}'` : word)).join(' ')
+    return `Write exec: ${JSON.stringify(text)}`
+  }
+  if (path === 'parameters' && typeof input === 'object') {
+    const entries = Object.keys(input ?? {}).map((name) => `{ name: ${name}, … }`)
+    return `Write parameters: [${entries.join(', ')}]`
+  }
+  return /^parameters\[\d+\]$/.test(path) && typeof input === 'string'
+    ? `Write { name: ${input} }`
+    : undefined
 }
 
 function writtenName(item: unknown): string | undefined {

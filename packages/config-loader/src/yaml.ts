@@ -78,7 +78,7 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
     ...(hint !== undefined && { hint }),
   })
 
-  const faults = [...parserFaults(document, lineOf), ...ownFaults(document, lineOf)]
+  const faults = [...parserFaults(document, text, lineOf), ...ownFaults(document, lineOf)]
   const problems = faults.map(problemOf)
   if (!faults.every(({ leavesRest }) => leavesRest)) return { problems }
   try {
@@ -136,7 +136,7 @@ const WAYS_OUT: { readonly [code in ErrorCode]?: string } = {
 }
 
 /** The parser's complaints, one for each line: further ones of a line mostly follow from the first. */
-function parserFaults(document: Document, lineOf: (offset: number) => number): Fault[] {
+function parserFaults(document: Document, text: string, lineOf: (offset: number) => number): Fault[] {
   const lines = new Set<number>()
   const found = [...document.errors, ...document.warnings]
     .filter(({ code }) => code !== 'BAD_ALIAS') // see `ownFaults`
@@ -149,8 +149,16 @@ function parserFaults(document: Document, lineOf: (offset: number) => number): F
     const leavesRest = code === 'MULTIPLE_DOCS' || code === 'TAG_RESOLVE_FAILED'
     if (code === 'MULTIPLE_DOCS') message = 'The file holds several YAML documents'
     else if (!leavesRest) message = `Not valid YAML: ${message}`
-    if (!message.includes('Missing closing'))
-      return [{ offset, message: `${message}.`, hint: WAYS_OUT[code], leavesRest }]
+    const long = found.find((other) => other.code === 'MULTILINE_IMPLICIT_KEY' && other.pos[0] === offset)
+    if (code === 'BLOCK_AS_IMPLICIT_KEY' && long) {
+      const start = text.lastIndexOf('\n', long.pos[1]) + 1 // the parser names the line that it continues
+      const message = 'Not valid YAML: the line is indented too deep: it continues the string above.'
+      return [{ offset: start + text.slice(start).search(/\S/), message, hint: WAYS_OUT[code] }]
+    }
+    if (!message.includes('Missing closing')) {
+      const hint = text.startsWith('${', offset - 1) ? WAYS_OUT.UNEXPECTED_TOKEN : WAYS_OUT[code]
+      return [{ offset, message: `${message}.`, hint, leavesRest }]
+    }
     const start = lastQuoted(document)?.range?.[0] ?? offset // the parser sees it at the end of the file
     return [
       {

@@ -109,9 +109,10 @@ test.each([
 test('A mistyped option and an unsent prompt are warnings of Node.js.', () => {
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
   const context = { sources: [{ type: 'journal' as const }] }
-  defineAgent({ ...AGENT, context, max_iteration: 3 } as AgentDefinition)
+  const hooks = { on_error: { command: ['x'], timeout: 5 } }
+  defineAgent({ ...AGENT, context, hooks } as AgentDefinition)
   const said = warn.mock.calls.map(([text]) => text).join('\n')
-  expect(said).toContain('unknown key "max_iteration".\nDid you mean "max_iterations"?')
+  expect(said).toContain('hooks.on_error: unknown key "timeout".\nDid you mean "timeout_ms"?')
   expect(said).toContain('No source reads system_prompt.md')
   warn.mockRestore()
 })

@@ -15,7 +15,7 @@ test('a byte order mark and Windows line ends change nothing', async () => {
 
 test('an empty file, or one with only comments, is an error; an empty hooks.yaml has no hooks', async () => {
   expect(await complaint({ 'agent.yaml': '' })).toBe(
-    'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model.',
+    'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model. Or make an agent that runs in a new directory: delta init my-agent',
   )
   expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
     'agent/context.yaml:1:1: must be a mapping with "sources", got nothing.\n  # soon\n  ^',

@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { loadAgent } from '../src/index.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
@@ -44,6 +44,15 @@ x-mine: { command: [ignored] }
   expect([...agent.tools.keys()]).toEqual(['list_files'])
   expect(agent.tools.get('list_files')?.expanded.command).toEqual(['ls'])
   expect(agent.manifest.sources.map(({ type }) => type)).toEqual(['file', 'journal'])
+})
+
+test('the options may be left out: then the environment is that of the process', async () => {
+  const home = await agentOf()
+  const { agent } = await loadAgent(home)
+  expect((await loadAgent(home, {})).agent).toEqual(agent)
+  vi.stubEnv('DELTA_IMPORT_ROOTS', 'not/absolute')
+  await expect(loadAgent(home)).rejects.toThrow('DELTA_IMPORT_ROOTS: "not/absolute" is not an absolute path.')
+  vi.unstubAllEnvs()
 })
 
 test('a link to itself in place of the directory is called one', async () => {

@@ -224,30 +224,66 @@ on_run_end: { command: [sh, -c, 'echo $RUN_DIR \${AGENT_HOM}'] }
     ],
   ],
   [
-    'unknown keys at every level',
+    "unknown keys at every level, but not keys that are the author's own",
     {
       'agent.yaml': `name: a
 llm: { model: x }
-max_iteration: 5
+license: MIT
 x-owner: me
 tools:
   - name: list
     exec: ls \${directory}
     cmd: [ls]
     parameters:
-      - { name: directory, requird: false, x-mine: 1 }
+      - { name: directory, requird: false, mine: 1, metadata: { unit: null }, x-mine: 1 }
     effects: { netwrk: true }
     output: { max_char: 5 }
 `,
-      'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n`,
+      'context.yaml': `${MINIMAL['context.yaml']}rights: all\n`,
     },
     [
-      'agent/agent.yaml:3: unknown key "max_iteration". Did you mean "max_iterations"?',
+      expect.stringMatching(/^agent\/agent\.yaml:3: unknown key "license"\. Known here: name, /),
       'agent/agent.yaml:8: tools[0]: unknown key "cmd". Did you mean "command"?',
       'agent/agent.yaml:10: tools[0].parameters[0]: unknown key "requird". Did you mean "required"?',
+      'agent/agent.yaml:10: tools[0].parameters[0]: unknown key "mine". Put what is your own under metadata:, or begin the key with x-.',
       'agent/agent.yaml:11: tools[0].effects: unknown key "netwrk". Did you mean "network"?',
       'agent/agent.yaml:12: tools[0].output: unknown key "max_char". Did you mean "max_chars"?',
-      'agent/context.yaml:4: unknown key "total_max_token". Did you mean "total_max_tokens"?',
+      expect.stringMatching(/^agent\/context\.yaml:4: unknown key "rights"\. Known here: sources, /),
+    ],
+  ],
+  [
+    'option_name without inject_as: option',
+    {
+      'agent.yaml': `${MAIN}tools:
+  - { name: a, command: [ls], parameters: [{ name: d, option_name: --dir }, { name: e, inject_as: option }] }
+  - { name: b, exec: 'ls \${d}', parameters: [{ name: d, option_name: --dir }] }
+`,
+    },
+    [
+      'agent/agent.yaml:4: tools[0].parameters[0]: option_name has no effect without inject_as: option. Add inject_as: option.',
+      'agent/agent.yaml:5: tools[1].parameters[0]: option_name has no effect without inject_as: option. Write --dir into the template, before the value.',
+    ],
+  ],
+  [
+    'a script of the agent that is looked for in the workspace',
+    {
+      'agent.yaml': `${MAIN}tools:
+  - { name: a, exec: './checks/a.sh \${file}' }
+  - { name: b, command: [python3, checks/b.py] }
+  - { name: c, exec: ./checks/a.sh, cwd: '\${AGENT_HOME}' }
+  - { name: d, exec: ./made-later.sh }
+`,
+      'hooks.yaml':
+        'pre_tool_execution: { command: [./checks/a.sh] }\non_error: { command: [sh, guard.sh] }\n',
+      'checks/a.sh': '',
+      'checks/b.py': '',
+      'guard.sh': '',
+    },
+    [
+      'agent/agent.yaml:4: tools[0].exec: "./checks/a.sh" starts at the workspace, but lies in the agent\'s directory. Write ${AGENT_HOME}/checks/a.sh.',
+      'agent/agent.yaml:5: tools[1].command: "checks/b.py" starts at the workspace, but lies in the agent\'s directory. Write ${AGENT_HOME}/checks/b.py.',
+      'agent/hooks.yaml:1: pre_tool_execution.command: "./checks/a.sh" starts at the workspace, but lies in the agent\'s directory. Write ${AGENT_HOME}/checks/a.sh.',
+      'agent/hooks.yaml:2: on_error.command: "guard.sh" starts at the workspace, but lies in the agent\'s directory. Write ${AGENT_HOME}/guard.sh.',
     ],
   ],
   ...[
@@ -300,6 +336,56 @@ tools:
 ])('warnings about %s', async (_, files, expected) => {
   const { warnings, home } = await load(files)
   expect(texts(warnings, home)).toEqual(expected)
+})
+
+test.each<[string, Files, string]>([
+  [
+    'tools in agent.yaml',
+    { 'agent.yaml': `${MAIN}tool: []\n` },
+    'agent/agent.yaml:3:1: unknown key "tool".\n  tool: []\n  ^\nDid you mean "tools"?',
+  ],
+  [
+    'the hooks in agent.yaml',
+    { 'agent.yaml': `${MAIN}hook: {}\n` },
+    'agent/agent.yaml:3:1: unknown key "hook".\n  hook: {}\n  ^\nHooks belong in hooks.yaml.',
+  ],
+  [
+    'total_max_tokens in context.yaml',
+    { 'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n` },
+    'agent/context.yaml:4:1: unknown key "total_max_token".',
+  ],
+  [
+    'tools in an imported file',
+    { 'agent.yaml': `${MAIN}imports: [a.yaml]\n`, 'a.yaml': 'tools: []\ntool: []\n' },
+    'agent/a.yaml:2:1: unknown key "tool".',
+  ],
+])('a misspelling of %s is an error, because half an agent would run', async (_, files, expected) => {
+  expect(await complaint(files)).toContain(expected)
+})
+
+test.each([
+  [
+    'exec: ls, parameters: { file: { type: string } }',
+    'parameters must be a list.',
+    'Write parameters: [{ name: file, … }]',
+  ],
+  ["exec: 'cat ${file}', parameters: [file]", 'parameters[0] must be a mapping.', 'Write { name: file }'],
+  ["exec: [ls, -l, '${x}', 'a b']", 'exec must be a string.', `Write exec: "ls -l \${x} 'a b'"`],
+])('a tool with %s is answered with how to write it, once', async (text, said, way) => {
+  const message = await complaint(tool(`{ name: a, ${text} }`))
+  expect(message.split('\n')[0]).toContain(`tools[0] "a": ${said}`)
+  expect(message.split('\n').at(-1)).toBe(way)
+  expect(message).not.toContain('unknown key')
+})
+
+test('a misspelt key keeps its proposal beside other mistakes of its tool', async () => {
+  for (const other of [
+    'timeout_ms: soon',
+    'descripton: x',
+    'parameters: [{ name: d, type: strng }]',
+    'output: imge',
+  ])
+    expect(await complaint(tool(`{ name: a, exce: ls, ${other} }`))).toContain('Did you mean "exec"?')
 })
 
 test('with strict, an unknown key is an error', async () => {

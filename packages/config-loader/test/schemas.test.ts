@@ -71,7 +71,7 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
   const offered = Object.keys(tool?.properties.parameters?.items.properties ?? {})
   const known = Object.keys(toolSchemas().Parameter.shape)
   expect([...offered, 'raw'].sort()).toEqual(known.sort())
-  const unchecked = ['default', ...SCHEMA_WORDS]
+  const unchecked = ['default', 'metadata', ...SCHEMA_WORDS]
   for (const key of known.filter((key) => !unchecked.includes(key))) {
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
     expect(safeParseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)

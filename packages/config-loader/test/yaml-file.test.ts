@@ -19,6 +19,16 @@ function place(text: string, ...[path, at]: Parameters<YamlFile['locate']>): str
   return `${line}:${column}\n${excerpt}`
 }
 
+test.each([
+  ['a: 1\n b: 2\n', 2, 2],
+  ['tools:\n  - name: x\n    exec: ls\n      description: Lists.\n', 4, 7],
+  ['a: long\n   text\n   b: 2\n', 3, 4],
+])('a line that is indented too deep is found where it stands: %j', (text, line, column) => {
+  const message = 'Not valid YAML: the line is indented too deep: it continues the string above.'
+  const { problems } = parseYaml(text, { path: '/a', name: 'a' })
+  expect(problems).toMatchObject([{ line, column, message }])
+})
+
 test('an element’s key in the wrong column is reported with what to write', () => {
   expect(
     report('tools:\n  - name: a\n    exec: ls\n  - name: b\n   exec: ls\n'),
@@ -41,6 +51,7 @@ test.each([
   ['- { name: both, shell: cat ${one} ${two} | wc }', 31],
   ['- exec: "${AGENT_HOME}/x.sh" ${file}', 32],
   ['- exec: {a,b} ${file}', 17],
+  ['- exec: [ls, ${file}]', 17],
 ])('a command that must be quoted is reported once, without all that follows from it: %s', (line, column) => {
   const { problems } = parseYaml(`tools:\n  ${line}\n  - { name: b }\n`, { path: '/a', name: 'a' })
   expect(problems).toMatchObject([

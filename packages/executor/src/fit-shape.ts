@@ -24,7 +24,7 @@ export function fitShape<T>(
   const first = schema.safeParse(value, { error: wanted })
   if (first.success) return { value: first.data, problems: [] }
   const issues = first.error.issues.flatMap(ofTheBranchMeant)
-  const problems = issues.flatMap((issue) => describe(issue, value, alsoKnown))
+  const problems = issues.flatMap((issue) => describe(issue, schema, value, alsoKnown))
   if (issues.some(({ code }) => code !== 'unrecognized_keys')) return { problems }
   const second = schema.safeParse(issues.reduce(withoutKeys, value))
   return second.success ? { value: second.data, problems } : { problems }
@@ -63,13 +63,11 @@ const KINDS: Record<string, string> = {
   record: 'a mapping',
 }
 
-/** The error map: what is wanted at a place, to complete "must be …"; at an unknown key, all known keys. */
+/** The error map: what is wanted at a place, to complete "must be …". */
 const wanted: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
-    case 'unrecognized_keys':
-      return Object.keys(shapeOf(issue.inst)).join(', ')
     case 'invalid_type':
-      return issue.expected === 'object' ? mapWith(shapeOf(issue.inst)) : KINDS[issue.expected]
+      return issue.expected === 'object' ? mapWith(issue.inst) : KINDS[issue.expected]
     case 'invalid_value':
       return oneOf(issue.values)
     case 'invalid_union':
@@ -86,16 +84,46 @@ const wanted: z.core.$ZodErrorMap = (issue) => {
   }
 }
 
-type Shape = Record<string, z.core.$ZodType>
+type Schema = z.core.$ZodType
+type Shape = Record<string, Schema>
 
-/** The keys of a mapping's schema. */
-function shapeOf(schema: unknown): Shape {
-  return (schema as { _zod?: { def?: { shape?: Shape } } } | undefined)?._zod?.def?.shape ?? {}
+/** What a schema is made of; which of these there are depends on its kind. */
+interface SchemaParts {
+  shape?: Shape
+  options?: readonly Schema[]
+  discriminator?: string
+  element?: Schema
+  valueType?: Schema
+  innerType?: Schema
+  in?: Schema
+  getter?: () => Schema
 }
 
-function mapWith(shape: Shape): string {
-  const needed = Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined)
+function partsOf(schema: unknown): SchemaParts {
+  return (schema as { _zod?: { def: SchemaParts } } | undefined)?._zod?.def ?? {}
+}
+
+/** The keys of the mapping that belongs at a path; of several forms, those of the form that the value has. */
+function shapeAt(schema: unknown, value: unknown, path: ValuePath): Shape {
+  const { options, discriminator: key, getter, shape = {}, element, valueType, ...parts } = partsOf(schema)
+  const isMeant = (option: Schema) => {
+    const keys = partsOf(option).shape
+    return key === undefined ? keys : keys?.[key]?._zod.values?.has(valueAt(value, [key]) as string)
+  }
+  const inner = getter?.() ?? parts.innerType ?? parts.in ?? options?.find(isMeant)
+  if (inner) return shapeAt(inner, value, path)
+  const [step, ...rest] = path
+  if (step === undefined) return shape
+  return shapeAt(shape[step] ?? element ?? valueType, valueAt(value, [step]), rest)
+}
+
+function mapWith(schema: unknown): string {
+  const needed = neededKeys(shapeAt(schema, undefined, []))
   return needed.length === 0 ? 'a mapping' : `a mapping with "${needed.join('", "')}"`
+}
+
+function neededKeys(shape: Shape): string[] {
+  return Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined)
 }
 
 /** The values of the key that tells the forms of a union apart. */
@@ -108,16 +136,19 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 /** An issue of the schema's as a problem. */
-function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): ShapeProblem[] {
+function describe(
+  issue: Issue,
+  schema: Schema,
+  value: unknown,
+  alsoKnown: readonly string[],
+): ShapeProblem[] {
   const path = issue.path as ValuePath
+  const shape = shapeAt(schema, value, path)
   if (issue.code === 'unrecognized_keys') {
-    const known = [...issue.message.split(', '), ...(path.length === 0 ? alsoKnown : [])]
+    const known = [...Object.keys(shape), ...(path.length === 0 ? alsoKnown : [])]
     const keys = issue.keys.filter((key) => !key.startsWith('x-'))
-    const all = `Known here: ${known.join(', ')}.`
-    return keys.map((key) => {
-      const problem = unknownKey(key, known)
-      return { ...problem, path: [...path, key], hint: problem.hint ?? all }
-    })
+    const hint = `Known here: ${known.join(', ')}.`
+    return keys.map((key) => ({ hint, ...unknownKey(key, known), path: [...path, key] }))
   }
   const found = valueAt(value, path)
   const name = path.at(-1)
@@ -128,14 +159,14 @@ function describe(issue: Issue, value: unknown, alsoKnown: readonly string[]): S
   if (issue.code === 'custom' || issue.code === 'invalid_key') return [{ path, message: issue.message }]
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
   const message = `must be ${issue.message}, got ${showValue(found)}`
-  return [{ path, message, hint: hintFor(issue, found) }]
+  return [{ path, message, hint: hintFor(issue, found, shape) }]
 }
 
-function hintFor(issue: Issue, found: unknown): string | undefined {
+function hintFor(issue: Issue, found: unknown, shape: Shape): string | undefined {
   const expected = issue.code === 'invalid_type' ? issue.expected : undefined
   if (typeof found === 'string') {
     if (expected === 'number' && /^\d+$/.test(found)) return 'Write it without quotes.'
-    if (issue.message.endsWith('"command"')) return `Write: { command: ${commandOf(found)} }`
+    if (neededKeys(shape).join() === 'command') return `Write: { command: ${commandOf(found)} }`
     if (expected === 'array' && issue.path.at(-1) === 'command') return `Write: command: ${commandOf(found)}`
     if (issue.code === 'invalid_value') return didYouMean(found, issue.values.map(String))
     if (issue.code === 'invalid_union') return didYouMean(found, optionsOf(issue).map(String))
@@ -148,7 +179,9 @@ function hintFor(issue: Issue, found: unknown): string | undefined {
 
 /** The problem of a key that is not among the known ones; the hint names one that is near. */
 export function unknownKey(key: string, known: readonly string[]): Omit<ShapeProblem, 'path'> {
-  return { message: `unknown key "${key}"`, hint: didYouMean(key, known), unknownKey: true }
+  const [nearest] = nearestNames(key, known)
+  const isNear = nearest !== undefined && { nearest, hint: `Did you mean "${nearest}"?` }
+  return { message: `unknown key "${key}"`, unknownKey: true, ...isNear }
 }
 
 function didYouMean(wrong: string, known: readonly string[]): string | undefined {

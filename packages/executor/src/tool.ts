@@ -90,7 +90,7 @@ export const DEFAULT_SETTINGS: ToolSettings = {
 export function safeParseToolSettings(definition: object): ParsedSettings {
   const syntax = Object.keys(toolSchemas().Definition.shape)
   const written = Object.entries(definition).filter(([key]) => !syntax.includes(key))
-  const ofParameters = unknownParameterKeys(definition)
+  const ofParameters = unusedParameterKeys(definition)
   if (written.length === 0) return { ok: true, settings: toSettings({}), warnings: ofParameters }
   const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), syntax)
   const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
@@ -99,15 +99,30 @@ export function safeParseToolSettings(definition: object): ParsedSettings {
   return { ok: false, problems: found.filter(({ unknownKey }) => !unknownKey), warnings }
 }
 
-/** The expander keeps the keys it does not know. */
-function unknownParameterKeys({ parameters }: { parameters?: unknown }): Problem[] {
+/** The expander keeps the keys it does not know, and those without an effect. */
+function unusedParameterKeys({
+  command,
+  parameters,
+}: {
+  command?: unknown
+  parameters?: unknown
+}): Problem[] {
   const known = Object.keys(toolSchemas().Parameter.shape)
-  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
-    Object.keys(Object(parameter))
-      .filter((key) => !known.includes(key) && !key.startsWith('x-'))
-      .map((key) => ({ ...unknownKey(key, known), path: `parameters[${index}].${key}` })),
-  )
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) => {
+    if (typeof parameter !== 'object' || parameter === null) return [] // the expander says so
+    const { inject_as: injection, option_name: option } = parameter as Record<string, unknown>
+    const unknown = Object.keys(parameter).filter((key) => !known.includes(key) && !key.startsWith('x-'))
+    const found = unknown.map((key) => ({ key, hint: OWN_KEY, ...unknownKey(key, known) }))
+    if (option !== undefined && option !== null && injection !== 'option') {
+      const message = `option_name has no effect without inject_as: option`
+      const hint = command ? 'Add inject_as: option.' : `Write ${option} into the template, before the value.`
+      found.push({ key: 'option_name', hint, message, unknownKey: true })
+    }
+    return found.map(({ key, ...problem }) => ({ ...problem, path: `parameters[${index}].${key}` }))
+  })
 }
+
+const OWN_KEY = 'Put what is your own under metadata:, or begin the key with x-.'
 
 function toSettings({ sandbox, output = {}, ...written }: WrittenSettings): ToolSettings {
   return {
@@ -209,7 +224,7 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 export function defineTool(input: WrittenTool): Tool {
   const syntax = safeParseTool(input)
   const run = safeParseToolSettings(Object(input)) // also where the syntax is wrong, to name all mistakes at once
-  const mistyped = run.warnings.filter(({ hint }) => hint?.startsWith('Did you mean'))
+  const mistyped = run.warnings.filter(({ nearest }) => nearest !== undefined)
   const made = syntax.ok && run.ok ? { expanded: syntax.expanded, settings: run.settings } : undefined
   const ofDisplay = made ? findDisplayProblems(made.settings.display ?? '', made.expanded) : []
   if (made && mistyped.length === 0 && ofDisplay.length === 0) return made

@@ -196,6 +196,7 @@ test.each([
         message: `there is no rule "${key}"; it would protect nothing`,
         hint: `Did you mean "${meant}"?`,
         unknownKey: true,
+        nearest: meant,
       },
     ],
   })

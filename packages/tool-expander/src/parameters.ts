@@ -135,7 +135,6 @@ export function mergeParameters(
   const problems: ToolProblem[] = []
   const entries = byName(explicit)
   const parameters = inferred.map((known) => parameterOf(known, entries.get(known.name), allowDash))
-  if (explicit.length === 0) return { parameters, problems }
   const wanted = byName(inferred)
   const merged = byName(parameters)
   explicit.forEach((entry, index) => {

@@ -17,6 +17,8 @@ export interface Problem {
   hint?: string | undefined
   /** The path is that of a key that nothing reads; the rest is usable without it. */
   unknownKey?: true
+  /** The known key that an unknown one is probably a misspelling of. */
+  nearest?: string
 }
 
 /** What can be wrong with a tool's definition. Branch on these; the messages are for people. */

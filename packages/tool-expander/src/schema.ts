@@ -53,6 +53,7 @@ function makeShapes() {
       required_properties: z.optional(names),
       allow_dash: flag,
       raw: flag,
+      metadata: unknown,
       ...Object.fromEntries(SCHEMA_WORDS.map((word) => [word, unknown])),
     },
     MAPPING,
@@ -96,6 +97,7 @@ export function parseShape(input: unknown): Shape {
 }
 
 const VERBATIM = /^(?:default|items|properties|input_schema)$/
+const OWN = /^(?:x-|metadata$)/
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
@@ -103,7 +105,7 @@ function withoutNulls(value: unknown): unknown {
   const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
   for (const key of Object.keys(value)) {
     const entry = (value as Record<string, unknown>)[key]
-    if (key.startsWith('x-')) kept[key] = entry
+    if (OWN.test(key)) kept[key] = entry
     else if (entry !== null && entry !== undefined)
       kept[key] = VERBATIM.test(key) ? entry : withoutNulls(entry)
   }

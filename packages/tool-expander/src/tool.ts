@@ -55,6 +55,8 @@ export type ExpandedParameter = {
   required_properties?: string[]
   /** False: a value that begins with `-` is refused. True: it passes. Absent: see `checked_words`. */
   allow_dash?: boolean
+  /** The author's own. */
+  metadata?: unknown
 }
 
 /**
@@ -183,4 +185,6 @@ export type ParameterDefinition = {
   readonly allow_dash?: boolean | undefined
   /** That it stands as `${name:raw}` in the script. */
   readonly raw?: boolean | undefined
+  /** The author's own: kept as it is, and not sent to the model. */
+  readonly metadata?: unknown
 }

@@ -249,8 +249,8 @@ describe('an expanded tool loads again and behaves the same', () => {
   }
 })
 
-test('metadata of the author, under keys that begin with x-, survives expansion as it was written', () => {
-  const own = { 'x-label': { en: null, kinds: ['a', null] }, 'x-none': null }
+test('metadata of the author, under metadata: and keys that begin with x-, survives expansion as it was written', () => {
+  const own = { metadata: { unit: null }, 'x-label': { en: null, kinds: ['a', null] }, 'x-none': null }
   const tool = load({ exec: 'ls -- ${a}', parameters: [{ name: 'a', ...own }] })
   expect(tool.parameters[0]).toMatchObject(own)
   expect(load(parse(stringify(tool)) as object)).toEqual(tool)

@@ -6,6 +6,7 @@ const HEAD = 'name: tried\nllm: { provider: script, script: script.yaml }\n'
 const AGENTS: Readonly<Record<string, string>> = {
   tab: `${HEAD}tools:\n\t- name: x\n`,
   'missing colon': `${HEAD}tools:\n  - name: x\n    exec 'ls'\n`,
+  'too deep': `${HEAD}tools:\n  - name: x\n    exec: ls\n     description: Lists.\n`,
   'open quote': `${HEAD}description: "half\n`,
   'open bracket': `${HEAD}tools: [\n  - name: x\n`,
   'double key': `${HEAD}max_iterations: 3\nmax_iterations: 4\n`,
@@ -24,6 +25,8 @@ const AGENTS: Readonly<Record<string, string>> = {
   'bad base url': 'name: tried\nllm: { model: m, base_url: "localhost:8000" }\n',
   'undefined alias': `${HEAD}tools: *common\n`,
   'two documents': `${HEAD}---\nname: second\n`,
+  'parameters as mapping': `${HEAD}tools:\n  - { name: x, exec: 'ls \${d}', parameters: { d: { type: string } } }\n`,
+  'exec as list': `${HEAD}tools:\n  - { name: x, exec: [ls, '\${d}'] }\n`,
   'tools as mapping': `${HEAD}tools:\n  count: { exec: ls }\n`,
   'two modes': `${HEAD}tools:\n  - { name: x, exec: ls, shell: ls }\n`,
   'no mode': `${HEAD}tools:\n  - { name: x, description: Does. }\n`,
