@@ -11,7 +11,7 @@ const DOCUMENTS = 'examples/3-advanced/research-agent/sample/sources'
 const DELTA = 'node apps/cli/bin.cjs'
 
 /** What count.sh of the agent takes for a file: three files, and one of them begun twice. */
-const SECONDS_PER_FILE = 5
+const SECONDS_PER_FILE = 2
 
 /**
  * Makes the next free `demo-001`, `demo-002` … and puts some documents there to work on.
