@@ -21,8 +21,8 @@ export async function bootstrap({ only, declarations = false } = {}) {
   }
   // A node_modules linked from another store is replaced, not asked about: there may be nobody to answer.
   const install = pnpm('install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false')
-  const filter = only ? [`--filter=${only}`] : []
-  const build = pnpm('exec', 'turbo', 'run', 'build', ...filter, '--output-logs=errors-only', '--ui=stream')
+  const tasks = only ? ['build', `--filter=${only}`] : ['build', 'build:libraries']
+  const build = pnpm('exec', 'turbo', 'run', ...tasks, '--output-logs=errors-only', '--ui=stream')
   const sources = readdirSync(join(root, 'packages')).map((folder) => join('packages', folder, 'src'))
   return (
     (await step(`Installing dependencies with ${manifest.packageManager}`, install)) &&
