@@ -1,8 +1,8 @@
-import { readdirSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { manifest, nodeProblem, pnpm, root, tool } from './lib/environment.mjs'
+import { manifest, nodeProblem, pnpm } from './lib/environment.mjs'
 import { step } from './lib/step.mjs'
+import { buildTypes, SOURCES } from './lib/types.mjs'
 
 /**
  * From a fresh clone to built packages, with nothing but Node.js and npm.
@@ -23,11 +23,10 @@ export async function bootstrap({ only, declarations = false } = {}) {
   const install = pnpm('install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false')
   const tasks = only ? ['build', `--filter=${only}`] : ['build', 'build:libraries']
   const build = pnpm('exec', 'turbo', 'run', ...tasks, '--output-logs=errors-only', '--ui=stream')
-  const sources = readdirSync(join(root, 'packages')).map((folder) => join('packages', folder, 'src'))
   return (
     (await step(`Installing dependencies with ${manifest.packageManager}`, install)) &&
     (await step(only ? `Building ${only}` : 'Building the packages', build)) &&
-    (!declarations || (await step('Writing their declarations', tool('tsc', '-b', ...sources))))
+    (!declarations || (await step('Writing their declarations', buildTypes(...SOURCES))))
   )
 }
 

@@ -58,11 +58,11 @@ export async function playDemo(workspace, { cwd = root, secondsPerFile = SECONDS
   const run = `${DELTA} run --agent ${AGENT} -w ${workspace} -m "Which are the longest?"`
   const engine = type(run, `exec ${run}`) // so that the shell becomes the engine
   await Promise.race([firstCount(join(cwd, workspace, 'counts')), engine.ended])
-  await sleep(secondsPerFile * 250)
+  await sleep(secondsPerFile * 100)
   engine.child.kill('SIGKILL')
   if ((await engine.ended) !== null) return 1 // it ended by itself, and has said why
   print(`\n$ kill -9 ${engine.child.pid}   # the engine, in the middle of count_words\n`)
-  await sleep(secondsPerFile * 250)
+  await sleep(secondsPerFile * 100)
 
   for (const command of [
     `${DELTA} continue -w ${workspace}`,
