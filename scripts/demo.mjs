@@ -11,7 +11,7 @@ const DOCUMENTS = 'examples/3-advanced/research-agent/sample/sources'
 const DELTA = 'node apps/cli/bin.cjs'
 
 /** What count.sh of the agent takes for a file: three files, and one of them begun twice. */
-const SECONDS_PER_FILE = 5
+const SECONDS_PER_FILE = 2
 
 /**
  * Makes the next free `demo-001`, `demo-002` … and puts some documents there to work on.
@@ -58,11 +58,11 @@ export async function playDemo(workspace, { cwd = root, secondsPerFile = SECONDS
   const run = `${DELTA} run --agent ${AGENT} -w ${workspace} -m "Which are the longest?"`
   const engine = type(run, `exec ${run}`) // so that the shell becomes the engine
   await Promise.race([firstCount(join(cwd, workspace, 'counts')), engine.ended])
-  await sleep(secondsPerFile * 250)
+  await sleep(secondsPerFile * 100)
   engine.child.kill('SIGKILL')
   if ((await engine.ended) !== null) return 1 // it ended by itself, and has said why
   print(`\n$ kill -9 ${engine.child.pid}   # the engine, in the middle of count_words\n`)
-  await sleep(secondsPerFile * 250)
+  await sleep(secondsPerFile * 100)
 
   for (const command of [
     `${DELTA} continue -w ${workspace}`,

@@ -47,7 +47,7 @@ export default {
     doNotFollow: { path: '(^|/)(node_modules|dist)/' },
     exclude: { path: '^(packages|apps)/[^/]+/(dist|node_modules|[.]turbo)/.*[.]map$' },
     combinedDependencies: false,
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['types', 'import', 'default'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'default'] },
   },
 }
 

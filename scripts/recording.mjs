@@ -18,6 +18,9 @@ import { COLUMNS, drawTerminal } from './lib/terminal.mjs'
 
 const RECORDING = 'docs/assets/demo.svg'
 
+/** The pace of a check: on a busy machine, too, the run resumes before the next file is counted. */
+const SLOW = { secondsPerFile: 5 }
+
 /**
  * Plays the demo.
  *
@@ -61,7 +64,7 @@ export function withoutVolatile(text) {
 async function main(check) {
   const path = join(root, RECORDING)
   const drawn = drawTerminal(
-    await recordDemo(),
+    await recordDemo(check ? SLOW : undefined),
     'The demo: an agent is killed in the middle of a tool, and goes on',
   )
   if (!check) {

@@ -14,7 +14,7 @@ import { show } from './lib/step.mjs'
  * Versions and changelogs are not made here but by `pnpm changeset version`.
  */
 async function main(dryRun = process.argv.includes('--dry-run')) {
-  if (!(await bootstrap())) return 1
+  if (!(await bootstrap({ declarations: true }))) return 1
   const waiting = waitingChangesets()
   const failed = await withPackedPackages(async (packages) => {
     let count = 0

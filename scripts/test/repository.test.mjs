@@ -70,6 +70,28 @@ test('each package of the repository is in the diagram, and depends on no other 
   }
 })
 
+test('the references of each package for `tsc -b` are what its package.json names, so that what depends on a change is checked again', () => {
+  for (const folder of Object.keys(layers).filter((name) => name !== 'apps/cli')) {
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(join(root, folder, 'package.json'), 'utf8'),
+    )
+    expect(referencesOf(join(root, folder, 'src')), folder).toEqual(sourcesOf(dependencies))
+    const imported = [...sourcesOf({ ...dependencies, ...devDependencies }), join(root, folder, 'src')]
+    expect(referencesOf(join(root, folder)), folder).toEqual(imported.sort())
+  }
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'apps/cli/package.json'), 'utf8'))
+  expect(referencesOf(join(root, 'apps/cli'))).toEqual(sourcesOf(devDependencies))
+  const others = ['examples', 'examples/embedding', 'scripts']
+  const checked = [...Object.keys(layers), ...others].map((folder) => join(root, folder))
+  expect(referencesOf(root)).toEqual(checked.sort())
+})
+
+test('each published package has the licence, which `npm pack` takes along', () => {
+  const licence = readFileSync(join(root, 'LICENSE'), 'utf8')
+  for (const folder of Object.keys(layers).filter((name) => !layers[name]?.testOnly))
+    expect(readFileSync(join(root, folder, 'LICENSE'), 'utf8'), folder).toBe(licence)
+})
+
 test('the README of every library says what to install, and its first program needs no more', () => {
   const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
   for (const folder of libraries) {
@@ -118,4 +140,25 @@ function entriesOf(folder) {
   delete exports['./internal']
   const targets = Object.values(exports).map((entry) => (typeof entry === 'string' ? entry : entry.default))
   return targets.filter((target) => target.endsWith('.js')).map((target) => join(root, folder, target))
+}
+
+/**
+ * The directories that a `tsconfig.json` references, sorted.
+ *
+ * @param {string} directory
+ * @returns {string[]}
+ */
+function referencesOf(directory) {
+  const { references = [] } = JSON.parse(readFileSync(join(directory, 'tsconfig.json'), 'utf8'))
+  return references.map((/** @type {{ path: string }} */ { path }) => join(directory, path)).sort()
+}
+
+/**
+ * Where the sources are of those that are ours.
+ *
+ * @param {Record<string, string>} [dependencies]
+ */
+function sourcesOf(dependencies = {}) {
+  const ours = Object.keys(dependencies).filter((name) => name.startsWith('@delta/'))
+  return ours.map((name) => join(root, name.replace('@delta', 'packages'), 'src')).sort()
 }
