@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followEvents } from '@delta/context/internal'
+import { patternBudget } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 import { newRunId } from '@delta/journal/internal'
 import { createRun, type EngineStart, isKnownEvent, type Run, type RunsPlace } from '@delta/journal/runs'
@@ -125,6 +126,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
     warnings: new Set(),
+    matcher: patternBudget(),
     conversation: followEvents(run.events),
     signal: options.signal ?? new AbortController().signal,
     reply: options.reply,

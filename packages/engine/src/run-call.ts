@@ -102,6 +102,7 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: s
     graceMs: state.graceMs,
     secretTokens: secretTokens(state.run.paths.secrets),
     erasedTokens: state.earlierSecretTokens,
+    matches: state.matcher(),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
 }

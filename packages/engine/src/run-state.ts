@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Conversation } from '@delta/context/internal'
-import type { PreparedCall } from '@delta/executor/internal'
+import type { PatternBudget, PreparedCall } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type HumanInputRequest,
@@ -40,6 +40,8 @@ export interface RunState {
   /** Warnings for the agent's author that this engine has emitted. */
   readonly warnings: Set<string>
   readonly signal: AbortSignal
+  /** Makes the matcher of each call. The patterns of one answer may take a second together. */
+  readonly matcher: PatternBudget
   /** The answer to `ask_human`, or the decision on one waiting command, that this engine was started with. */
   readonly reply: Reply | undefined
   /** Tools for which a person answered `always`, for this process only: the journal records it, but is not consulted. */

@@ -1,4 +1,4 @@
-import { bindArguments } from '@delta/tool-expander'
+import { bindArguments, type Matches } from '@delta/tool-expander'
 import {
   commandEnvironment,
   credentialsOf,
@@ -43,6 +43,8 @@ export interface RunContext extends ResultContext {
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
+  /** Compares entrusted values with patterns; see `prepareCall`. */
+  matches?: Matches | undefined
   /** Tokens whose values are erased. A call that names one is `BLOCKED`: the command would get the token itself. */
   erasedTokens?: ReadonlySet<string> | undefined
   /** Called as soon as the process exists, before it can have ended. */
@@ -171,7 +173,7 @@ const TOKEN = /«secret:[^»]{1,64}»/g
  */
 function withSecrets(
   call: RunnableCall,
-  { secretTokens: values = {}, erasedTokens }: RunContext,
+  { secretTokens: values = {}, erasedTokens, matches = limitedMatcher() }: RunContext,
 ): Pick<RunnableCall, 'argv' | 'stdin'> | { refusal: string } {
   const { tool, args, variables, sandbox = [] } = call
   const tokens = [...call.argv, call.stdin ?? ''].flatMap((text) => text.match(TOKEN) ?? [])
@@ -185,10 +187,7 @@ function withSecrets(
     const why = `a sub-agent records its task, and what ${known} stands for must not be recorded`
     return { refusal: `${why}. ${WITHOUT_VALUE}` }
   }
-  const bound = bindArguments(tool.expanded, fillValue(args, values), {
-    variables,
-    matches: limitedMatcher(),
-  })
+  const bound = bindArguments(tool.expanded, fillValue(args, values), { variables, matches })
   if (bound.ok) return { ...bound, argv: [...sandbox, ...bound.argv] }
   const [problem] = bound.reasons
   const why =
