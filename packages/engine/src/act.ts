@@ -127,6 +127,7 @@ export function prepare(state: RunState, call: Call): PreparedCall {
   return prepareCall(state.agent.tools, call, {
     variables: variablesOf(state),
     runsDirectory: state.run.runsDirectory,
+    imported: state.agent.imported,
     otherNames: [ASK_HUMAN],
     policy: state.agent.policy,
     matches: state.matcher(),

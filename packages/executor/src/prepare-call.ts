@@ -26,6 +26,8 @@ export interface CallContext {
   variables: Variables
   /** The directory of runs outside the workspace: hidden in a sandbox, as every `.delta` is. */
   runsDirectory?: string | undefined
+  /** Files and directories that the agent is made of, besides its own directory: read-only in a sandbox, as that is. */
+  imported?: readonly string[] | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
   policy?: Policy | undefined
   /** Compares values with patterns. Calls of one answer share a `patternBudget`. Default: a second for this call. */
@@ -94,7 +96,7 @@ export function prepareCall(
   const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
-  const sandbox = sandboxPrefix(tool, variables, context.runsDirectory)
+  const sandbox = sandboxPrefix(tool, variables, context)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,
