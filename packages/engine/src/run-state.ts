@@ -27,6 +27,8 @@ export interface RunState {
   readonly lastAllowedIteration: number
   /** The limit of iterations after a message. */
   readonly maxIterations: number
+  /** Who this run is among all runs in the world, in each of its engines. Not a secret. */
+  readonly identity: string
   /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands, without credentials and without each command's own variables. */

@@ -35,6 +35,8 @@ export interface RunContext extends ResultContext {
   env: NodeJS.ProcessEnv
   /** Becomes `DELTA_ACTION_ID`, by which the process is found again after a crash. */
   actionId?: string | undefined
+  /** Becomes `DELTA_IDEMPOTENCY_KEY`: by it another system recognises the second attempt of a call. */
+  idempotencyKey?: string | undefined
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string | undefined
   /** Keeps the files of small outputs, too, until the caller has stored the result: see `removeInlined`. */
@@ -52,7 +54,7 @@ export interface RunContext extends ResultContext {
 }
 
 /** Where and how a tool runs without an engine, and who confirms a call. */
-export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
+export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory' | 'imported'> {
   /**
    * Asks a person about a call that the policy does not simply allow. Only `true` runs it, so that the string `no` is not
    * taken for a yes. Without it such calls are blocked.
@@ -77,9 +79,9 @@ export async function executeTool(
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  const { policy, runsDirectory } = context
+  const { policy, runsDirectory, imported } = context
   const variables = variablesOf(context)
-  const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, variables })
+  const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, imported, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // what will not run needs no answer
   if (asks && (await context.confirm?.(prepared)) !== true) {
@@ -150,7 +152,7 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
 
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
 function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
-  const { env, credentials, actionId } = context
+  const { env, credentials, actionId, idempotencyKey } = context
   const fill = (text: string) => fillVariables(text, variablesOf(context))
   const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
   return commandEnvironment(env, {
@@ -161,6 +163,7 @@ function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: s
       ...Object.fromEntries(own),
       PWD: cwd,
       ...(actionId !== undefined && { DELTA_ACTION_ID: actionId }),
+      ...(idempotencyKey !== undefined && { DELTA_IDEMPOTENCY_KEY: idempotencyKey }),
     },
   })
 }

@@ -119,7 +119,7 @@ function guarded(imported: readonly string[], writable: readonly string[], agent
     .filter((path) => !isInside(path, realPath(agentHome)))
     .map((path) => (statSync(path).isFile() && !holdsWritable(dirname(path)) ? dirname(path) : path))
     .filter((path) => !holdsWritable(path))
-  return found.filter((path) => !found.some((other) => other !== path && isInside(path, other)))
+  return [...new Set(found)].filter((path) => !found.some((other) => other !== path && isInside(path, other)))
 }
 
 /**
