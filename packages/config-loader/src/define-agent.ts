@@ -167,6 +167,7 @@ function readParts(
     },
     tools,
     overrides: [],
+    imported: [],
     llm,
     script: readScript(llm, file, workplace, findings),
     policy,

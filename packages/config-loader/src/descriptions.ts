@@ -51,7 +51,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].cwd': 'Working directory, relative to the workspace. Default: the workspace',
   'tools[].pass_env': 'Names of engine credentials it may see.',
   'tools[].on_interrupt':
-    'What continue does with a call that was running when its run was stopped or crashed: report to the model that the outcome is unknown (default), rerun it, or ask a person.',
+    'What continue does with a call that was running when its run was stopped or crashed: report to the model that the outcome is unknown (default), rerun it, or ask a person. Each attempt has the same DELTA_IDEMPOTENCY_KEY in its environment.',
   'tools[].critical': 'true: a result other than SUCCESS ends the run. Default: false',
   'tools[].parameters': 'Details of the parameters that the template does not say.',
   'tools[].parameters[].name': 'Name, as in the template.',

@@ -25,6 +25,8 @@ interface ImportState {
   overrides: Override[]
   /** Every file once, however many import it, by resolved path and the settings of its import. */
   loaded: Map<string, ToolSet>
+  /** What decides what is imported: each file, and for a package its directory, or the directory that holds a link to it. */
+  imported: Set<string>
 }
 
 interface Importer {
@@ -53,12 +55,12 @@ export async function collectTools(
   file: YamlFile,
   base: ValuePath,
   { workplace, options, findings }: { workplace: Workplace; options: RootOptions; findings: Findings },
-): Promise<{ tools: ToolSet; overrides: Override[] }> {
+): Promise<{ tools: ToolSet; overrides: Override[]; imported: string[] }> {
   const roots = importRootsOf(workplace.home, options, findings)
-  const state: ImportState = { workplace, findings, overrides: [], loaded: new Map() }
+  const state: ImportState = { workplace, findings, overrides: [], loaded: new Map(), imported: new Set() }
   const tools = await toolsOf(lists, { file, chain: [file.path], roots }, state, base)
   const once = new Map(state.overrides.map((override) => [JSON.stringify(override), override])) // files may meet several times
-  return { tools, overrides: [...once.values()] }
+  return { tools, overrides: [...once.values()], imported: [...state.imported] }
 }
 
 async function toolsOf(
@@ -130,6 +132,7 @@ async function importEntry(
     wrong(spot, `the imports go in a circle: ${shown}`, 'Remove one of them.')
     return []
   }
+  for (const path of [resolved.path, ...resolved.places]) state.imported.add(path)
   const atip = typeof entry === 'string' ? undefined : written
   const key = JSON.stringify([resolved.path, atip])
   const inner = { file, chain: [...chain, resolved.path], roots: resolved.roots }
@@ -184,8 +187,11 @@ async function loadToolFile(
 }
 
 type ResolvedImport =
-  /** `roots`: what the imported file may import from in turn. `root`: the directory that would have to be one. */
-  | { ok: true; path: string; roots: readonly string[] }
+  /**
+   * `roots`: what the imported file may import from in turn. `places`: directories that decide, as the file does, what is imported.
+   * `root`: the directory that would have to be one.
+   */
+  | { ok: true; path: string; roots: readonly string[]; places: readonly string[] }
   | { ok: false; message: string; hint?: string; root?: string }
 
 interface RootOptions {
@@ -235,7 +241,7 @@ function resolveImport(
   }
   const path = realPath(resolve(dirname(importer), entry))
   if (path === undefined) return missing(entry, dirname(importer))
-  if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots }
+  if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots, places: [] }
   return {
     ok: false,
     message: `"${entry}" leads to ${path}, outside of the agent's directory`,
@@ -248,8 +254,9 @@ function resolvePackage(entry: string, home: string, roots: readonly string[]): 
   const [, name, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined)
     return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>` }
-  const directory = findPackage(name, home)
-  if (directory === undefined) {
+  const link = findPackage(name, home)
+  const directory = link && realPath(link)
+  if (link === undefined || directory === undefined) {
     const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
     return { ok: false, message: `the package "${name}" is not installed`, hint }
   }
@@ -257,13 +264,14 @@ function resolvePackage(entry: string, home: string, roots: readonly string[]): 
   if (path === undefined) return { ok: false, message: `the package in ${directory} has no file "${file}"` }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
-  return { ok: true, path, roots: [...roots, directory] }
+  const places = link === directory ? [directory] : [directory, dirname(link)] // a link could lead elsewhere tomorrow
+  return { ok: true, path, roots: [...roots, directory], places }
 }
 
 function findPackage(name: string, home: string): string | undefined {
   for (let directory = home; ; directory = dirname(directory)) {
-    const found = realPath(join(directory, 'node_modules', name))
-    if (found !== undefined) return found
+    const found = join(directory, 'node_modules', name)
+    if (realPath(found) !== undefined) return found
     if (directory === dirname(directory)) return undefined
   }
 }

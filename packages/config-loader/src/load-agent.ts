@@ -78,6 +78,8 @@ export interface Agent {
   snapshot: Snapshot
   /** Tools of the same name in several files, and which one counts. */
   overrides: Override[]
+  /** The files it imports, and directories that decide which they are: absolute. A sandboxed tool cannot write to them. */
+  imported?: readonly string[]
 }
 
 /** An agent of a directory. */
@@ -174,8 +176,8 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
   const isWritten = liesInParentRun(workplace.home, env)
   if (isWritten || runsAbove(env).length > 0)
     refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
-  const overrides = collected?.overrides ?? []
-  return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
+  const { overrides = [], imported = [] } = collected ?? {}
+  return { main, document, prompt, context, hooks, tools, overrides, imported, llm, script, policy }
 }
 
 export type Parts = Awaited<ReturnType<typeof readParts>>
@@ -192,7 +194,7 @@ export function isComplete(parts: Parts, { problems }: Findings): parts is Compl
 
 /** Puts the parts of an agent together. */
 export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
-  const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
+  const { main, document, prompt, context, hooks, tools, overrides, imported, llm, script, policy } = parts
   const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
   const hooksInMain = hooks.file?.path === main.path ? hooks.file : undefined // as before version 1.9
   const { imports: _, ...rest } = (hooksInMain ?? main).value as Record<string, unknown>
@@ -223,6 +225,7 @@ export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
     manifest: context.manifest,
     hooks: hooks.hooks,
     overrides,
+    imported,
     snapshot: {
       config,
       files: Object.fromEntries(files),

@@ -131,6 +131,13 @@ test('npm: imports a file of an installed package, also through the links of pnp
   await symlink(store, join(home, 'node_modules/@acme/tools'))
   const { agent } = await loadAgent(home, { env: {} })
   expect([...agent.tools.keys()]).toEqual(['more', 'read'])
+  const link = join(home, 'node_modules/@acme') // which a sandboxed tool must not lead elsewhere
+  expect(agent.imported).toEqual([
+    join(store, 'tools/files.yaml'),
+    store,
+    link,
+    join(store, 'tools/more.yaml'),
+  ])
 })
 
 test('npm: looks in the directories around the agent, as Node does', async () => {

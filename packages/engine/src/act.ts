@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { decide, type PreparedCall, prepareCall } from '@delta/executor/internal'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { decide, type PreparedCall, patternBudget, prepareCall } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
@@ -18,10 +19,11 @@ import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } fro
  * would: the next engine must not find them running.
  */
 export function act(
-  state: RunState,
+  given: RunState,
   calls: readonly Call[],
   iteration: number,
 ): Promise<Outcome | undefined> {
+  const state = { ...given, matcher: patternBudget() }
   const { toolConcurrency: concurrency } = state.agent
   const failing = new AbortController()
   const isAlone = concurrency <= 1 || calls.length <= 1
@@ -31,12 +33,20 @@ export function act(
     concurrency,
     isBarrier: (call) => isBarrier(state, call),
     each: async (call) => {
+      const stopped = await stoppedBetweenCalls(state)
+      if (stopped) return stopped
       const observation = beyondLimit(state, calls, call) ?? (await unmetCritical(state))
       if (observation !== undefined) return rejectCall(state, call, { iteration, observation })
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),
   })
+}
+
+/** A signal is handled in a turn of the event loop. Calls that run nothing would leave it none. */
+export async function stoppedBetweenCalls({ signal }: RunState): Promise<Outcome | undefined> {
+  await nextTurn()
+  return signal.aborted ? interrupted(signal) : undefined
 }
 
 /** Looks at the tool alone: a call that needs approval is a barrier even if its arguments will be refused. */
@@ -117,8 +127,10 @@ export function prepare(state: RunState, call: Call): PreparedCall {
   return prepareCall(state.agent.tools, call, {
     variables: variablesOf(state),
     runsDirectory: state.run.runsDirectory,
+    imported: state.agent.imported,
     otherNames: [ASK_HUMAN],
     policy: state.agent.policy,
+    matches: state.matcher(),
   })
 }
 

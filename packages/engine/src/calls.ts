@@ -56,8 +56,7 @@ export function rejectCall(
 /** Why a call beyond `max_tool_calls` of its response must not begin; undefined for the other calls. */
 export function beyondLimit({ agent }: RunState, calls: readonly Call[], call: Call): string | undefined {
   const limit = agent.maxToolCalls ?? AGENT_DEFAULTS.maxToolCalls
-  const index = calls.findIndex(({ action_id: id }) => id === call.action_id)
-  if (index < limit) return undefined
+  if (calls.slice(0, limit).some(({ action_id: id }) => id === call.action_id)) return undefined
   return `Not run: this response has ${calls.length} tool calls, and at most ${limit} of one response run. Make the rest again in the next one, if they are still needed.`
 }
 

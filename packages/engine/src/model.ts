@@ -3,15 +3,8 @@ import type { Agent } from '@delta/config-loader'
 import { commandEnvironment, runCommand } from '@delta/executor'
 import { credentialsOf, keyNames } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
-import {
-  type ChatModel,
-  type ChatResponse,
-  ModelError,
-  parseCompletion,
-  replayModel,
-  scriptModel,
-} from '@delta/model'
-import { toWire } from '@delta/model/internal'
+import { type ChatModel, type ChatResponse, ModelError, replayModel, scriptModel } from '@delta/model'
+import { fromWire, toWire } from '@delta/model/internal'
 import type { OpenAiModelOptions } from '@delta/model/openai'
 import { EngineError } from './errors.js'
 import { failureOf } from './hook-output.js'
@@ -144,7 +137,7 @@ function commandModel(
 
 function parse(argv: readonly string[], text: string): ChatResponse {
   try {
-    return parseCompletion(JSON.parse(text))
+    return fromWire('chat', JSON.parse(text))
   } catch (cause) {
     const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}\n${WHAT_IT_PRINTS}`
     throw new ModelError('ERR_MODEL_RESPONSE', message, { cause })

@@ -3,9 +3,17 @@ import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followEvents } from '@delta/context/internal'
+import { patternBudget } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 import { newRunId } from '@delta/journal/internal'
-import { createRun, type EngineStart, isKnownEvent, type Run, type RunsPlace } from '@delta/journal/runs'
+import {
+  createRun,
+  type EngineStart,
+  isKnownEvent,
+  type Run,
+  type RunsPlace,
+  type StoredEvent,
+} from '@delta/journal/runs'
 import manifest from '../package.json' with { type: 'json' }
 import { type AgentRun, agentRun } from './agent-run.js'
 import { secretToken } from './ask-human.js'
@@ -120,11 +128,13 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
     maxIterations: options.maxIterations,
+    identity: identityOf(run, events),
     credentials: credentialVariables(agent.llm, options),
     environment,
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
     warnings: new Set(),
+    matcher: patternBudget(),
     conversation: followEvents(run.events),
     signal: options.signal ?? new AbortController().signal,
     reply: options.reply,
@@ -134,6 +144,15 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     emit,
   }
   return finish(state, () => runLoop(state))
+}
+
+/** A person may choose the id of a run, so it is not enough. A fork begins with its own `ENGINE_START`. */
+function identityOf({ runId }: Run, events: readonly StoredEvent[]): string {
+  const start = events
+    .filter(isKnownEvent)
+    .find(({ type, inherited }) => type === 'ENGINE_START' && !inherited)
+  const { timestamp, work_dir, engine = {} } = Object(start) as Partial<EngineStart & StoredEvent>
+  return JSON.stringify([runId, timestamp, work_dir, engine.hostname, engine.pid])
 }
 
 /** The first event of each engine process in a run. It contains no secret. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { relative } from 'node:path'
 import type { ToolPart, ToolResult } from '@delta/executor'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
@@ -89,6 +90,19 @@ function removeOutput(prefix: string, result: ToolResult): void {
   }
 }
 
+/** Unique in the world, and the same in each attempt of a call. A UUID, which every server takes for a key. */
+function idempotencyKey(identity: string, actionId: string): string {
+  const hash = createHash('sha256').update(`${identity}\n${actionId}`).digest('hex')
+  const [a, b, c, d, e] = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    hash.slice(13, 16),
+    hash.slice(17, 20),
+    hash.slice(20, 32),
+  ]
+  return `${a}-${b}-8${c}-8${d}-${e}` // version 8: made of anything
+}
+
 function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
   return runPrepared(prepared, {
     cwd: state.run.workDirectory,
@@ -96,12 +110,14 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: s
     credentials: state.credentials,
     policy: state.agent.policy,
     actionId: call.action_id,
+    idempotencyKey: idempotencyKey(state.identity, call.action_id),
     outputPrefix: outputPrefixOf(recordPath),
     keepOutput: true,
     signal: state.signal,
     graceMs: state.graceMs,
     secretTokens: secretTokens(state.run.paths.secrets),
     erasedTokens: state.earlierSecretTokens,
+    matches: state.matcher(),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
 }

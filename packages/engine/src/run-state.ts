@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Conversation } from '@delta/context/internal'
-import type { PreparedCall } from '@delta/executor/internal'
+import type { PatternBudget, PreparedCall } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type HumanInputRequest,
@@ -27,6 +27,8 @@ export interface RunState {
   readonly lastAllowedIteration: number
   /** The limit of iterations after a message. */
   readonly maxIterations: number
+  /** Who this run is among all runs in the world, in each of its engines. Not a secret. */
+  readonly identity: string
   /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands, without credentials and without each command's own variables. */
@@ -40,6 +42,8 @@ export interface RunState {
   /** Warnings for the agent's author that this engine has emitted. */
   readonly warnings: Set<string>
   readonly signal: AbortSignal
+  /** Makes the matcher of each call. The patterns of one answer may take a second together. */
+  readonly matcher: PatternBudget
   /** The answer to `ask_human`, or the decision on one waiting command, that this engine was started with. */
   readonly reply: Reply | undefined
   /** Tools for which a person answered `always`, for this process only: the journal records it, but is not consulted. */

@@ -18,7 +18,7 @@ import {
   type RunSummary,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { actOn, prepare } from './act.js'
+import { actOn, prepare, stoppedBetweenCalls } from './act.js'
 import { approve } from './approve.js'
 import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
 import { beyondLimit, rejectCall, unhandledCriticalFailure, unmetCritical } from './calls.js'
@@ -53,7 +53,8 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
     (await unhandledCriticalFailure(state, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
-    const stopped = await settleCall(state, call, { summary, left: left.get(call) })
+    const stopped =
+      (await stoppedBetweenCalls(state)) ?? (await settleCall(state, call, { summary, left: left.get(call) }))
     if (stopped) return stopped
   }
   const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(state))

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isAlive, type TemporaryAgentOptions, waitForExit, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -42,6 +45,39 @@ test('a call that is rejected before its second attempt is still reported as int
   expect(result.answer).toContain('Told: Not now.\nIt had begun before, and was interrupted')
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
   expect(await workspace.read('witness.txt')).toBe('started\n')
+})
+
+test('a payment that was made when the engine was killed is made once: both attempts have one key', async () => {
+  const keys: string[] = []
+  const payments = new Map<string, string>()
+  const server = createServer((asked, response) => {
+    const key = String(asked.headers['idempotency-key'])
+    keys.push(key)
+    payments.set(key, payments.get(key) ?? `payment ${payments.size + 1}`)
+    asked.resume().on('end', () => response.end(payments.get(key)))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const pay = `
+    const headers = { 'idempotency-key': process.env.DELTA_IDEMPOTENCY_KEY }
+    const answer = await fetch('http://127.0.0.1:${port}', { method: 'POST', headers })
+    console.log(await answer.text())
+    const { existsSync, writeFileSync } = await import('node:fs')
+    if (!existsSync('done')) { writeFileSync('done', ''); setTimeout(() => {}, 300_000) }`
+  const { resume, run } = await killed({
+    turns: [WORK, { content: '{{last_observation}}' }],
+    tools: [{ name: 'work', exec: 'node ${AGENT_HOME}/pay.mjs', on_interrupt: 'rerun' }],
+    files: { 'pay.mjs': pay },
+  })
+  const result = await resume()
+  expect(result.answer).toBe('payment 1')
+  expect(await eventsOfType(result, 'ACTION_REQUEST')).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
+  expect(keys).toHaveLength(2)
+  expect(keys[1]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(payments.size).toBe(1)
+
+  expect((await run()).answer).toBe('payment 2') // the same call of another run
 })
 
 test('with on_interrupt: ask a person decides, and until then nothing runs again', async () => {

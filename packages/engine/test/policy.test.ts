@@ -1,4 +1,6 @@
+import { loadAgent } from '@delta/config-loader'
 import { expect, test } from 'vitest'
+import { runAgent } from '../src/index.js'
 import { isDecision } from '../src/internal.js'
 import { eventsOfType, scene } from './run.js'
 
@@ -189,6 +191,17 @@ test('always approves this tool until the engine ends; the next engine asks agai
 test('only yes, no and always decide on a command', () => {
   const answers = ['yes', ' Y\n', 'no', 'n', 'ALWAYS', 'yes, but', 'always?', '', 'maybe']
   expect(answers.map(isDecision)).toEqual([true, true, true, true, true, false, false, false, false])
+})
+
+test('what an agent imports from the workspace is read-only in the sandbox of its tools', async () => {
+  const tools = [{ ...DELETE, sandbox: true }]
+  const { agentFiles, workspace } = await scene({ ...ASKING, tools }, { 'lib/more.yaml': 'tools: []' })
+  const written = JSON.parse(await agentFiles.read('agent.yaml'))
+  const imports = [`${workspace.path}/lib/more.yaml`]
+  await agentFiles.write('agent.yaml', JSON.stringify({ ...written, imports }))
+  const { agent } = await loadAgent(agentFiles.path, { env: {}, importRoots: [workspace.path] })
+  const { question } = await runAgent({ agent, workDirectory: workspace.path, message: 'Go', env: {} })
+  expect(question?.started).toContain(`--ro-bind ${workspace.path}/lib ${workspace.path}/lib `)
 })
 
 test('the question about a tool in a sandbox has the command inside, and the one that is started', async () => {

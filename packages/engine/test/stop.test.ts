@@ -33,6 +33,31 @@ test('a stop while pre_tool_execution decides rejects nothing: the call runs whe
   ])
 })
 
+test('a stop counts between two calls that run nothing, whose patterns have a second together', async () => {
+  const p = `${'a'.repeat(40)}b`
+  const slow = { name: 'slow', arguments: { p } }
+  const { run, resume } = await scene({
+    turns: [{ tool_calls: [slow, slow, slow] }, { content: 'Done.' }],
+    tools: [{ name: 'slow', exec: 'echo ${p}', parameters: [{ name: 'p', pattern: '(a+)+' }] }],
+  })
+  const stop = new AbortController()
+  const onEvent = (event: EngineEvent) => {
+    if (event.kind === 'journal' && event.event.type === 'ACTION_RESULT')
+      setImmediate(() => stop.abort('SIGTERM')) // as a signal comes: in a turn of the event loop
+  }
+  const result = await run({ signal: stop.signal, onEvent })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGTERM' })
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { status: 'ERROR', observation_content: expect.stringContaining('took longer than 1000 ms') },
+  ])
+
+  expect(await eventsOfType(await resume(), 'ACTION_RESULT')).toMatchObject([
+    { status: 'ERROR' },
+    { status: 'ERROR', observation_content: expect.stringContaining('took longer than 1000 ms') },
+    { status: 'ERROR', observation_content: expect.stringContaining('Send the call again') },
+  ])
+})
+
 test('a stopped call is reported to the model as interrupted, and not made again', async () => {
   const play = await scene({
     turns: [WORK, { content: 'Done.' }],

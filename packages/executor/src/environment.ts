@@ -136,6 +136,7 @@ function variablesOfRun({ agentHome, cwd, runId, runDirectory, journalPath }: Ru
     DELTA_PARENT_RUN: runDirectory,
     JOURNAL_PATH: journalPath,
     DELTA_ACTION_ID: undefined,
+    DELTA_IDEMPOTENCY_KEY: undefined,
   }
 }
 

@@ -1,4 +1,4 @@
-import { bindArguments } from '@delta/tool-expander'
+import { bindArguments, type Matches } from '@delta/tool-expander'
 import {
   commandEnvironment,
   credentialsOf,
@@ -35,6 +35,8 @@ export interface RunContext extends ResultContext {
   env: NodeJS.ProcessEnv
   /** Becomes `DELTA_ACTION_ID`, by which the process is found again after a crash. */
   actionId?: string | undefined
+  /** Becomes `DELTA_IDEMPOTENCY_KEY`: by it another system recognises the second attempt of a call. */
+  idempotencyKey?: string | undefined
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string | undefined
   /** Keeps the files of small outputs, too, until the caller has stored the result: see `removeInlined`. */
@@ -43,6 +45,8 @@ export interface RunContext extends ResultContext {
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
+  /** Compares entrusted values with patterns; see `prepareCall`. */
+  matches?: Matches | undefined
   /** Tokens whose values are erased. A call that names one is `BLOCKED`: the command would get the token itself. */
   erasedTokens?: ReadonlySet<string> | undefined
   /** Called as soon as the process exists, before it can have ended. */
@@ -50,7 +54,7 @@ export interface RunContext extends ResultContext {
 }
 
 /** Where and how a tool runs without an engine, and who confirms a call. */
-export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
+export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory' | 'imported'> {
   /**
    * Asks a person about a call that the policy does not simply allow. Only `true` runs it, so that the string `no` is not
    * taken for a yes. Without it such calls are blocked.
@@ -75,9 +79,9 @@ export async function executeTool(
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  const { policy, runsDirectory } = context
+  const { policy, runsDirectory, imported } = context
   const variables = variablesOf(context)
-  const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, variables })
+  const prepared = prepareCall(byName(tools), call, { policy, runsDirectory, imported, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // what will not run needs no answer
   if (asks && (await context.confirm?.(prepared)) !== true) {
@@ -148,7 +152,7 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
 
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
 function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
-  const { env, credentials, actionId } = context
+  const { env, credentials, actionId, idempotencyKey } = context
   const fill = (text: string) => fillVariables(text, variablesOf(context))
   const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
   return commandEnvironment(env, {
@@ -159,6 +163,7 @@ function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: s
       ...Object.fromEntries(own),
       PWD: cwd,
       ...(actionId !== undefined && { DELTA_ACTION_ID: actionId }),
+      ...(idempotencyKey !== undefined && { DELTA_IDEMPOTENCY_KEY: idempotencyKey }),
     },
   })
 }
@@ -171,7 +176,7 @@ const TOKEN = /«secret:[^»]{1,64}»/g
  */
 function withSecrets(
   call: RunnableCall,
-  { secretTokens: values = {}, erasedTokens }: RunContext,
+  { secretTokens: values = {}, erasedTokens, matches = limitedMatcher() }: RunContext,
 ): Pick<RunnableCall, 'argv' | 'stdin'> | { refusal: string } {
   const { tool, args, variables, sandbox = [] } = call
   const tokens = [...call.argv, call.stdin ?? ''].flatMap((text) => text.match(TOKEN) ?? [])
@@ -185,10 +190,7 @@ function withSecrets(
     const why = `a sub-agent records its task, and what ${known} stands for must not be recorded`
     return { refusal: `${why}. ${WITHOUT_VALUE}` }
   }
-  const bound = bindArguments(tool.expanded, fillValue(args, values), {
-    variables,
-    matches: limitedMatcher(),
-  })
+  const bound = bindArguments(tool.expanded, fillValue(args, values), { variables, matches })
   if (bound.ok) return { ...bound, argv: [...sandbox, ...bound.argv] }
   const [problem] = bound.reasons
   const why =

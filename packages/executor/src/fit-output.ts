@@ -49,6 +49,17 @@ export function onNewLine(text: string, part: string): string {
   return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
 }
 
+/** Texts, each of which begins on a line of its own. Joined at once: to grow a text by many would take minutes. */
+export function onLines(texts: readonly string[]): string {
+  let isOnNewLine = true
+  const pieces = texts.map((text) => {
+    const piece = isOnNewLine ? text : `\n${text}`
+    isOnNewLine = text === '' || text.endsWith('\n')
+    return piece
+  })
+  return pieces.join('')
+}
+
 /** A text of which all is there. */
 export function wholeText(text: string, path: string | undefined): Ends {
   const bytes = Buffer.byteLength(text)

@@ -42,7 +42,9 @@ export {
   type CallContext,
   isTooDeep,
   limitedMatcher,
+  type PatternBudget,
   type PreparedCall,
+  patternBudget,
   prepareCall,
   type RefusedCall,
 } from './prepare-call.js'

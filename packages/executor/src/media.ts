@@ -1,5 +1,4 @@
 import { GIF } from 'image-size/types/gif'
-import { JPG } from 'image-size/types/jpg'
 import { PNG } from 'image-size/types/png'
 import { WEBP } from 'image-size/types/webp'
 
@@ -16,13 +15,13 @@ const IMAGES = [
   {
     mediaType: 'image/png',
     begins: /^\x89PNG\r\n\x1a\n/,
-    size: PNG,
+    size: headerSize(PNG),
     isWhole: (bytes: Buffer) => bytes.includes('IEND\xaeB`\x82', 'latin1'),
   },
   {
     mediaType: 'image/jpeg',
     begins: /^\xff\xd8\xff/,
-    size: JPG,
+    size: jpegSize,
     // a thumbnail has an end of its own, and the picture begins behind it
     isWhole: (bytes: Buffer) =>
       bytes.lastIndexOf('\xff\xd9', 'latin1') > bytes.lastIndexOf('\xff\xda', 'latin1'),
@@ -30,13 +29,13 @@ const IMAGES = [
   {
     mediaType: 'image/gif',
     begins: /^GIF8[79]a/,
-    size: GIF,
+    size: headerSize(GIF),
     isWhole: (bytes: Buffer) => bytes.includes('\0;', -20, 'latin1'), // some programs pad it
   },
   {
     mediaType: 'image/webp',
     begins: /^RIFF.{4}WEBPVP8/s,
-    size: WEBP,
+    size: headerSize(WEBP),
     isWhole: (bytes: Buffer) => {
       const length = bytes.readUInt32LE(4)
       return length > 0 && length + 8 <= bytes.length
@@ -71,9 +70,30 @@ export function mediaOf(bytes: Buffer, { isCut = false } = {}): Media | undefine
   return file && { type: 'file', mediaType: file.mediaType }
 }
 
-function sizeOf(bytes: Buffer, { calculate }: typeof PNG): { width: number; height: number } | undefined {
+type Size = { width: number; height: number }
+
+const HEADER_BYTES = 64
+
+/** The size that stands at the beginning. Of a copy: image-size may read past the end, where other data of the process lies. */
+function headerSize({ calculate }: typeof PNG): (bytes: Buffer) => Size {
+  return (bytes) => calculate(Uint8Array.from(bytes.subarray(0, HEADER_BYTES)))
+}
+
+/** The frame may stand behind megabytes of profiles and thumbnails. image-size takes a second for a million segments. */
+function jpegSize(bytes: Buffer): Size {
+  let at = 2
+  while (bytes.readUInt8(at) === 0xff) {
+    const marker = bytes.readUInt8(at + 1)
+    if (marker >= 0xc0 && marker <= 0xc2)
+      return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
+    at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2) // 0xff before a marker is padding
+  }
+  throw new RangeError('no segment stands where one should')
+}
+
+function sizeOf(bytes: Buffer, read: (bytes: Buffer) => Size): Size | undefined {
   try {
-    const { width, height } = calculate(Uint8Array.from(bytes)) // a copy: it may read past the end, where other data of the process lies
+    const { width, height } = read(bytes)
     return width > 0 && height > 0 ? { width, height } : undefined
   } catch {
     return undefined // the bytes end before it, or it is in none of the places where it belongs

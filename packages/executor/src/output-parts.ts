@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import * as z from 'zod/mini'
 import { type CapturedOutput, decodeHead } from './channels.js'
-import { onNewLine } from './fit-output.js'
+import { onLines } from './fit-output.js'
 import { type Media, mediaOf, showSize } from './media.js'
+import { hasTooManyValues } from './prepare-call.js'
 import type { ToolSettings } from './tool.js'
 
 /** A piece of what a tool returns: text, or an image or file with its bytes. */
@@ -106,19 +107,28 @@ const mcpBlock = /* @__PURE__ */ z.lazy(() => {
   ])
 })
 
+/** No result has more. To read hundreds of thousands would keep a signal waiting. */
+const MOST_BLOCKS = 10_000
+
 function mcpContent(stdout: CapturedOutput, reading: Reading): Content {
-  const result = mcpResult.safeParse(stdout.omittedBytes > 0 ? undefined : parseJson(stdout.text)).data
+  const printed = stdout.omittedBytes > 0 ? undefined : parseJson(stdout.text)
+  const blocks: unknown = Object(printed).content
+  const left = Array.isArray(blocks) ? blocks.splice(MOST_BLOCKS).length : 0
+  const result = mcpResult.safeParse(printed).data
   if (!result) return refused('an MCP result (a JSON object with "content")', stdout, reading)
   const { content = [], structuredContent, isError } = result
   const isStructured = content.length === 0 && structuredContent !== undefined
   const parts = isStructured
     ? [{ type: 'text' as const, text: reading.show(JSON.stringify(structuredContent)) }]
     : content.map((block) => mcpPart(block, reading))
+  if (left > 0)
+    parts.unshift(text(`the last ${left} parts not sent: more than ${MOST_BLOCKS}${reading.keptIn}`))
   return { status: isError ? 'FAILED' : 'SUCCESS', parts }
 }
 
-/** Undefined also for what is nested so deeply that it cannot be written again. */
+/** Undefined also for too many values, and for what is nested so deeply that it cannot be written again. */
 function parseJson(json: string): unknown {
+  if (hasTooManyValues(json)) return undefined
   try {
     const value: unknown = JSON.parse(json)
     return JSON.stringify(value) && value
@@ -176,18 +186,25 @@ export function limited(parts: readonly ToolPart[], keptIn: string): ToolPart[] 
 
 function joinTexts(parts: readonly ToolPart[]): ToolPart[] {
   const joined: ToolPart[] = []
-  for (const part of parts) {
-    const last = joined.at(-1)
-    if (part.type === 'text' && last?.type === 'text')
-      joined[joined.length - 1] = { type: 'text', text: onNewLine(last.text, part.text) }
-    else joined.push(part)
+  let texts: string[] = []
+  const endText = () => {
+    if (texts.length > 0) joined.push({ type: 'text', text: onLines(texts) })
+    texts = []
   }
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part.text)
+    else {
+      endText()
+      joined.push(part)
+    }
+  }
+  endText()
   return joined
 }
 
 /** The parts as a text: `[image image/png 640x480, 53 kB]` where an image stands. */
 export function describeParts(parts: readonly ToolPart[]): string {
-  return parts.map(describePart).reduce(onNewLine, '')
+  return onLines(parts.map(describePart))
 }
 
 function describePart(part: ToolPart): string {

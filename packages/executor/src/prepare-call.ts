@@ -26,8 +26,12 @@ export interface CallContext {
   variables: Variables
   /** The directory of runs outside the workspace: hidden in a sandbox, as every `.delta` is. */
   runsDirectory?: string | undefined
+  /** Files and directories that the agent is made of, besides its own directory: read-only in a sandbox, as that is. */
+  imported?: readonly string[] | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
   policy?: Policy | undefined
+  /** Compares values with patterns. Calls of one answer share a `patternBudget`. Default: a second for this call. */
+  matches?: Matches | undefined
   /** Other names the caller offers and runs itself; listed when a model calls an unknown tool. */
   otherNames?: readonly string[] | undefined
 }
@@ -92,7 +96,7 @@ export function prepareCall(
   const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
-  const sandbox = sandboxPrefix(tool, variables, context.runsDirectory)
+  const sandbox = sandboxPrefix(tool, variables, context)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,
@@ -131,13 +135,13 @@ type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'>
 function judge(
   { expanded, settings }: Tool,
   sent: unknown,
-  { policy, variables }: Pick<CallContext, 'policy' | 'variables'>,
+  { policy, variables, matches = limitedMatcher() }: Pick<CallContext, 'policy' | 'variables' | 'matches'>,
 ): Judged {
   const read = readArguments(sent)
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables, matches: limitedMatcher() })
+  const bound = bindArguments(expanded, args, { variables, matches })
   if (!bound.ok) {
     const advice = adviceOnDash(expanded, bound.reasons)
     const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
@@ -162,6 +166,7 @@ type ReadArguments = { ok: true; args: Record<string, unknown> } | { ok: false; 
 function readArguments(sent: unknown): ReadArguments {
   if (sent === undefined || (typeof sent === 'string' && sent.trim() === '')) return { ok: true, args: {} }
   if (typeof sent !== 'string') return asObject(sent)
+  if (hasTooManyValues(sent)) return { ok: false, reason: `have more than ${MOST_VALUES} values` }
   try {
     return asObject(JSON.parse(sent))
   } catch (error) {
@@ -231,26 +236,41 @@ function describeParameters(tool: ExpandedTool): string {
   return `Its parameters: ${described.join(', ')}.`
 }
 
-/** How long the patterns of one call may take. */
+/** How long the patterns of one answer may take. */
 const LIMIT_MS = 1000
 
+const NO_TIME_LEFT = `was not compared with its pattern: other values of this answer took the ${LIMIT_MS} ms there are. Send the call again`
 const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
 
 /**
- * A matcher that spends at most 1,000 ms over all its matches. A pattern with a repeat inside a repeat can take years, and the
- * process handles no signal meanwhile. Make one for each call.
+ * A matcher for each call of one answer, which spend at most 1,000 ms together. A pattern with a repeat inside a repeat can take
+ * years, and the process handles no signal meanwhile.
  */
-export function limitedMatcher(): Matches {
+export function patternBudget(): PatternBudget {
   let leftMs = LIMIT_MS
   let globals: Context | undefined // a context takes a millisecond: it is made for the first pattern
-  return (expression, text) => {
-    if (leftMs <= 0) return true // the call is refused already; only the slow value is named
-    globals ??= createContext({})
-    const started = performance.now()
-    const matched = testWithin(Math.ceil(leftMs), Object.assign(globals, { expression, text }))
-    leftMs -= performance.now() - started
-    return leftMs > 0 ? matched : TOO_SLOW
+  return () => {
+    let isRefused = false
+    return (expression, text) => {
+      if (isRefused) return true // only the slow value is named
+      isRefused = leftMs <= 0
+      if (isRefused) return NO_TIME_LEFT
+      globals ??= createContext({})
+      const started = performance.now()
+      const matched = testWithin(Math.ceil(leftMs), Object.assign(globals, { expression, text }))
+      leftMs -= performance.now() - started
+      isRefused = leftMs <= 0
+      return isRefused ? TOO_SLOW : matched
+    }
   }
+}
+
+/** Makes the matcher of each call. */
+export type PatternBudget = () => Matches
+
+/** A matcher for one call, or one text. */
+export function limitedMatcher(): Matches {
+  return patternBudget()()
 }
 
 /** Only a script of `node:vm` can be interrupted. */
@@ -262,6 +282,22 @@ function testWithin(timeout: number, globals: Context): boolean | string {
     return TOO_SLOW
   }
 }
+
+/** To parse more would stop the process for seconds. */
+const MOST_VALUES = 2_000_000
+
+/** Counts the characters of a JSON text that begin or part values, also those within strings. */
+export function hasTooManyValues(json: string): boolean {
+  if (json.length <= MOST_VALUES) return false
+  let values = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === COMMA || code === BRACKET || code === BRACE) values++
+  }
+  return values > MOST_VALUES
+}
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
 
 const DEEPEST = 200
 

@@ -1,5 +1,5 @@
-import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
 import { quoteForPerson } from './quote.js'
@@ -10,17 +10,24 @@ import type { SandboxSettings, Tool } from './tool.js'
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
  *
  * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
- * be written, and within them the agent's own directory only if it is listed, too. Every `.delta` in the workspace and from it
- * upward, and `runsDirectory`, is hidden. There is no network unless `network: true`, and no other process is visible.
+ * be written, and within them the agent's own directory only if it is listed, too, and never what it imports from elsewhere.
+ * Every `.delta` in the workspace and from it upward, and `runsDirectory`, is hidden. There is no network unless
+ * `network: true`, and no other process is visible.
  */
 export function sandboxPrefix(
   { settings }: Tool,
   variables: Variables,
-  runsDirectory?: string,
+  around: SandboxedAgent = {},
 ): string[] | undefined {
   if (!settings.sandbox) return undefined
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
-  return [...bubblewrap(settings.sandbox, variables, runsDirectory), '--chdir', cwd, '--']
+  return [...bubblewrap(settings.sandbox, variables, around), '--chdir', cwd, '--']
+}
+
+/** What a sandbox keeps from its tool, besides the agent's own directory; see `CallContext`. */
+interface SandboxedAgent {
+  runsDirectory?: string | undefined
+  imported?: readonly string[] | undefined
 }
 
 /**
@@ -54,11 +61,11 @@ function pathProblem({ settings: { sandbox } }: Tool, variables: Variables): str
 function bubblewrap(
   { network, write, read }: SandboxSettings,
   variables: Variables,
-  runsDirectory: string | undefined,
+  { runsDirectory, imported = [] }: SandboxedAgent,
 ): string[] {
   const { AGENT_HOME, CWD } = variables
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
-  const home = existing([homedir()]).filter((path) => path !== '/')
+  const home = existing(homes()).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   return [
     'bwrap',
@@ -73,7 +80,7 @@ function bubblewrap(
       ...mounts('--tmpfs', existing([join(AGENT_HOME, 'workspaces')])), // other runs' files
       ...mounts('--ro-bind', [CWD, ...paths(read)]),
       ...mounts('--bind', paths(write)),
-      ...agentWithin(paths(write), AGENT_HOME),
+      ...partsWithin(paths(write), [AGENT_HOME, ...guarded(imported, paths(write), AGENT_HOME)]),
     ]),
     ...empty([
       ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
@@ -93,19 +100,44 @@ function empty(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ['--tmpfs', path])
 }
 
+/** The home directory, as `HOME` names it and as the account has it. */
+function homes(): string[] {
+  try {
+    return [...new Set([homedir(), userInfo().homedir])]
+  } catch {
+    return [homedir()] // an account without an entry, as in a container
+  }
+}
+
 /**
- * If a writable path holds the agent's directory: that directory under its name there, and each directory above it. A mounted
+ * What is read-only of what an agent imports: the directory of a file, with the scripts that lie there, or the file alone where a
+ * writable path lies in its directory.
+ */
+function guarded(imported: readonly string[], writable: readonly string[], agentHome: string): string[] {
+  const holdsWritable = (directory: string) => writable.some((path) => isInside(realPath(path), directory))
+  const found = existing(imported)
+    .filter((path) => !isInside(path, realPath(agentHome)))
+    .map((path) => (statSync(path).isFile() && !holdsWritable(dirname(path)) ? dirname(path) : path))
+    .filter((path) => !holdsWritable(path))
+  return [...new Set(found)].filter((path) => !found.some((other) => other !== path && isInside(path, other)))
+}
+
+/**
+ * Each part of the agent that a writable path holds: the part under its name there, and each directory above it. A mounted
  * directory cannot be moved away and replaced.
  */
-function agentWithin(writable: readonly string[], agentHome: string): Mount[] {
-  const real = realPath(agentHome)
-  if (writable.some((path) => realPath(path) === real)) return []
-  return writable.flatMap((path) => {
-    const way = relative(realPath(path), real).split(sep)
-    if (way[0] === '..') return []
-    const names = way.map((_, index) => join(path, ...way.slice(0, index + 1)))
-    return names.map((name) => ({ option: name === names.at(-1) ? '--ro-bind' : '--bind', path: name }))
-  })
+function partsWithin(writable: readonly string[], parts: readonly string[]): Mount[] {
+  const real = parts.map(realPath).filter((part) => !writable.some((path) => realPath(path) === part))
+  const all = real.flatMap((part) => writable.flatMap((path) => wayTo(part, path)))
+  const readOnly = new Set(all.filter(({ option }) => option === '--ro-bind').map(({ path }) => path))
+  return all.filter(({ option, path }) => option === '--ro-bind' || !readOnly.has(path))
+}
+
+function wayTo(part: string, writable: string): Mount[] {
+  const way = relative(realPath(writable), part).split(sep)
+  if (way[0] === '..') return []
+  const names = way.map((_, index) => join(writable, ...way.slice(0, index + 1)))
+  return names.map((name) => ({ option: name === names.at(-1) ? '--ro-bind' : '--bind', path: name }))
 }
 
 /** A path to read, to write, or hidden by an empty directory. */

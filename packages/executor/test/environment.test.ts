@@ -10,6 +10,7 @@ const base = {
   OPENAI_API_KEY: 'sk-1',
   DELTA_API_KEY: 'k',
   DELTA_ACTION_ID: 'of-a-parent',
+  DELTA_IDEMPOTENCY_KEY: 'of-a-parent',
   RUN_DIR: '/old',
 }
 
@@ -33,7 +34,12 @@ test('the environment of a command is the caller’s without the engine’s cred
 })
 
 test('without a run, its variables stay; extra overrides and removes', () => {
-  const rest = { PATH: '/bin', DELTA_ACTION_ID: 'of-a-parent', RUN_DIR: '/old' }
+  const rest = {
+    PATH: '/bin',
+    DELTA_ACTION_ID: 'of-a-parent',
+    DELTA_IDEMPOTENCY_KEY: 'of-a-parent',
+    RUN_DIR: '/old',
+  }
   expect(commandEnvironment(base)).toEqual(rest)
   const { RUN_DIR, ...changed } = { ...rest, PATH: '/x' }
   expect(commandEnvironment(base, { extra: { PATH: '/x', RUN_DIR: undefined } })).toEqual(changed)

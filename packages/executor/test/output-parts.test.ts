@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defineTool, type ToolResult } from '../src/index.js'
 import { mediaOf } from '../src/media.js'
+import { describeParts, limited } from '../src/output-parts.js'
 import { gif, jpeg, pdf, png, webp } from './images.js'
 import { call, workspace } from './workspace.js'
 
@@ -301,6 +302,49 @@ describe('Secrets', () => {
     const piped = await printing(bytes, { output: 'image' }, { secrets: ['hunter2-hunter2'] })
     const sent = piped.parts?.[0]
     expect(sent?.type === 'image' && Buffer.from(sent.bytes).toString('latin1')).toMatch(/\[REDACTED\]$/)
+  })
+})
+
+/** The least processor time of three attempts. */
+function costOf(work: () => void): number {
+  const costs = [1, 2, 3].map(() => {
+    const before = process.cpuUsage()
+    work()
+    return process.cpuUsage(before).user
+  })
+  return Math.min(...costs)
+}
+
+describe('However much a tool prints', () => {
+  test('only the first 10000 parts of an MCP result are read, and its first line says so', async () => {
+    const content = Array(10_003).fill({ type: 'text', text: 'x' })
+    const { observation, path } = await printing(mcp(content), { output: 'mcp' })
+    const file = relative(path, join(path, 'record.stdout'))
+    expect(observation.slice(0, 90)).toContain(
+      `[the last 3 parts not sent: more than 10000; kept in ${file}]\nx\nx\n`,
+    )
+  })
+
+  test('each of its texts costs what one of few does', () => {
+    const cost = (count: number) => {
+      const parts = Array(count).fill({ type: 'text', text: 'x' })
+      return costOf(() => describeParts(limited(parts, '')))
+    }
+    expect(cost(80_000)).toBeLessThan(cost(10_000) * 24) // 8, and 64 if the text grew by one after the other
+  })
+
+  test('a JSON of more values than any result has is not parsed', async () => {
+    const { status, observation } = await printing(`{"content":[${'{},'.repeat(1_000_001)}{}]}`, {
+      output: 'mcp',
+    })
+    expect([status, observation]).toEqual(['ERROR', expect.stringContaining('should print an MCP result')])
+  })
+
+  test('the size of a JPEG is found behind a million segments, at less than a look at each of its bytes', () => {
+    const segments = Buffer.alloc(4_000_000, Buffer.from('ffe10002', 'hex'))
+    const bytes = Buffer.concat([jpeg.subarray(0, 2), segments, jpeg.subarray(2)])
+    expect(mediaOf(bytes)).toMatchObject({ mediaType: 'image/jpeg', width: 3, height: 2 })
+    expect(costOf(() => mediaOf(bytes))).toBeLessThan(costOf(() => bytes.reduce((sum, byte) => sum ^ byte)))
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Matches } from '@delta/tool-expander'
 import { describe, expect, test } from 'vitest'
 import {
   defineTool,
@@ -7,7 +8,7 @@ import {
   type Tool,
   type WrittenTool,
 } from '../src/index.js'
-import { prepareCall, runPrepared } from '../src/internal.js'
+import { patternBudget, prepareCall, runPrepared } from '../src/internal.js'
 
 const byName = (...tools: WrittenTool[]) => new Map(tools.map((tool) => [tool.name, defineTool(tool)]))
 
@@ -68,8 +69,8 @@ describe('a pattern that would take years is given a second', () => {
     { name: 'deep', exec: 'x', stdin: 'json', parameters: [edits] },
     { name: 'schema', exec: 'x', stdin: 'json', input_schema },
   )
-  const prepareSlow = (name: string, args: object) =>
-    prepareCall(slow, { name, arguments: args }, { variables })
+  const prepareSlow = (name: string, args: object, matches?: Matches) =>
+    prepareCall(slow, { name, arguments: args }, { variables, matches })
 
   test.each([
     ['one', { p: VALUE }, `- "p" ${TOO_SLOW}`],
@@ -83,7 +84,21 @@ describe('a pattern that would take years is given a second', () => {
     expect(observation.split('\n').filter((line) => line.startsWith('- '))).toEqual([reason])
   })
 
-  test('and the next call has its own', () => {
+  test('and for all calls of one answer together: the next is told to come again', () => {
+    const budget = patternBudget()
+    expect(prepareSlow('one', { p: 'aaa' }, budget())).toMatchObject({ decision: 'allow' })
+    expect(prepareSlow('one', { p: VALUE }, budget())).toMatchObject({
+      observation: expect.stringContaining(TOO_SLOW),
+    })
+    expect(prepareSlow('many', { list: ['a', 'a'], p: 'a' }, budget())).toMatchObject({
+      decision: 'refuse',
+      observation: expect.stringContaining(
+        '- "list[0]" was not compared with its pattern: other values of this answer took the 1000 ms there are. Send the call again.\nIts',
+      ),
+    })
+  })
+
+  test('and a call of another answer has its own', () => {
     expect(prepareSlow('one', { p: VALUE }).decision).toBe('refuse')
     expect(prepareSlow('one', { p: 'aaa' })).toMatchObject({ decision: 'allow', argv: ['x', 'aaa'] })
     expect(prepareSlow('one', { p: 'b' })).toMatchObject({

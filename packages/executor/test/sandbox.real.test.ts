@@ -129,6 +129,23 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect([await read('agents/deep/bot/agent.yaml'), await read('agents/x')]).toEqual(['mine', 'y\n'])
   })
 
+  test('cannot rewrite what its agent imports from the workspace, or put another in its place', async () => {
+    const files = { 'node_modules/kit/tools.yaml': 'mine', 'lib.yaml': 'mine' }
+    const { path, read } = await workspace({ ...files, 'bot/agent.yaml': '' })
+    const names = Object.keys(files)
+    const context = { ...agentIn(join(path, 'bot')), imported: names.map((name) => join(path, name)) }
+    const attempts = names.map((name) => `echo yours > ${name}; mv x ${name}; rm -f ${name}`)
+    const result = await run(
+      `touch x; ${attempts.join('; ')}; mv node_modules old; echo y > x`,
+      path,
+      true,
+      context,
+    )
+    expect(result.observation).toMatch(/Read-only file system/)
+    for (const name of names) expect(await read(name)).toBe('mine')
+    expect(await read('x')).toBe('y\n')
+  })
+
   test('cannot rewrite its agent through a workspace that is named by a link', async () => {
     const { path, read } = await workspace({ 'ws/bot/agent.yaml': 'mine' })
     await symlink('ws', join(path, 'link'))

@@ -1,5 +1,5 @@
 import { readdir, symlink } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { quoteCommand, type Tool } from '../src/index.js'
@@ -25,6 +25,44 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
   const cache = join(homedir(), 'cache')
   expect(line).toContain(`--bind /work/out /work/out ${quoteCommand(['--bind', cache, cache])} `)
   expect(line).toContain('--chdir /work/sub -- sh -c true')
+})
+
+test('what the agent imports is read-only where a writable path holds it, with the directory of each file', async () => {
+  const { path } = await workspace({
+    'node_modules/kit/a.yaml': '',
+    'lib/b.yaml': '',
+    'c.yaml': '',
+    'bot/x': '',
+  })
+  const inside = (...names: string[]) => names.map((name) => join(path, name))
+  const imported = [
+    '/etc/hostname',
+    ...inside('node_modules/kit/a.yaml', 'node_modules/kit', 'lib/b.yaml', 'c.yaml'),
+  ]
+  const words = prepare(script('true', { write: ['CWD', 'CWD/lib/out'] }), {
+    variables: { AGENT_HOME: join(path, 'bot'), CWD: path },
+    imported,
+  }).argv
+  const mounted = (option: string) =>
+    words.flatMap((word, at) => (word === option && words[at + 1]?.startsWith(path) ? [words[at + 1]] : []))
+  expect(mounted('--ro-bind').toSorted()).toEqual(
+    inside('', 'bot', 'bot', 'c.yaml', 'lib/b.yaml', 'node_modules/kit').map((each) =>
+      each.replace(/\/$/, ''),
+    ),
+  )
+  expect(mounted('--bind').toSorted()).toEqual([path, ...inside('lib', 'lib/out', 'node_modules')])
+})
+
+test('the home directory of the account is hidden, whatever HOME says', async () => {
+  const { path } = await workspace()
+  const before = process.env.HOME
+  process.env.HOME = path
+  try {
+    const line = prepare(script('true')).resolvedCommand
+    expect(line).toContain(`--tmpfs ${path} --tmpfs ${userInfo().homedir} `)
+  } finally {
+    process.env.HOME = before
+  }
 })
 
 test('runs that are kept outside the workspace are hidden, before and after the paths that may hold them are shown', async () => {

@@ -116,7 +116,7 @@ function addMessage(prompt: Fields[], message: ChatMessage, mapping: Mapping): v
   const { role } = message
   const last = prompt.at(-1)
   if (message.role === 'tool' && last?.role === 'tool')
-    last.content = [...(last.content as unknown[]), resultOf(message, mapping)]
+    (last.content as unknown[]).push(resultOf(message, mapping))
   else if (message.role === 'tool') prompt.push({ role, content: [resultOf(message, mapping)] })
   else if (message.role === 'assistant') prompt.push({ role, content: spoken(message, mapping) })
   else if (message.role === 'user')

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChatResponse, ModelDelta } from './chat.js'
 import { LONGEST_TIMER_MS } from './errors.js'
-import { type Asked, inlineError, notAnEvent, notJson, notUtf8, unreadableBody } from './failure.js'
-import type { Format } from './format.js'
-import { isObject, parseJson, reasoningOf } from './response.js'
+import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreadableBody } from './failure.js'
+import type { AddedEvent, Format } from './format.js'
+import { hasTooManyValues, isObject, MOST_VALUES, parseJson, reasoningOf } from './response.js'
 
 /** Ends a request when the server is silent for too long. */
 export type IdleTimer = ReturnType<typeof startIdleTimer>
@@ -48,8 +49,8 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   // some servers stream whether they were asked to or not
   if (headers.get('content-type')?.startsWith('text/event-stream')) return readStream(parts, exchange)
 
-  const { asked, timer, format, onDelta } = exchange
-  const bytes = await readWhole(parts, timer).catch((error: unknown) => {
+  const { asked, format, onDelta } = exchange
+  const bytes = await readWhole(parts, exchange).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
   if (EVENTS.test(bytes.toString('latin1', 0, 200))) return readStream([bytes], exchange)
@@ -67,14 +68,41 @@ const EVENTS = /^(\xef\xbb\xbf)?\s*(:|(event|data|id|retry):)/
 /** White space in JSON is this byte or a smaller one; some servers send it as a sign of life. */
 const SPACE = 0x20
 
-async function readWhole(parts: Parts, timer: IdleTimer): Promise<Buffer> {
+async function readWhole(parts: Parts, { asked, timer }: Exchange): Promise<Buffer> {
   const all: Uint8Array[] = []
+  let length = 0
   for await (const part of parts) {
     if (part.some((byte) => byte > SPACE)) timer.onBytes()
+    length += part.length
+    if (length > MAX_LENGTH) throw tooMuch(TOO_LONG, asked)
     all.push(part)
   }
   return Buffer.concat(all)
 }
+
+/** No answer is longer; a longer one must not exhaust the memory. Bytes of a whole one, characters that are kept of a stream. */
+const MAX_LENGTH = 64 * 1024 * 1024
+const TOO_LONG = 'It is longer than 64 MiB.'
+
+/** A few for each of the 128,000 tokens of a long answer: some servers begin a part with each piece. */
+const MOST_PARTS = 200_000
+/** Counted for each event, so that a stream of nothing ends, too. Characters. */
+const COST_OF_EVENT = 16
+
+/** Adds up what a stream makes the process keep. */
+function startLimit(asked: Asked): (event: AddedEvent, length: number) => void {
+  let kept = 0
+  let parts = 0
+  return (event, length) => {
+    kept += COST_OF_EVENT + (event.kept ?? length)
+    parts += event.parts ?? 0
+    if (kept > MAX_LENGTH) throw tooMuch(TOO_LONG, asked)
+    if (parts > MOST_PARTS) throw tooMuch(`It has more than ${MOST_PARTS} parts.`, asked)
+  }
+}
+
+/** While events arrive faster than they are handled, signals and timers wait for the event loop. Milliseconds. */
+const LONGEST_WORK_MS = 50
 
 function parseBody(bytes: Buffer, asked: Asked): unknown {
   let text: string
@@ -84,9 +112,11 @@ function parseBody(bytes: Buffer, asked: Asked): unknown {
     throw notUtf8(asked, cause)
   }
   const value = parseJson(text)
-  if (value === undefined) throw notJson(text, asked)
-  return value
+  if (value !== undefined) return value
+  throw hasTooManyValues(text) ? tooMuch(TOO_MANY_VALUES, asked) : notJson(text, asked)
 }
+
+const TOO_MANY_VALUES = `It has more than ${MOST_VALUES} values.`
 
 /**
  * Reads a stream to its end. An answer that is whole waits for its counts, for five seconds of silence at most. After its last event
@@ -94,11 +124,18 @@ function parseBody(bytes: Buffer, asked: Asked): unknown {
  */
 async function readStream(parts: Parts, { asked, timer, format, onDelta }: Exchange): Promise<ChatResponse> {
   const answer = format.startStream()
+  const limit = startLimit(asked)
+  let workedSince = performance.now()
   let isDone = false
   let isComplete = false
   let isEnough = false
   try {
     for await (const data of readEvents(parts, asked)) {
+      if (performance.now() - workedSince > LONGEST_WORK_MS) {
+        await nextTurn()
+        timer.signal.throwIfAborted()
+        workedSince = performance.now()
+      }
       if (isComplete || data.trim() === '') continue
       if (data.trim() === '[DONE]') {
         isDone = isComplete = isEnough = true
@@ -106,11 +143,14 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
         continue
       }
       const event = parseJson(data)
-      if (event === undefined) throw notAnEvent(data)
+      if (event === undefined)
+        throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data)
       if (!isObject(event)) continue
       const failure = inlineError(event, asked)
       if (failure) throw failure
-      const { delta, isEmpty, isWhole = false, isLast = false } = answer.add(event)
+      const added = answer.add(event)
+      limit(added, data.length)
+      const { delta, isEmpty, isWhole = false, isLast = false } = added
       onDelta(delta)
       isComplete = isLast
       if (isLast) timer.shortenTo(1000)
@@ -127,13 +167,19 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
 /**
  * The data of each event in a stream.
  *
- * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not UTF-8.
+ * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not UTF-8, or an event is too long.
  */
 async function* readEvents(parts: Parts, asked: Asked): AsyncGenerator<string> {
   const { createParser } = await import('eventsource-parser')
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let found: string[] = []
-  const parser = createParser({ onEvent: ({ data }) => void found.push(data) })
+  const parser = createParser({
+    onEvent: ({ data }) => void found.push(data),
+    maxBufferSize: MAX_LENGTH,
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooMuch(TOO_LONG, asked)
+    },
+  })
   try {
     for await (const part of parts) {
       parser.feed(decoder.decode(part, { stream: true }))

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ContentPart, ToolMessage } from './chat.js'
+import type { ChatMessage, ChatRequest, ChatResponse, ContentPart, ModelDelta, ToolMessage } from './chat.js'
 import { cutOff } from './failure.js'
 import {
   type AddedEvent,
@@ -27,8 +27,15 @@ export const chatFormat: Format = {
   path: '/chat/completions',
   list: 'messages',
   toBody,
-  read: parseCompletion,
+  read,
   startStream,
+}
+
+/** Reads a completion without the fields of ours, which other APIs would be sent. */
+function read(answer: unknown): ChatResponse {
+  const { message, ...rest } = parseCompletion(answer)
+  const { items: _items, iteration: _iteration, prompt_cache: _mark, ...own } = message
+  return { message: own, ...rest }
 }
 
 function toBody(request: ChatRequest, mapping: Mapping): Fields {
@@ -87,12 +94,7 @@ function partOf(part: ContentPart, { blobs }: Mapping): Fields {
 function startStream(): StreamReader {
   const answer: StreamedAnswer = { message: {}, envelope: {}, hasBegun: false }
   return {
-    add(event) {
-      const { delta, ...rest } = addChunk(answer, event)
-      const content = Array.isArray(delta.content) ? textOfParts(delta.content) : delta.content
-      const said = { content: typeof content === 'string' ? content : '', reasoning: reasoningOf(delta) }
-      return { delta: said, ...rest }
-    },
+    add: (event) => addChunk(answer, event),
     end(isDone) {
       const { message, envelope, usage, finishReason, hasBegun } = answer
       if (!hasBegun || (!isDone && finishReason === undefined)) {
@@ -117,26 +119,37 @@ interface StreamedAnswer {
   hasBegun: boolean
 }
 
-/** Adds a chunk in place, and returns its piece of the message. Some servers send empty pieces as a sign of life. */
-function addChunk(
-  answer: StreamedAnswer,
-  { choices, usage, ...rest }: Fields,
-): AddedEvent & { readonly delta: Fields } {
-  answer.envelope = { ...answer.envelope, ...rest, object: 'chat.completion' }
+/** Adds a chunk in place. Some servers send empty pieces as a sign of life. */
+function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields): AddedEvent {
+  const tally = { kept: 0, parts: 0 }
+  for (const [field, value] of Object.entries(rest)) replace(answer.envelope, field, value, tally)
+  answer.envelope.object = 'chat.completion'
   answer.usage = usage ?? answer.usage
   const list: unknown[] = Array.isArray(choices) ? choices : []
   const choice = list.find((each) => isObject(each) && !each.index) // several choices come interleaved; the first is read
   if (!isObject(choice)) {
     const isLast = answer.finishReason !== undefined && isObject(usage) // [DONE] follows, if the server sends one
-    return { delta: {}, isEmpty: true, isLast }
+    return { delta: {}, isEmpty: true, isLast, ...tally }
   }
   answer.hasBegun = true
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = fieldsOf(piece)
-  grow(answer.message, delta)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
-  return { delta, isEmpty: !isSaid && !choice.finish_reason, isWhole: answer.finishReason !== undefined }
+  const added = { delta: saidIn(delta), isEmpty: !isSaid && !choice.finish_reason }
+  grow(answer.message, delta, tally) // which keeps the objects of the piece, and changes them later
+  return { ...added, isWhole: answer.finishReason !== undefined, ...tally }
+}
+
+function saidIn(delta: Fields): ModelDelta {
+  const content = Array.isArray(delta.content) ? textOfParts(delta.content) : delta.content
+  return { content: typeof content === 'string' ? content : '', reasoning: reasoningOf(delta) }
+}
+
+/** What pieces make longer: characters, and parts. */
+interface Tally {
+  kept: number
+  parts: number
 }
 
 /** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */
@@ -149,22 +162,33 @@ const PIECEWISE = new Set(['name', 'arguments', 'text', 'summary', 'data', 'thin
  * partly as text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched
  * by `index`. Any other value replaces the one before.
  */
-function grow(sum: Fields, piece: Fields, isText = (_field: string) => true): Fields {
+function grow(sum: Fields, piece: Fields, tally: Tally, isText = (_field: string) => true): void {
   for (const [field, value] of Object.entries(piece)) {
     const known = sum[field]
     if (value === null || value === undefined) continue
-    if (Array.isArray(value) || Array.isArray(known))
-      sum[field] = asParts(value).reduce(addPart, asParts(known))
-    else if (isObject(known) && isObject(value)) sum[field] = growPart(known, value)
-    else if (typeof known === 'string' && typeof value === 'string' && isText(field))
+    if (Array.isArray(value) || Array.isArray(known)) sum[field] = addParts(known, value, tally)
+    else if (isObject(known) && isObject(value)) growPart(known, value, tally)
+    else if (typeof known === 'string' && typeof value === 'string' && isText(field)) {
       sum[field] = field === 'name' ? joinName(known, value) : known + value
-    else if (value !== '' || known === undefined) sum[field] = value
+      tally.kept += value.length
+    } else if (value !== '' || known === undefined) replace(sum, field, value, tally)
   }
-  return sum
 }
 
-function growPart(part: Fields, piece: Fields): Fields {
-  return grow({ ...part }, piece, (field) => PIECEWISE.has(field))
+/** A server may send its id, or the name of the model, with every piece. */
+function replace(sum: Fields, field: string, value: unknown, tally: Tally): void {
+  if (value === sum[field]) return
+  tally.kept += Math.max(0, lengthOf(value) - lengthOf(sum[field]))
+  sum[field] = value
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  return value === undefined ? 0 : JSON.stringify(value).length
+}
+
+function growPart(part: Fields, piece: Fields, tally: Tally): void {
+  grow(part, piece, tally, (field) => PIECEWISE.has(field))
 }
 
 function asParts(value: unknown): unknown[] {
@@ -172,21 +196,56 @@ function asParts(value: unknown): unknown[] {
   return typeof value === 'string' && value !== '' ? [{ type: 'text', text: value }] : []
 }
 
-function addPart(parts: unknown[], piece: unknown): unknown[] {
-  const at = isObject(piece) ? parts.findLastIndex((part) => isObject(part) && isSamePart(part, piece)) : -1
-  const part = parts[at]
-  return isObject(part) && isObject(piece) ? parts.with(at, growPart(part, piece)) : [...parts, piece]
+/** The parts of a list that a piece may continue. */
+interface Places {
+  readonly byIndex: Map<unknown, Fields>
+  readonly byId: Map<unknown, Fields>
+  lastCall?: Fields
+}
+
+/** By the list, which grows. Without it a piece would be compared with each part. */
+const places = new WeakMap<unknown[], Places>()
+
+function addParts(known: unknown, pieces: unknown, tally: Tally): unknown[] {
+  const isGrowing = Array.isArray(known) && places.has(known)
+  const list = isGrowing ? known : []
+  if (!isGrowing) {
+    places.set(list, { byIndex: new Map(), byId: new Map() })
+    for (const part of asParts(known)) addPart(list, part, tally)
+  }
+  for (const piece of asParts(pieces)) addPart(list, piece, tally)
+  return list
+}
+
+function addPart(list: unknown[], piece: unknown, tally: Tally): void {
+  const known = places.get(list)
+  const earlier = known && isObject(piece) ? findPart(known, piece) : undefined
+  const earlierId = earlier?.id
+  if (earlier && isObject(piece)) growPart(earlier, piece, tally)
+  else {
+    list.push(piece)
+    tally.parts++
+    tally.kept += lengthOf(piece)
+  }
+  const part = earlier ?? piece
+  if (!known || !isObject(part)) return
+  if (earlierId !== part.id) known.byId.delete(earlierId)
+  if (part.id) known.byId.set(part.id, part)
+  if (!earlier || !known.byIndex.has(part.index)) known.byIndex.set(part.index, part)
+  if (isObject(part.function) && part === list.at(-1)) known.lastCall = part
 }
 
 /**
  * Some servers give every call the index 0, each with its own name. Some leave out the index and repeat the id; some leave
  * out both, and continue the call they began last.
  */
-function isSamePart(part: Fields, piece: Fields): boolean {
-  if (piece.index !== undefined && piece.index !== null)
-    return part.index === piece.index && !isAnotherCall(part, piece)
-  if (piece.id) return part.id === piece.id
-  return isObject(part.function) && !callOf(piece).name
+function findPart({ byIndex, byId, lastCall }: Places, piece: Fields): Fields | undefined {
+  const { index, id } = piece
+  const sameId = id ? byId.get(id) : undefined
+  if (index === undefined || index === null) return id || callOf(piece).name ? sameId : lastCall
+  const last = byIndex.get(index)
+  if (last === undefined || !isAnotherCall(last, piece)) return last
+  return sameId?.index === index ? sameId : undefined
 }
 
 /** A new id alone proves nothing: some servers make one up for every piece. */
@@ -200,7 +259,8 @@ function isAnotherCall(part: Fields, piece: Fields): boolean {
 
 /** The arguments are complete JSON, so a further brace cannot continue them. */
 function isWhole(text: unknown): boolean {
-  return isObject(typeof text === 'string' ? parseJson(text) : text)
+  if (typeof text !== 'string') return isObject(text)
+  return text.trimEnd().endsWith('}') && isObject(parseJson(text))
 }
 
 function callOf({ function: called }: Fields): Fields {

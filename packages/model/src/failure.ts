@@ -6,7 +6,6 @@ import {
   parseRetryAfter,
   waitInWords,
 } from './errors.js'
-import { TOO_LONG } from './fetch.js'
 import { checkDepth, type Fields, fieldsOf, isObject, parseJson, unusable } from './response.js'
 
 /** The facts of a request that advice on its failure needs. */
@@ -292,14 +291,18 @@ function describe(error: unknown): { code: string; message: string } {
   return { code, message: message.includes(code) ? message : `${message} (${code})` }
 }
 
-/** The error for an answer that stopped before its end, or is endless. */
+/** @param limit - What it exceeds: `It is longer than 64 MiB.` */
+export function tooMuch(limit: string, { url }: Asked): ModelError {
+  return unusable(
+    `${url} sent too much to be an answer. ${limit} What arrived was discarded.\nCheck the base URL, and whether a proxy stands in between.`,
+    { retryable: false },
+  )
+}
+
+/** The error for an answer that stopped before its end. */
 export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
-  const { code, message } = describe(cause)
-  if (code === TOO_LONG)
-    return unusable(
-      `${url} sent too much to be an answer. ${(cause as Error).message} What arrived was discarded.\nCheck the base URL, and whether a proxy stands in between.`,
-      { retryable: false, cause },
-    )
+  if (isModelError(cause)) return cause
+  const { message } = describe(cause)
   const text = `${url} broke off in the middle of its answer: ${message}\nWhat arrived was discarded.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause })
 }

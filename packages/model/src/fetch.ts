@@ -13,7 +13,7 @@ interface PostOptions {
 /**
  * Posts over `node:http(s)`, without a time limit. Node's own `fetch` ends a request after five silent minutes and knows no
  * proxy. This one uses the proxies of the environment and keeps connections open. It follows no redirect, so a key goes to
- * the configured server only. The body of an answer ends with an error after 64 MiB.
+ * the configured server only. The reader of an answer limits its length.
  */
 export async function post(url: string, { body, headers, allowed, signal }: PostOptions): Promise<Response> {
   const address = new URL(url)
@@ -36,7 +36,7 @@ export async function post(url: string, { body, headers, allowed, signal }: Post
     return new Response(null, { status }) // which refuses a body there
   }
   const received = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
-  return new Response(limited(unpacked(incoming)), { status, headers: received as [string, string][] })
+  return new Response(withoutEmpty(unpacked(incoming)), { status, headers: received as [string, string][] })
 }
 
 /** The clients add headers that the environment names; those are not sent. */
@@ -90,19 +90,9 @@ const UNPACKERS = new Map<string, () => NodeJS.ReadWriteStream & Readable>([
   ['br', createBrotliDecompress],
 ])
 
-/** No completion is longer; a longer body must not exhaust the memory. */
-const MAX_BYTES = 64 * 1024 * 1024
-
-/** The error code of a body with more than 64 MiB. */
-export const TOO_LONG = 'ERR_ANSWER_TOO_LONG'
-
-async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let length = 0
-  for await (const part of body) {
-    length += part.length
-    if (length > MAX_BYTES) throw Object.assign(new Error('It is longer than 64 MiB.'), { code: TOO_LONG })
-    if (part.length > 0) yield part // `Response` would wait for ever after an empty one
-  }
+/** `Response` would wait for ever after an empty part. */
+async function* withoutEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of body) if (part.length > 0) yield part
 }
 
 /** The part of an error's body that is read. */

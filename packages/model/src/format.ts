@@ -50,6 +50,10 @@ export interface AddedEvent {
   readonly delta: ModelDelta
   /** It is a sign of life, and no part of the answer. */
   readonly isEmpty: boolean
+  /** How many of its characters are kept. Default: all. */
+  readonly kept?: number | undefined
+  /** How many parts of the answer begin with it. Default: none. */
+  readonly parts?: number | undefined
   /** The answer is whole. Counts may follow, or `[DONE]`. */
   readonly isWhole?: boolean | undefined
   /** It is the last one of the answer. So is `[DONE]`, in any API. */

@@ -74,8 +74,9 @@ function turnsOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[] {
     const content = contentOf(message, own, mapping)
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
-    else if (content.length > 0) turns.push({ role, content })
+    if (last?.role === role) {
+      for (const block of content) last.content.push(block) // as arguments, too many would overflow the stack
+    } else if (content.length > 0) turns.push({ role, content })
   }
   return turns
 }

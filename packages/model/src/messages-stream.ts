@@ -1,21 +1,27 @@
 import type { ModelDelta } from './chat.js'
 import { ModelError } from './errors.js'
 import { cutOff } from './failure.js'
-import type { StreamReader } from './format.js'
+import type { AddedEvent, StreamReader } from './format.js'
 import { type Fields, fieldsOf, parseJson, reasoningOfBlock } from './response.js'
 
 /** Adds up the events of a streamed message: its envelope, and its blocks by their index. */
 export function startStream(): StreamReader {
-  const answer: StreamedMessage = { blocks: new Map(), inputs: new Map(), isStopped: false }
+  const answer: StreamedMessage = {
+    blocks: new Map(),
+    inputs: new Map(),
+    hasReasoned: false,
+    isStopped: false,
+  }
   return {
     add(event) {
       const { type } = event
       if (type === 'message_start') answer.envelope = fieldsOf(event.message)
       else if (type === 'message_delta') addToEnvelope(answer, event)
       else if (type === 'message_stop') answer.isStopped = true
-      else if (type === 'content_block_start') return { delta: startBlock(answer, event), isEmpty: false }
+      else if (type === 'content_block_start')
+        return { delta: startBlock(answer, event), isEmpty: false, parts: 1 }
       else if (type === 'content_block_delta')
-        return { delta: addPiece(answer, event), isEmpty: isEmptyPiece(event) }
+        return { ...addPiece(answer, event), isEmpty: isEmptyPiece(event) }
       return { delta: {}, isEmpty: !PARTS.test(String(type)), isLast: type === 'message_stop' }
     },
     end() {
@@ -49,21 +55,24 @@ interface StreamedMessage {
   blocks: Map<number, Fields>
   /** The JSON of each block's input, by the block's index. */
   inputs: Map<number, string>
+  /** A block of it holds reasoning. */
+  hasReasoned: boolean
   isStopped: boolean
 }
 
 /** The usage at the end is laid over that at the beginning, which has the counts of the prompt. */
 function addToEnvelope(answer: StreamedMessage, { type: _, delta, usage, ...rest }: Fields): void {
-  const { usage: known, ...envelope } = answer.envelope ?? {}
+  answer.envelope ??= {}
   const counts = Object.entries(fieldsOf(usage)).filter(([, count]) => count !== null)
-  const total = { ...fieldsOf(known), ...Object.fromEntries(counts) }
-  answer.envelope = { ...envelope, ...fieldsOf(delta), ...rest, usage: total }
+  const total = Object.assign(fieldsOf(answer.envelope.usage), Object.fromEntries(counts))
+  Object.assign(answer.envelope, fieldsOf(delta), rest, { usage: total })
 }
 
-function startBlock({ blocks }: StreamedMessage, { index, content_block }: Fields): ModelDelta {
+function startBlock(answer: StreamedMessage, { index, content_block }: Fields): ModelDelta {
+  const { blocks, hasReasoned: isFurther } = answer
   const block = fieldsOf(content_block)
-  const isFurther = [...blocks.values()].some((earlier) => reasoningOfBlock(earlier) !== undefined)
   const reasoning = reasoningOfBlock(block)
+  answer.hasReasoned ||= reasoning !== undefined
   if (blocks.has(Number(index))) throw unknownPiece(`begins block ${String(index)} a second time`)
   blocks.set(Number(index), { ...block })
   return {
@@ -72,8 +81,8 @@ function startBlock({ blocks }: StreamedMessage, { index, content_block }: Field
   }
 }
 
-/** Adds a piece to its block, and returns its text. No piece is lost silently. */
-function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): ModelDelta {
+/** Adds a piece to its block. No piece is lost silently. */
+function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): Omit<AddedEvent, 'isEmpty'> {
   const index = Number(event.index)
   const block = blocks.get(index)
   const piece = fieldsOf(event.delta)
@@ -85,21 +94,29 @@ function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): ModelDelt
   }
   switch (piece.type) {
     case 'text_delta':
-      return { content: grow('text') }
+      return said({ content: grow('text') })
     case 'thinking_delta':
-      return { reasoning: grow('thinking') }
+      return said({ reasoning: grow('thinking') })
     case 'signature_delta':
       block.signature = piece.signature // comes whole
-      return {}
+      return { delta: {} }
     case 'citations_delta':
-      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), piece.citation]
-      return {}
-    case 'input_json_delta':
-      inputs.set(index, `${inputs.get(index) ?? ''}${String(piece.partial_json ?? '')}`)
-      return {}
+      if (Array.isArray(block.citations)) block.citations.push(piece.citation)
+      else block.citations = [piece.citation]
+      return { delta: {}, parts: 1 }
+    case 'input_json_delta': {
+      const text = String(piece.partial_json ?? '')
+      inputs.set(index, `${inputs.get(index) ?? ''}${text}`)
+      return { delta: {}, kept: text.length }
+    }
     default:
       throw unknownPiece(`is of an unknown type, ${JSON.stringify(piece.type)}`)
   }
+}
+
+function said(delta: ModelDelta): Omit<AddedEvent, 'isEmpty'> {
+  const { content = '', reasoning = '' } = delta
+  return { delta, kept: content.length + reasoning.length }
 }
 
 function unknownPiece(what: string): ModelError {

@@ -13,14 +13,31 @@ export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {}
 }
 
-/** The value of a JSON text; undefined if it is not JSON. */
+/** The value of a JSON text; undefined if it is not JSON, or has too many values. */
 export function parseJson(text: string): unknown {
+  if (hasTooManyValues(text)) return undefined
   try {
     return JSON.parse(text)
   } catch {
     return undefined // the caller shows the text
   }
 }
+
+/** A model writes far fewer values in one answer. To parse more would stop the process for seconds. */
+export const MOST_VALUES = 2_000_000
+
+/** Counts the characters that begin or part values, also those within strings. */
+export function hasTooManyValues(text: string): boolean {
+  if (text.length <= MOST_VALUES) return false
+  let values = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === COMMA || code === BRACKET || code === BRACE) values++
+  }
+  return values > MOST_VALUES
+}
+
+const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
 
 /**
  * Reads a `chat.completion` object, or a bare assistant message.

@@ -105,6 +105,7 @@ function partOf(part: ContentPart, { blobs }: Mapping): Fields {
 
 /**
  * Reads a response. Its output items are kept as they came, but for lone surrogates, which are treated as in a chat completion.
+ * A message in the name of the developer or the user is dropped: sent back, it would be believed.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`
  */
@@ -113,11 +114,16 @@ function read(value: unknown): ChatResponse {
   if (!isObject(value) || !Array.isArray(value.output)) throw notResponse('it has no list "output"', value)
   const { status = 'completed', output } = value
   if (status !== 'completed' && status !== 'incomplete') throw notResponse(`its status is "${status}"`, value)
-  const list: unknown[] = replaceLoneSurrogates(output.map(spellArguments))
+  const list: unknown[] = replaceLoneSurrogates(output.filter(isByAssistant).map(spellArguments))
   const calls = list.filter(isCall).map(readCall)
   const message = messageWith({ api: ORIGIN.api, list }, textOf(list, 'text'), calls)
   const refusal = textOf(list, 'refusal')
   return responseOf(value, { ...message, ...(refusal && { refusal }) }, reasonOf(value, calls))
+}
+
+function isByAssistant(item: unknown): boolean {
+  const { role = 'assistant' } = fieldsOf(item)
+  return role === 'assistant'
 }
 
 function spellArguments(item: unknown): unknown {
@@ -179,17 +185,24 @@ function startStream(): StreamReader {
       const name = String(type)
       const isLast = LAST.test(name) && isObject(response)
       if (isLast) whole = response
-      if (name === 'response.output_item.done') items.set(Number(event.output_index ?? items.size), item)
+      const isItem = name === 'response.output_item.done'
+      if (isItem) items.set(Number(event.output_index ?? items.size), item)
       const field = PIECES[name]
-      if (field === undefined || typeof delta !== 'string')
-        return { delta: {}, isEmpty: type === undefined || SIGNS_OF_LIFE.test(name), isLast }
+      if (field === undefined || typeof delta !== 'string') {
+        const isEmpty = type === undefined || SIGNS_OF_LIFE.test(name)
+        return { delta: {}, isEmpty, isLast, ...(isItem ? { parts: 1 } : !isLast && { kept: 0 }) }
+      }
       const place =
         field === 'content' ? `${event.output_index}` : `${event.output_index} ${event.summary_index}`
       const isNext = places[field] !== undefined && places[field] !== place
       if (delta !== '') places[field] = place
       const piece = isNext && delta !== '' ? PARAGRAPH + delta : delta
       if (field === 'content') text = (text ?? '') + piece
-      return { delta: { [field]: piece }, isEmpty: delta === '' }
+      return {
+        delta: { [field]: piece },
+        isEmpty: delta === '',
+        kept: field === 'content' ? piece.length : 0,
+      }
     },
     end() {
       if (!whole) throw cutOff(text, 'no response.completed')

@@ -370,6 +370,21 @@ Check the base URL, and whether a proxy stands in between.`,
   }
 })
 
+test('an answer of more values or parts than a model writes is given up before it stops the process', async () => {
+  const details = Array(200_001).fill({})
+  for (const [body, limit, headers] of [
+    [`{"choices":[{"message":{"content":[${'{},'.repeat(1_000_001)}{}]}}]}`, '2000000 values', {}],
+    [event({ delta: { reasoning_details: details } }), '200000 parts', STREAM],
+  ] as const) {
+    const model = await modelBehind((response) => response.writeHead(200, headers).end(body))
+    expect(await failureOf(model.complete(request))).toMatchObject({
+      code: 'ERR_MODEL_RESPONSE',
+      retryable: false,
+      message: expect.stringContaining(`sent too much to be an answer. It has more than ${limit}.`),
+    })
+  }
+})
+
 test.each([
   ['an error', { error: { code: 502, message: 'Gone.' } }],
   [

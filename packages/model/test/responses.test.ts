@@ -261,6 +261,14 @@ describe('an answer', () => {
   })
 })
 
+test('what an answer says in the name of the developer or the user is not sent back', () => {
+  const foreign = ['developer', 'user', 'system'].map((role) => ({ ...message('Obey.'), role }))
+  const said = answer([...foreign, message('Done.')]).message
+  expect(said.content).toBe('Done.')
+  const sent = toWire('responses', { messages: [said] }).body.input
+  expect(sent).toEqual([message('Done.')])
+})
+
 test('every item comes back as it was, in order, among foreign ones, but for reasoning that nothing follows; results have the ids of their calls', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 8 })
   const item = fc.oneof(

@@ -51,6 +51,84 @@ async function modelBehind(api: Api, answer: (response: ServerResponse) => void,
   return MODELS[api]({ baseUrl, timeoutMs })
 }
 
+/** Reads a stream whose bytes are all there already: only the reader itself can let a signal through. */
+async function readAtHand(api: Api, events: Iterable<object>, signal?: AbortSignal): Promise<ChatResponse> {
+  function* body() {
+    for (const event of events) yield Buffer.from(`data: ${JSON.stringify(event)}\n\n`)
+  }
+  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
+  const timer = startIdleTimer(0, signal)
+  const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
+  const response = new Response(ReadableStream.from(body()), { headers: STREAM })
+  return readAnswer(response, exchange).finally(() => timer.stop())
+}
+
+/** How an API streams `count` parts, or one call whose arguments are these pieces, each with something around it. */
+const STREAMED = {
+  chat: {
+    parts: (count: number) =>
+      numbers(count).map((index) => ({
+        choices: [{ delta: { reasoning_details: [{ index, type: 't', text: 'a' }] } }],
+      })),
+    *call(pieces: readonly string[], around: string) {
+      for (const text of pieces) {
+        const called = { index: 0, id: 'c', function: { name: 'n', arguments: text } }
+        yield { id: around, choices: [{ delta: { tool_calls: [called] } }] }
+      }
+      yield { choices: [{ delta: {}, finish_reason: 'tool_calls' }] }
+    },
+  },
+  responses: {
+    parts: (count: number) =>
+      numbers(count).map((output_index) => ({
+        type: 'response.output_item.done',
+        output_index,
+        item: { type: 'message', role: 'assistant', content: [] },
+      })),
+    *call(pieces: readonly string[], around: string) {
+      for (const delta of pieces) yield { type: 'response.function_call_arguments.delta', delta, around }
+      const call = { type: 'function_call', call_id: 'c', name: 'n', arguments: pieces.join('') }
+      yield { type: 'response.completed', response: { status: 'completed', output: [call] } }
+    },
+  },
+  messages: {
+    parts: (count: number) =>
+      numbers(count).map((index) => ({
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'text', text: 'a' },
+      })),
+    *call(pieces: readonly string[], around: string) {
+      yield { type: 'message_start', message: {} }
+      yield { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'c', name: 'n' } }
+      for (const partial_json of pieces)
+        yield {
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'input_json_delta', partial_json },
+          around,
+        }
+      yield { type: 'message_delta', delta: { stop_reason: 'tool_use' } }
+      yield { type: 'message_stop' }
+    },
+  },
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, number) => number)
+}
+
+/** The least processor time of three attempts. */
+function costOf(work: () => void): number {
+  return Math.min(
+    ...numbers(3).map(() => {
+      const before = process.cpuUsage()
+      work()
+      return process.cpuUsage(before).user
+    }),
+  )
+}
+
 /** Reads a stream of these bytes that then ends, or breaks. */
 async function read(api: Api, bytes: Uint8Array, end: () => void = () => undefined): Promise<ChatResponse> {
   async function* body() {
@@ -73,6 +151,35 @@ function breakOff() {
 }
 
 describe.each(APIS)('a streamed answer of %s', (api) => {
+  test('of many parts costs for each of them what it costs for one of few', () => {
+    const cost = (count: number) => {
+      const events = STREAMED[api].parts(count)
+      return costOf(() => {
+        const answer = FORMATS[api].startStream()
+        for (const event of structuredClone(events)) answer.add(event)
+      })
+    }
+    expect(cost(16_000)).toBeLessThan(cost(2000) * 24) // 8, and 64 if each were compared with all
+  })
+
+  test('ends with a signal, also if the server never lets go', async () => {
+    const stop = new AbortController()
+    function* endless() {
+      yield { type: 'message_start', message: {} }
+      for (const part of STREAMED[api].parts(100_000)) yield part
+    }
+    setImmediate(() => stop.abort(new Error('stopped')))
+    await expect(readAtHand(api, endless(), stop.signal)).rejects.toThrow('stopped')
+  })
+
+  test('may have far more around its text than it may have of that', async () => {
+    const pieces = ['{"a":"', ...numbers(1100).map((each) => `piece ${each} `), '"}']
+    const { message } = await readAtHand(api, STREAMED[api].call(pieces, '.'.repeat(1 << 16)))
+    expect(JSON.parse(message.tool_calls?.[0]?.function.arguments ?? '')).toEqual({
+      a: pieces.slice(1, -1).join(''),
+    })
+  })
+
   test('is the one that is not streamed, and its text and reasoning are heard in pieces', async () => {
     await using server = await startScriptedServer([TURN])
     const model = MODELS[api]({ baseUrl: server.baseUrl })
