@@ -8,7 +8,7 @@ import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
-import { changedFiles, changeNotice } from './kept.js'
+import { changeNotice, changesSince } from './kept.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
@@ -114,11 +114,12 @@ async function resume(
   const maxIterations = maxIterationsFor(agent, options)
   const isAnswer = waiting !== undefined && waiting.argv === undefined && message !== undefined
   const reply = decision ?? (isAnswer ? ({ kind: 'answer', text: message } as const) : undefined)
-  const changed = changedFiles(run, agent)
+  const changes = changesSince(run, agent)
+  const changedFiles = changes.map(({ file }) => file)
   const { workDirectory } = run
   const task = metadata.initial_message ?? ''
   const events: NewEvent[] = [
-    engineStart(run, { ...options, workDirectory, task, maxIterations, changed, resumed: true }),
+    engineStart(run, { ...options, workDirectory, task, maxIterations, changedFiles, resumed: true }),
   ]
   // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
@@ -129,8 +130,8 @@ async function resume(
   await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
-  const notices = [changeNotice(changed) ?? []].flat()
-  return driveRun(run, { ...options, maxIterations, reply, notices })
+  const notices = [changeNotice(changes) ?? []].flat()
+  return driveRun(run, { ...options, maxIterations, reply, notices, resumed: true, changedFiles })
 }
 
 const NO_APPROVAL =

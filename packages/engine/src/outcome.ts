@@ -95,7 +95,17 @@ export interface Question {
 }
 
 /** The result of `runAgent` and `continueRun`. `status` says how the run ended and which other fields are set. */
-export type RunResult = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
+export type RunResult = FinishedRun & StartedRun
+
+/** Without how this engine found the run. */
+export type FinishedRun = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
+
+interface StartedRun {
+  /** True unless this engine began the run. */
+  resumed: boolean
+  /** The agent's files that had changed since the run's last start, as `configuration/` names them. */
+  changedFiles: string[]
+}
 
 interface EndedRun {
   runId: string
@@ -104,6 +114,8 @@ interface EndedRun {
   /** Number of the last iteration, counted from the run's start. */
   iterations: number
   usage: RunUsage
+  /** What this engine warned of, as `ENGINE_END` records it. */
+  warnings: string[]
 }
 
 /** Gives each member the keys of the others, as undefined: `result.answer` compiles without a check of `status`. */

@@ -1,5 +1,5 @@
 import { isConfigError } from '@delta/config-loader'
-import { agentChanges } from '@delta/engine/internal'
+import { changeNotice, changesSince } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
 import { emptyRunError, journalPath } from '@delta/journal/internal'
 import {
@@ -121,8 +121,9 @@ async function sayChanges(run: RunSummary, terminal: Terminal): Promise<void> {
   if (!isOwnRun(run.directory, terminal.env)) return // the agent that it names is not believed
   const flags = withAllowed({ importRoot: [] }, run.allowed)
   try {
-    const changes = agentChanges(run, await agentOfRun(run, { flags, terminal, warn: () => undefined }))
-    if (changes !== undefined) say(terminal, changes)
+    const agent = await agentOfRun(run, { flags, terminal, warn: () => undefined })
+    const notice = changeNotice(changesSince(run, agent))
+    if (notice !== undefined) say(terminal, notice)
   } catch (error) {
     if (error instanceof UsageError) return // it is gone
     if (!isConfigError(error)) throw error
