@@ -192,10 +192,42 @@ describe('a run of this user', () => {
     const listed = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
     expect(JSON.parse(listed.at(-1) ?? '').path).toBe(inHome('moved/.delta/one'))
     await rename(inHome('moved'), inHome('ws'))
-    expect((await here(resume('ws', '--run-id', 'one'))).exitCode).toBe(0)
+    expect((await here(resume('ws', '--run-id', 'one', '--agent', 'ws/agent'))).exitCode).toBe(0)
   })
 
-  test('needs --trust-run with another state directory, and is trusted where its runs directory is typed', async () => {
+  test('goes on with the agent that it began with, whatever its journal names when it comes back', async () => {
+    const { home, here, inHome } = await scene()
+    await cp(inHome('ws/agent'), inHome('other'), { recursive: true })
+    await home.write(
+      'other/agent.yaml',
+      (await home.read('other/agent.yaml')).replace('ran.txt', 'pwned.txt'),
+    )
+    const journal = 'ws/.delta/one/journal.jsonl'
+    await home.write(journal, (await home.read(journal)).replaceAll(inHome('ws/agent'), inHome('other')))
+    expect((await here(resume('ws'))).exitCode).toBe(0)
+    const made = ['ws/pwned.txt', 'ws/ran.txt'].map((name) => existsSync(inHome(name)))
+    expect(made).toEqual([false, true])
+    await rm(inHome('ws/agent'), { recursive: true })
+    const gone = await here(resume('ws'))
+    expect(gone.exitCode).toBe(2)
+    expect(gone.stderr).toContain(`The agent of run one was in ${inHome('ws/agent')}, and is not there now.`)
+  })
+
+  test('is known after a move by its inode together with the device, on which alone that is unique', async () => {
+    const { home, here } = await scene()
+    const { dev, ...entry } = JSON.parse(await home.read('state/runs.jsonl'))
+    for (const [device, exitCode] of [
+      [dev + 1, 2],
+      [dev, 0],
+      [undefined, 0], // of an older version
+    ]) {
+      const moved = { ...entry, path: '/elsewhere', dev: device }
+      await home.write('state/runs.jsonl', `${JSON.stringify(moved)}\n`)
+      expect((await here(resume('ws'))).exitCode).toBe(exitCode)
+    }
+  })
+
+  test('needs --trust-run with another state directory, and a copy of it wherever its runs directory is typed', async () => {
     const { here, inHome } = await scene()
     const other = { DELTA_STATE_DIR: '', HOME: inHome('other') }
     await mkdir(other.HOME)
@@ -207,7 +239,16 @@ describe('a run of this user', () => {
     await here([...RUN, '--run-id', 'two', '--runs-dir', 'runs'])
     await cp(inHome('runs'), inHome('copied'), { recursive: true })
     expect((await here(resume('ws'), { DELTA_RUNS_DIR: inHome('copied') })).exitCode).toBe(2)
-    expect((await here(resume('ws', '--runs-dir', 'copied'))).exitCode).toBe(0)
+    const typed = ['--runs-dir', 'copied']
+    const copy = await here(resume('ws', ...typed))
+    expect(copy).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(copy.stderr).toContain(`--runs-dir ${inHome('copied')} --run-id two --trust-run\n`)
+    const repeated = await here([...RUN, ...typed])
+    expect(repeated).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(repeated.stderr).not.toContain('Resuming')
+    expect(repeated.stderr).toMatch(/--trust-run\nTo start another one, add --new\.\n$/)
+    expect(existsSync(inHome('ws/ran.txt'))).toBe(true) // by the run that was trusted
+    expect((await here(resume('ws', ...typed, '--trust-run'))).exitCode).toBe(0)
   })
 
   test('keeps its .delta to itself, whoever made it', async () => {

@@ -96,7 +96,9 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
         begin(directory)
       },
     })
-  const { runId, overrides } = taken.run
+  const { runId, status, overrides } = taken.run
+  const other = isTaskOf(taken.run, message) ? '' : '; response.txt answers its question, so -m is not used'
+  presenter.warn(`Resuming run ${runId} (${status})${other}. --new starts another one.`)
   const same = await asSetBefore(start, taken.run)
   if (overrides.length > 0) presenter.warn(setLine(same))
   try {
@@ -149,8 +151,6 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
       )
     return undefined
   }
-  const other = isTaskOf(run, message) ? '' : '; response.txt answers its question, so -m is not used'
-  presenter.warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
   return run
 }
 
