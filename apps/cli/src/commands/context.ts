@@ -5,7 +5,7 @@ import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
-import { journalPath, latestRunId } from '@delta/journal/internal'
+import { journalPath, latestRunId, refuseLinkedRun } from '@delta/journal/internal'
 import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
 import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
 import { readMessage } from '../engine-options.js'
@@ -101,6 +101,7 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
   const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
   const run = id === undefined ? undefined : await findShownRun(place, id)
+  if (run !== undefined) refuseLinkedRun(run.directory) // generators write into it
   const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
   const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
