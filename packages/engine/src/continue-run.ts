@@ -18,7 +18,7 @@ import {
   guardCallbacks,
   maxIterationsFor,
 } from './options.js'
-import { type RunResult, retryOf } from './outcome.js'
+import { needsNewRun, type RunResult, retryOf } from './outcome.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
@@ -167,11 +167,9 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (status === 'RUNNING') return
   if (status !== 'FAILED') throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`)
   const code = metadata.reason_code ?? undefined
-  if (retryOf(code) === undefined)
-    throw noRetry(
-      summary,
-      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Continue it with a message.`,
-    )
+  if (retryOf(code) !== undefined) return
+  const advice = needsNewRun(code) ? 'Start a new run.' : 'Continue it with a message.'
+  throw noRetry(summary, `it ended with ${code ?? 'no reason_code'} (${metadata.error}). ${advice}`)
 }
 
 /** A retry may use the iterations that the last message has left. */
@@ -182,8 +180,9 @@ function requireIterations(summary: RunSummary, maxIterations: number): void {
   throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
 }
 
-function noRetry({ runId, status, directory: path }: RunSummary, why: string): EngineError {
-  const wayOut = status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue'
+function noRetry({ runId, status, metadata, directory: path }: RunSummary, why: string): EngineError {
+  const hasEnded = status === 'FAILED' || status === 'COMPLETED'
+  const wayOut = needsNewRun(metadata.reason_code ?? undefined) ? 'start' : hasEnded ? 'message' : 'continue'
   return new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, { path, wayOut })
 }
 

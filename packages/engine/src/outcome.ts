@@ -30,7 +30,7 @@ const RETRY = {
   provider_refused: 'once fixed',
   provider_answer: 'at once',
   context_source: 'once fixed',
-  replay_mismatch: 'once fixed',
+  replay_mismatch: 'new run', // the same records give the same difference
   configuration: 'once fixed',
   internal: 'at once',
 } as const
@@ -237,9 +237,14 @@ interface Retry {
  */
 export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
   const how = isFailureCode(code) ? RETRY[code] : 'refused'
-  if (how === 'refused') return undefined
+  if (how === 'refused' || how === 'new run') return undefined
   const onceFixed = how === 'once fixed'
   return code === 'limit_iterations' ? { maxIterations: 2 * maxIterations, onceFixed } : { onceFixed }
+}
+
+/** True for a run that can neither be retried nor go on with a message. */
+export function needsNewRun(code: string | undefined): boolean {
+  return isFailureCode(code) && RETRY[code] === 'new run'
 }
 
 function isFailureCode(code: unknown): code is FailureCode {
