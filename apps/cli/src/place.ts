@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
@@ -198,9 +198,12 @@ function refuseMissing(path: string, by: string): void {
 
 /** The message about a link whose target is missing; undefined for anything else. */
 export function danglingLink(path: string, by: string): string | undefined {
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
-  if (!isLink || existsSync(path)) return undefined
-  return `${by}: it is a link to ${readlinkSync(path)}, which does not exist. Create that directory, or name another one.`
+  if (existsSync(path)) return undefined
+  try {
+    return `${by}: it is a link to ${readlinkSync(path)}, which does not exist. Create that directory, or name another one.`
+  } catch {
+    return undefined // nothing is there, or it cannot be looked at: who uses it says so
+  }
 }
 
 /**

@@ -110,7 +110,9 @@ async function noticesOf(
   const onEvent: ContinueRunOptions['onEvent'] = (event) =>
     event.kind === 'notice' && notices.push(event.message)
   const result = await resume({ message: 'More', onEvent, ...more })
+  expect(result).toMatchObject({ resumed: true, warnings: [] })
   const changed = (await eventsOfType(result, 'ENGINE_START')).map((start) => Object(start).changed_files)
+  expect(result.changedFiles).toEqual(changed.at(-1) ?? [])
   return { notices, changed }
 }
 
@@ -121,7 +123,7 @@ test('continueRun names the files of the agent that have changed or are gone: wi
     ...THREE_ANSWERS,
     files: hooks({ pre_tool_execution: 'true' }),
   })
-  await run()
+  expect(await run()).toMatchObject({ resumed: false, changedFiles: [], warnings: [] })
   await agentFiles.write('system_prompt.md', 'Another prompt.\n')
   await rm(join(agentFiles.path, 'hooks.yaml'))
   const files = ['system_prompt.md', 'hooks.yaml']

@@ -11,7 +11,8 @@ import type { SandboxSettings, Tool } from './tool.js'
  *
  * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
  * be written, and within them the agent's own directory only if it is listed, too. Every `.delta` in the workspace and from it
- * upward, `runsDirectory`, and what the command line remembers for the user are hidden. There is no network unless `network: true`, and no other process is visible.
+ * upward, `runsDirectory`, and what the command line remembers for the user are hidden. There is no network unless
+ * `network: true`, and no other process is visible.
  */
 export function sandboxPrefix(
   { settings }: Tool,

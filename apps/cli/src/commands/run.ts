@@ -126,7 +126,11 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
   const { agent, message, engine } = start
   const { place, flags, terminal, presenter } = engine
   const { env } = terminal
-  if (flags.workDir === undefined) return undefined
+  const startsNew = flags.new || env.DELTA_NEW === '1'
+  // a new run only looks whether the latest one is damaged
+  const looks =
+    flags.workDir !== undefined && flags.runId === undefined && !(startsNew && isWithinRun(terminal))
+  if (!looks) return undefined
   const found = await findResumable({
     ...place,
     agent,
@@ -141,7 +145,6 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
     presenter.warn(
       `Run ${found.run.runId} in this workspace is damaged, and was left as it is: ${describeError(found.run.problem)}`,
     )
-  const startsNew = flags.new || env.DELTA_NEW === '1' || flags.runId !== undefined
   if (found === undefined || found.run.problem !== undefined || startsNew) return undefined
   const { run, differs } = found
   if (differs !== undefined) {
