@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { LoadedAgent } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
+import type { RunAgentOptions } from '@delta/engine'
 import { findAgentHome, parentRun } from '@delta/engine/internal'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
@@ -12,7 +14,7 @@ import { readLine, type Terminal } from './terminal.js'
 import { say } from './text.js'
 import { UsageError } from './usage.js'
 
-interface OwnRun {
+interface OwnRun extends Partial<Said> {
   /** What the file `owner` of its directory holds. */
   token: string
   /** Of its directory, without symbolic links. */
@@ -20,8 +22,18 @@ interface OwnRun {
   inode: number
   /** Of the file system, on which alone the inode is unique. An entry of an older version has none. */
   dev?: number
-  /** Where its agent lies, whatever its journal says. An entry of an older version has none. */
-  agent_home?: string
+}
+
+/**
+ * What a run goes on with, whatever its journal says. Of a run that an older version listed, only the agent may be known, and
+ * only where the run was trusted.
+ */
+interface Said {
+  /** Where the agent lies. */
+  agent_home: string
+  /** What was set in the agent, as `--set` takes it. */
+  set: string[]
+  allowed: RunSummary['allowed']
 }
 
 /**
@@ -43,34 +55,66 @@ export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean 
 /**
  * Prepares to list runs as this user's.
  *
- * @returns Lists a run, or where it is now, under the token in its directory; under a new one if that is another run's.
+ * @returns Lists a run, or where it is now, under the token in its directory; under a new one if it begins now, or if the token
+ *   is another run's.
  * @throws {UsageError} The state directory cannot be written.
  */
-export function listingOwnRuns(env: NodeJS.ProcessEnv): (runDirectory: string, agentHome: string) => void {
+export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   const state = openState(RUNS, env)
-  return (runDirectory, agentHome) => {
+  return (runDirectory, said, { begins = false } = {}) => {
     const { ino: inode, dev } = statSync(runDirectory)
-    const known = listed(runDirectory, env)
+    const known = begins ? undefined : listed(runDirectory, env)
     const entry = {
       ...known,
       token: known?.token ?? newTokenIn(runDirectory),
       path: realpathSync(runDirectory),
       inode,
       dev,
-      ...(keepsAgent(known) ? {} : { agent_home: agentHome }),
+      ...(known === undefined ? said : saidNow(known, said)),
     }
     if (!isDeepStrictEqual(entry, known)) state.add(entry)
   }
 }
 
-/** A tool of the run may have chosen another agent: it counts only where the listed one is gone. */
-function keepsAgent(known: OwnRun | undefined): boolean {
-  return known !== undefined && (known.agent_home === undefined || existsSync(known.agent_home))
+export type ListRun = (runDirectory: string, said: Said, options?: { begins?: boolean }) => void
+
+/**
+ * What was allowed at first stays. A tool of the run may have chosen another agent: it counts only where the listed one is
+ * gone.
+ */
+function saidNow(known: OwnRun, { agent_home, set }: Said): Partial<Said> {
+  const isGone = known.agent_home !== undefined && !existsSync(known.agent_home)
+  return { ...(isGone && { agent_home }), ...(known.set && { set }) }
+}
+
+/** What a run of this agent goes on with. */
+export function saidOf(
+  agent: LoadedAgent,
+  { allowed, sources }: Pick<RunAgentOptions, 'allowed' | 'sources'>,
+): Said {
+  const { importRoots: roots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  return {
+    agent_home: agent.home,
+    set: agent.snapshot.overrides,
+    allowed: {
+      ...(roots.length > 0 && { import_roots: [...roots] }),
+      ...(digest !== undefined && { workspace_env_digest: digest }),
+    },
+  }
 }
 
 /** The directory of the agent of a run: the listed one, or else what its journal says. */
 export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
   return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
+}
+
+/** A run with what was set and allowed as it is listed, whatever its journal says; undefined if it is not this user's. */
+export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): RunSummary | undefined {
+  const known = listed(run.directory, env)
+  if (known?.set === undefined) return known && run
+  const { allowed: _, ...rest } = run
+  return { ...rest, overrides: known.set, ...(known.allowed && { allowed: known.allowed }) }
 }
 
 function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
@@ -110,8 +154,8 @@ function tokenIn(runDirectory: string): string | undefined {
 interface TrustedRun {
   /** Without what was set for it or allowed, if it is another's. */
   run: RunSummary
-  /** To be called with its directory once it goes on: from then on it is listed as this user's, with the agent that it goes on with. */
-  list: (runDirectory: string, agentHome: string) => void
+  /** To be called with its directory once it goes on: from then on it is listed as this user's, with what it goes on with. */
+  list: ListRun
   isNew: boolean
 }
 
@@ -131,15 +175,15 @@ interface Asked {
 export async function trustedRun(run: RunSummary, asked: Asked): Promise<TrustedRun> {
   const { place, terminal } = asked
   const caller = parentRun(terminal.env, place.workDirectory)
-  const isOwn = isOwnRun(run.directory, terminal.env)
-  if (caller !== undefined && !(isOwn && run.metadata.parent_run === caller.runId))
+  const own = ownRun(run, terminal.env)
+  if (caller !== undefined && !(own !== undefined && run.metadata.parent_run === caller.runId))
     throw new UsageError(
       `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
     )
-  if (!isOwn && !(await isTrusted(run, asked))) throw refusal(run, asked)
+  if (own === undefined && !(await isTrusted(run, asked))) throw refusal(run, asked)
   refusePrepared(run, asked)
   const list = listingOwnRuns(terminal.env)
-  if (isOwn) return { run, list, isNew: false }
+  if (own !== undefined) return { run: own, list, isNew: false }
   const { allowed, ...rest } = run
   return { run: { ...rest, overrides: [] }, list, isNew: true }
 }

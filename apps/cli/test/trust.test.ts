@@ -195,7 +195,7 @@ describe('a run of this user', () => {
     expect((await here(resume('ws', '--run-id', 'one', '--agent', 'ws/agent'))).exitCode).toBe(0)
   })
 
-  test('goes on with the agent that it began with, whatever its journal names when it comes back', async () => {
+  test('goes on with the agent, the settings and the permissions that it began with, whatever its journal names when it comes back', async () => {
     const { home, here, inHome } = await scene()
     await cp(inHome('ws/agent'), inHome('other'), { recursive: true })
     await home.write(
@@ -203,10 +203,24 @@ describe('a run of this user', () => {
       (await home.read('other/agent.yaml')).replace('ran.txt', 'pwned.txt'),
     )
     const journal = 'ws/.delta/one/journal.jsonl'
-    await home.write(journal, (await home.read(journal)).replaceAll(inHome('ws/agent'), inHome('other')))
-    expect((await here(resume('ws'))).exitCode).toBe(0)
+    const hostile =
+      '"overrides":["tools.leave.shell=echo > pwned.txt"],"allowed":{"import_roots":["/"]},"resumed":false'
+    await home.write(
+      journal,
+      (await home.read(journal))
+        .replaceAll(inHome('ws/agent'), inHome('other'))
+        .replace('"resumed":false', hostile),
+    )
+    const { exitCode, stderr } = await here(resume('ws', '--set', 'max_iterations=9'))
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('pwned') })
     const made = ['ws/pwned.txt', 'ws/ran.txt'].map((name) => existsSync(inHome(name)))
     expect(made).toEqual([false, true])
+    const listed = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
+    expect(JSON.parse(listed.at(-1) ?? '')).toMatchObject({
+      agent_home: inHome('ws/agent'),
+      set: ['max_iterations=9'],
+      allowed: {},
+    })
     await rm(inHome('ws/agent'), { recursive: true })
     const gone = await here(resume('ws'))
     expect(gone.exitCode).toBe(2)
@@ -262,10 +276,14 @@ describe('a run of this user', () => {
   })
 
   test('may begin again in the directory that an engine left which was killed as it listed the run', async () => {
-    const { here, inHome } = await scene()
+    const { home, here, inHome } = await scene()
     for (const name of ['journal.jsonl', 'metadata.json']) await rm(inHome(`ws/.delta/one/${name}`))
-    expect((await here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
+    await cp(inHome('ws/agent'), inHome('ws/other'), { recursive: true })
+    const again = ['run', '--agent', 'ws/other', '-w', 'ws', '-m', 'Go', '-q', '--run-id', 'one']
+    expect((await here(again)).exitCode).toBe(101)
     expect((await here(resume('ws', '--run-id', 'one'))).exitCode).toBe(0)
+    const entries = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
+    expect(JSON.parse(entries.at(-1) ?? '').agent_home).toBe(inHome('ws/other'))
   })
 })
 

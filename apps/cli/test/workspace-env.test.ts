@@ -137,6 +137,10 @@ test('a run that is taken up again goes on with it, and so does one of an older 
     '"trust_workspace_env":true',
   )
   await writeFile(journal, older)
+  const list = join(at.env.DELTA_STATE_DIR, 'runs.jsonl')
+  const lines = (await readFile(list, 'utf8')).trimEnd().split('\n')
+  const { set: _, allowed: __, ...listed } = JSON.parse(lines.at(-1) ?? '')
+  await writeFile(list, `${JSON.stringify(listed)}\n`)
   await writeFile(file, `# changed\n${await readFile(file, 'utf8')}`)
   expect(await delta(['continue', '-w', 'ws', '-m', 'More', '-q'], at)).toMatchObject({ stdout: 'More.\n' })
 })

@@ -55,7 +55,11 @@ export function refuseLink(directory: string): void {
   )
 }
 
-/** @throws {JournalError} `ERR_RUNS_DIRECTORY`: a link is in the place of a run, or of the `.delta` that holds it. */
+/**
+ * Refuses a link in the place of a run, or of the `.delta` that holds it, before something is written there.
+ *
+ * @throws {JournalError} `ERR_RUNS_DIRECTORY`
+ */
 export function refuseLinkedRun(runDirectory: string): void {
   refuseLink(runDirectory)
   const above = dirname(runDirectory)

@@ -10,7 +10,7 @@ import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@del
 import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
-import { agentHomeOf, isOwnRun } from '../own-runs.js'
+import { agentHomeOf, ownRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
 import { findShownRun, readRecord } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
@@ -102,7 +102,7 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
   const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
   const run = id === undefined ? undefined : await findShownRun(place, id)
   if (run !== undefined) refuseLinkedRun(run.directory) // generators write into it
-  const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
+  const believed = run && ownRun(run, terminal.env)
   const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
     throw new UsageError(

@@ -15,7 +15,7 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { describeError } from '../errors.js'
-import { agentHomeOf, isOwnRun, listingOwnRuns, trustedRun } from '../own-runs.js'
+import { agentHomeOf, isOwnRun, listingOwnRuns, ownRun, saidOf, trustedRun } from '../own-runs.js'
 import { commandToContinue, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
 import { isWithinRun, type Terminal } from '../terminal.js'
@@ -83,36 +83,40 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
   const earlier = await earlierRun(start, except)
   const taken = earlier && (await trustedRun(earlier, { place, flags, terminal, mayStart: true }))
   const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
-  if (taken === undefined)
+  const allowed = allowedBy(flags, terminal)
+  if (taken === undefined) {
+    const options = await engineOptions(agent, setting)
     return runAgent({
-      ...(await engineOptions(agent, setting)),
+      ...options,
       agent,
       ...place,
       message,
       runId: flags.runId,
-      allowed: allowedBy(flags, terminal),
+      allowed,
       onRun: (directory) => {
-        list(directory, agent.home)
+        list(directory, saidOf(agent, { ...options, allowed }), { begins: true })
         begin(directory)
       },
     })
+  }
   const { runId, status, overrides } = taken.run
   const other = isTaskOf(taken.run, message) ? '' : '; response.txt answers its question, so -m is not used'
   presenter.warn(`Resuming run ${runId} (${status})${other}. --new starts another one.`)
   const same = await asSetBefore(start, taken.run)
   if (overrides.length > 0) presenter.warn(setLine(same))
+  const options = await engineOptions(same, setting)
   try {
     return await continueRun({
-      ...(await engineOptions(same, setting)),
+      ...options,
       agent: same,
       ...place,
       run: taken.run,
       trusted: true,
       onRun: (directory) => {
-        taken.list(directory, same.home)
+        taken.list(directory, saidOf(same, { ...options, allowed }))
         begin(directory)
       },
-      ...(taken.isNew ? { allowed: allowedBy(flags, terminal) } : {}),
+      ...(taken.isNew ? { allowed } : {}),
     })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
@@ -159,9 +163,10 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
 
 /** Of a run that this user did not start, nothing is applied, nor compared: it is refused. */
 async function changesOf(run: RunSummary, start: Start): Promise<string | undefined> {
-  if (!isOwnRun(run.directory, start.engine.terminal.env)) return undefined
+  const own = ownRun(run, start.engine.terminal.env)
+  if (own === undefined) return undefined
   try {
-    const changes = changesInWords(changesSince(run, await asSetBefore(start, run)))
+    const changes = changesInWords(changesSince(run, await asSetBefore(start, own)))
     return changes && `this has changed since it was last started: ${changes}`
   } catch (error) {
     if (!isConfigError(error)) throw error
