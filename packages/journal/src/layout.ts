@@ -46,7 +46,7 @@ export function keepPrivate(directory: string, { sync }: { sync: boolean }): voi
 }
 
 /** @throws {JournalError} `ERR_RUNS_DIRECTORY` */
-export function refuseLink(directory: string): void {
+function refuseLink(directory: string): void {
   if (!lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) return
   throw new JournalError(
     'ERR_RUNS_DIRECTORY',
