@@ -103,7 +103,10 @@ export async function agentOfRun(run: RunSummary, { flags, terminal, warn }: Loa
 }
 
 /** What was set for the run. Nothing of its server if another provider is set now: that provider's key would go there. */
-function setBefore({ overrides }: RunSummary, set: readonly string[]): readonly string[] {
+export function setBefore(
+  { overrides }: Pick<RunSummary, 'overrides'>,
+  set: readonly string[],
+): readonly string[] {
   const isOther = set.some((text) => text.startsWith('llm.provider=') && !overrides.includes(text))
   if (!isOther) return overrides
   return overrides.filter((text) => {
@@ -185,16 +188,16 @@ async function isTrusted(
   return true
 }
 
-function promptFor({ file, line, name, shownUrl }: WorkspaceEndpoint): string {
+function promptFor({ of, file, line, name, shownUrl }: WorkspaceEndpoint): string {
   return `${file}${line === undefined ? '' : `:${line}`}: ${name} names the model's endpoint ${shownUrl}
-The key and the whole conversation go there. Anyone who can write to the workspace can set it.
+The key and the whole conversation go there. Anyone who can write to the ${of} can set it.
 Use it? A yes is remembered for this file with this content.`
 }
 
-/** The `.env` files of workspaces whose base URL a person said yes to. */
+/** The `.env` files of workspaces and projects whose base URL a person said yes to. */
 const ENVIRONMENTS: StateFile<{ path: string; digest: string }> = {
   name: 'environments.jsonl',
-  holds: 'which .env files of workspaces you trust',
+  holds: 'which .env files of workspaces and projects you trust',
   fields: { path: 'string', digest: 'string' },
   subject: 'path',
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { makeDirectories, namesIn, syncName } from '@delta/durable'
-import { namedDirectory } from './place.js'
+import { danglingLink, namedDirectory } from './place.js'
 import { readLine, type Terminal } from './terminal.js'
 import { explainSystemError, UsageError } from './usage.js'
 
@@ -73,6 +73,8 @@ export function removeCreatedDirectories({ created }: Workspace): void {
 
 function makeNamed(workDir: string, terminal: Terminal): Workspace {
   const directory = namedDirectory(workDir, terminal)
+  const dangling = danglingLink(directory, `-w ${workDir}`)
+  if (dangling !== undefined) throw new UsageError(dangling)
   try {
     return { directory, created: makeDirectories(directory) }
   } catch (cause) {

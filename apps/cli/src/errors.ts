@@ -6,7 +6,7 @@ import { quoteForPerson } from '@delta/executor/internal'
 import type { JournalError } from '@delta/journal'
 import { journalPath } from '@delta/journal/internal'
 import { readRun } from '@delta/journal/runs'
-import { nextCommandOf } from './next-command.js'
+import { newRun, nextCommandOf } from './next-command.js'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
@@ -91,7 +91,7 @@ export function waysOut(error: unknown, typed: readonly string[] = []): string[]
     case 'list':
       return [`To see which runs there are: ${commandAt(place, 'list-runs')}`]
     case 'start':
-      return [`To start a new one: ${commandAt(place, 'run')} --agent <agent> -m <task>`]
+      return [newRun(place)]
     case undefined:
       return []
     default:

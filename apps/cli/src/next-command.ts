@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
-import { retryOf } from '@delta/engine/internal'
+import { needsNewRun, retryOf } from '@delta/engine/internal'
+import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
-import { commandAt, commandToContinue, placeOfRun } from './place.js'
+import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { EXIT } from './terminal.js'
 import { claimOf, counted, printable } from './text.js'
 
@@ -24,11 +26,11 @@ function nextCommand(run: Stopped): string[] {
   const resume = commandToContinue(place, run.runId)
   switch (run.status) {
     case 'WAITING_FOR_INPUT':
-      return run.question === undefined ? [] : waysToAnswer(run.question, resume)
+      return run.question === undefined ? [] : waysToAnswer(run.question, resume, run.runDirectory)
     case 'INTERRUPTED':
       return [`Go on with: ${resume}`]
     case 'FAILED':
-      return [wayToRetry(run, resume)]
+      return [needsNewRun(run.reasonCode) ? newRun(place) : wayToRetry(run, resume)]
     case 'RUNNING':
       return [`It is running. Watch it with: ${commandAt(place, 'show', run.runId, '--follow')}`]
     default:
@@ -37,14 +39,19 @@ function nextCommand(run: Stopped): string[] {
 }
 
 /** A command is allowed or refused by its id. A secret is better typed unseen: a command line stays in the shell's history. */
-function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, resume: string) {
+function waysToAnswer(
+  { requestId, command, inputType, sensitive }: AskedFor,
+  resume: string,
+  runDirectory: string,
+): string[] {
   if (command !== undefined)
     return [
       `Allow it with: ${resume} --approve ${requestId}`,
       'To refuse it, use --deny instead of --approve.',
     ]
   const isConfirmation = inputType === 'confirmation'
-  const file = 'or write it to interaction/response.txt in the run directory and continue without a message.'
+  const response = quoteForPerson([join(runDirectory, 'interaction/response.txt')])
+  const file = `or write it to ${response} and continue without a message.`
   if (sensitive)
     return [
       `Answer unseen with: ${resume} -i${isConfirmation ? '   (yes or no)' : ''}`,
@@ -54,6 +61,11 @@ function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, re
     `Answer with: ${resume} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
     `Or use -i to answer here, ${file}`,
   ]
+}
+
+/** Also for an error after which only a new run helps. */
+export function newRun(place: Place): string {
+  return `To start a new one: ${commandAt(place, 'run')} --agent <agent> -m <task>`
 }
 
 /** With `--retry` or, where that is refused, with a message. */
@@ -111,7 +123,9 @@ function whyItEnded(result: RunResult): string[] {
       const isLimit = result.reasonCode === 'limit_iterations'
       const place = placeOfRun(result.runDirectory)
       const show = commandAt(place, 'show', result.runId, '--step', String(result.iterations))
-      const explained = isLimit ? ` (no answer after ${counted(result.iterations, 'iteration')})` : ''
+      const explained = isLimit
+        ? ` (no answer after ${counted(result.iterations, 'iteration')}; max_iterations is ${result.maxIterations})`
+        : ''
       return [
         `Error: the run failed: ${printable(result.reason)}${explained}`,
         ...(result.partialAnswer === undefined ? [] : [`See what there is of it: ${show}`]),

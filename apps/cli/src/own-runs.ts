@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { LoadedAgent } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
+import type { RunAgentOptions } from '@delta/engine'
 import { findAgentHome, parentRun } from '@delta/engine/internal'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
@@ -11,14 +14,26 @@ import { readLine, type Terminal } from './terminal.js'
 import { say } from './text.js'
 import { UsageError } from './usage.js'
 
-interface OwnRun {
+interface OwnRun extends Partial<Said> {
   /** What the file `owner` of its directory holds. */
   token: string
   /** Of its directory, without symbolic links. */
   path: string
   inode: number
-  /** Of a run that was somebody else's: where the agent lies that it goes on with, whatever its journal says. */
-  agent_home?: string
+  /** Of the file system, on which alone the inode is unique. An entry of an older version has none. */
+  dev?: number
+}
+
+/**
+ * What a run goes on with, whatever its journal says. Of a run that an older version listed, only the agent may be known, and
+ * only where the run was trusted.
+ */
+interface Said {
+  /** Where the agent lies. */
+  agent_home: string
+  /** What was set in the agent, as `--set` takes it. */
+  set: string[]
+  allowed: RunSummary['allowed']
 }
 
 /**
@@ -40,33 +55,76 @@ export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean 
 /**
  * Prepares to list runs as this user's.
  *
- * @returns Lists a run, or where it is now, under the token in its directory; under a new one if that is another run's.
+ * @returns Lists a run, or where it is now, under the token in its directory; under a new one if it begins now, or if the token
+ *   is another run's.
  * @throws {UsageError} The state directory cannot be written.
  */
-export function listingOwnRuns(
-  env: NodeJS.ProcessEnv,
-): (runDirectory: string, trusted?: { agentHome: string }) => void {
+export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   const state = openState(RUNS, env)
-  return (runDirectory, trusted) => {
-    const here = { path: realpathSync(runDirectory), inode: statSync(runDirectory).ino }
-    const known = listed(runDirectory, env)
-    if (known?.path === here.path && known.inode === here.inode) return
-    const token = known?.token ?? newTokenIn(runDirectory)
-    state.add({ ...known, token, ...here, ...(trusted && { agent_home: trusted.agentHome }) })
+  return (runDirectory, said, { begins = false } = {}) => {
+    const { ino: inode, dev } = statSync(runDirectory)
+    const known = begins ? undefined : listed(runDirectory, env)
+    const entry = {
+      ...known,
+      token: known?.token ?? newTokenIn(runDirectory),
+      path: realpathSync(runDirectory),
+      inode,
+      dev,
+      ...(known === undefined ? said : saidNow(known, said)),
+    }
+    if (!isDeepStrictEqual(entry, known)) state.add(entry)
   }
 }
 
-/** The directory of the agent of a run: what was trusted or, of a run that this user started, what its journal says. */
+export type ListRun = (runDirectory: string, said: Said, options?: { begins?: boolean }) => void
+
+/**
+ * What was allowed at first stays. A tool of the run may have chosen another agent: it counts only where the listed one is
+ * gone.
+ */
+function saidNow(known: OwnRun, { agent_home, set }: Said): Partial<Said> {
+  const isGone = known.agent_home !== undefined && !existsSync(known.agent_home)
+  return { ...(isGone && { agent_home }), ...(known.set && { set }) }
+}
+
+/** What a run of this agent goes on with. */
+export function saidOf(
+  agent: LoadedAgent,
+  { allowed, sources }: Pick<RunAgentOptions, 'allowed' | 'sources'>,
+): Said {
+  const { importRoots: roots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  return {
+    agent_home: agent.home,
+    set: agent.snapshot.overrides,
+    allowed: {
+      ...(roots.length > 0 && { import_roots: [...roots] }),
+      ...(digest !== undefined && { workspace_env_digest: digest }),
+    },
+  }
+}
+
+/** The directory of the agent of a run: the listed one, or else what its journal says. */
 export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
   return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
+}
+
+/** A run with what was set and allowed as it is listed, whatever its journal says; undefined if it is not this user's. */
+export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): RunSummary | undefined {
+  const known = listed(run.directory, env)
+  if (known?.set === undefined) return known && run
+  const { allowed: _, ...rest } = run
+  return { ...rest, overrides: known.set, ...(known.allowed && { allowed: known.allowed }) }
 }
 
 function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
   const token = tokenIn(runDirectory)
   if (token === undefined || isBehindLink(runDirectory)) return undefined
   const known = readState(RUNS, env).entries.find((each) => each.token === token)
-  const isSame = known?.path === realpathSync(runDirectory) || known?.inode === statSync(runDirectory).ino
-  return isSame ? known : undefined
+  if (known === undefined || known.path === realpathSync(runDirectory)) return known
+  const { ino, dev } = statSync(runDirectory)
+  const isMoved = known.inode === ino && (known.dev ?? dev) === dev
+  return isMoved ? known : undefined
 }
 
 /** Such a link may have come with the workspace, and lead to a run of another one. */
@@ -96,42 +154,38 @@ function tokenIn(runDirectory: string): string | undefined {
 interface TrustedRun {
   /** Without what was set for it or allowed, if it is another's. */
   run: RunSummary
-  /** To be called with its directory once it goes on: from then on it is listed as this user's, with the agent that it goes on with. */
-  list: (runDirectory: string, agentHome: string) => void
+  /** To be called with its directory once it goes on: from then on it is listed as this user's, with what it goes on with. */
+  list: ListRun
   isNew: boolean
 }
 
 interface Asked {
   place: Place
-  flags: { runsDir?: string; trustRun?: boolean; agent?: string }
+  flags: { trustRun?: boolean; agent?: string }
   terminal: Terminal
+  /** True for `delta run`, which can start another run instead. */
+  mayStart?: boolean
 }
 
 /**
- * Lets a run go on that this user started, or keeps where they typed, or says to trust; a tool's process only one that its
- * caller started.
+ * Lets a run go on that this user started, or says to trust; a tool's process only one that its caller started.
  *
  * @throws {UsageError} Any other run; or the state directory cannot be written.
  */
 export async function trustedRun(run: RunSummary, asked: Asked): Promise<TrustedRun> {
-  const { place, flags, terminal } = asked
+  const { place, terminal } = asked
   const caller = parentRun(terminal.env, place.workDirectory)
-  const isOwn = isOwnRun(run.directory, terminal.env)
-  if (caller !== undefined && !(isOwn && run.metadata.parent_run === caller.runId))
+  const own = ownRun(run, terminal.env)
+  if (caller !== undefined && !(own !== undefined && run.metadata.parent_run === caller.runId))
     throw new UsageError(
       `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
     )
-  const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
-  if (!isOwn && !isTyped && !(await isTrusted(run, asked))) throw refusal(run, asked)
+  if (own === undefined && !(await isTrusted(run, asked))) throw refusal(run, asked)
   refusePrepared(run, asked)
   const list = listingOwnRuns(terminal.env)
-  if (isOwn || isTyped) return { run, list: (runDirectory) => list(runDirectory), isNew: false }
+  if (own !== undefined) return { run: own, list, isNew: false }
   const { allowed, ...rest } = run
-  return {
-    run: { ...rest, overrides: [] },
-    list: (runDirectory, agentHome) => list(runDirectory, { agentHome }),
-    isNew: true,
-  }
+  return { run: { ...rest, overrides: [] }, list, isNew: true }
 }
 
 /** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */
@@ -169,12 +223,12 @@ What was set or allowed for it before (--set, --import-root, --trust-workspace-e
 When it continues, Delta remembers it there as yours and does not ask again.`
 }
 
-function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {
+function refusal(run: RunSummary, { place, terminal, mayStart }: Asked): UsageError {
   const show = commandAt(place, 'show', run.runId)
   const trust = `${commandToContinue(place, run.runId)} --trust-run`
   return new UsageError(
     `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a program, or with another state directory. Nothing was run.
 To look at it: ${show}
-To go on with it, with the commands of the agent that it names: ${trust}`,
+To go on with it, with the commands of the agent that it names: ${trust}${mayStart ? '\nTo start another one, add --new.' : ''}`,
   )
 }

@@ -1,9 +1,15 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
 import { checkRunsDirectory, workDirectoryOf } from '@delta/journal/internal'
-import { absoluteVariable, openState, readState, type StateFile } from './state-directory.js'
+import {
+  absoluteVariable,
+  checkStateDirectory,
+  openState,
+  readState,
+  type StateFile,
+} from './state-directory.js'
 import type { Terminal } from './terminal.js'
 import { say } from './text.js'
 import { explainSystemError, UsageError } from './usage.js'
@@ -57,9 +63,10 @@ export interface RunsFlags {
  * The place of a command that runs something in the workspace. Where the runs are kept is said by `--runs-dir`, by
  * `DELTA_RUNS_DIR`, or by what was remembered of the workspace.
  *
- * @throws {UsageError} The runs cannot be kept there.
+ * @throws {UsageError} The runs cannot be kept there, or the state directory lies in the workspace.
  */
 export function placeToWork(workDirectory: string, flags: RunsFlags, terminal: Terminal): Place {
+  checkStateDirectory(workDirectory, terminal.env)
   const named = namedRunsDirectory(workDirectory, flags, terminal)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   try {
@@ -169,7 +176,9 @@ function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
 /** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
 export function typedWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
   const directory = namedDirectory(workDir, terminal)
-  isDirectory(directory, `-w ${workDir}`)
+  const by = `-w ${workDir}`
+  const dangling = isDirectory(directory, by) ? undefined : danglingLink(directory, by)
+  if (dangling !== undefined) throw new UsageError(dangling)
   return directory
 }
 
@@ -182,7 +191,19 @@ export function existingWorkDirectory({ workDir }: { workDir: string }, terminal
 
 function refuseMissing(path: string, by: string): void {
   if (!isDirectory(path, by))
-    throw new UsageError(`${by}: there is no such directory. Create it, or name another one.`)
+    throw new UsageError(
+      danglingLink(path, by) ?? `${by}: there is no such directory. Create it, or name another one.`,
+    )
+}
+
+/** The message about a link whose target is missing; undefined for anything else. */
+export function danglingLink(path: string, by: string): string | undefined {
+  if (existsSync(path)) return undefined
+  try {
+    return `${by}: it is a link to ${readlinkSync(path)}, which does not exist. Create that directory, or name another one.`
+  } catch {
+    return undefined // nothing is there, or it cannot be looked at: who uses it says so
+  }
 }
 
 /**

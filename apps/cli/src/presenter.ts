@@ -172,6 +172,9 @@ function resultObject(result: RunResult): object {
     question: result.question ? questionObject(result.question) : null,
     iterations: result.iterations,
     usage: result.usage,
+    resumed: result.resumed,
+    changed_files: result.changedFiles,
+    warnings: result.warnings,
   }
 }
 

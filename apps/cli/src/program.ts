@@ -299,7 +299,10 @@ const runsDirectory = () =>
 const importRoot = () =>
   repeatable('--import-root <directory>', 'let the agent import files from here, too; may be repeated')
 const trustWorkspaceEnv = () =>
-  new Option('--trust-workspace-env', "use the base URL in the workspace's .env, though others can write it")
+  new Option(
+    '--trust-workspace-env',
+    'use the base URL in the .env of the workspace or the project, though others can write it',
+  )
 
 const choices = (flags: string, about: string, values: readonly string[]) =>
   new Option(flags, about).choices(values)

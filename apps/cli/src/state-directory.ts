@@ -6,11 +6,12 @@ import {
   openSync,
   readFileSync,
   readSync,
+  realpathSync,
   statSync,
   writeSync,
 } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { makeDirectories, replaceFile } from '@delta/durable'
 import { explainSystemError, UsageError } from './usage.js'
 
@@ -173,6 +174,31 @@ function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }
   if (own) return absoluteVariable('DELTA_STATE_DIR', own)
   if (shared && isAbsolute(shared)) return join(shared, 'delta') // the XDG specification: ignore a relative one
   return join(homeIn(env), '.local/state/delta')
+}
+
+/**
+ * Refuses a state directory in the workspace, where the agent's tools could write. Only the usual one is accepted there, where
+ * the workspace holds the home directory.
+ *
+ * @throws {UsageError} It lies there.
+ */
+export function checkStateDirectory(workDirectory: string, env: NodeJS.ProcessEnv): void {
+  const directory = stateDirectory(env)
+  const isUsual = directory === stateDirectory({ ...env, DELTA_STATE_DIR: undefined })
+  if (!isWithin(directory, workDirectory) || (isUsual && isWithin(homeIn(env), workDirectory))) return
+  throw new UsageError(
+    `${directory}: The state directory lies in the workspace, ${workDirectory}, where tools could write it.\nSet DELTA_STATE_DIR to a directory outside the workspace.`,
+  )
+}
+
+/** Compares absolute paths, without symbolic links as far as they exist. */
+function isWithin(path: string, directory: string): boolean {
+  const way = relative(realPath(directory), realPath(path))
+  return way !== '..' && !way.startsWith(`..${sep}`)
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
 }
 
 /** A relative one would be another directory in each workspace. */

@@ -58,9 +58,12 @@ test('a damaged line stops continue and no other agent; verify names it, and the
     problem,
   ])
     expect(text.trimEnd().split('\n').at(-1)).toContain(`: ${command}`)
-  const other = await delta([...run, '-m', 'Else'])
-  expect(other).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(other.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
+  for (const more of [['--new'], []]) {
+    await writeFile(join(directory, '.delta/LATEST'), 'one\n')
+    const other = await delta([...run, '-m', 'Else', ...more])
+    expect(other).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    expect(other.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
+  }
   expect(await readFile(path, 'utf8')).toBe(damaged)
 
   const shell = ['sh', '-c', command.replace('delta', () => '"$0" "$1"'), process.execPath, DELTA]

@@ -272,7 +272,9 @@ test('delta config shows what --set and --model would use: another provider leav
     base_url: 'https://gateway.example/v1',
     api_key_env: 'GATEWAY_KEY',
   }
-  const { at, agent } = await scene({ agent: { llm } }, { env: { GATEWAY_KEY: 'g', ANTHROPIC_API_KEY: 'a' } })
+  const files = { '.env': 'DELTA_API_KEY=g\nDELTA_BASE_URL=https://gateway.example/v1\n' }
+  const env = { GATEWAY_KEY: 'g', ANTHROPIC_API_KEY: 'a' }
+  const { at, agent } = await scene({ agent: { llm }, files }, { env })
   const other = ['--set', 'llm.provider=anthropic', '--model', 'claude-x', '--set', 'llm.max_tokens=9']
   const shown = await at('config', '--agent', agent.path, '--json', ...other)
   expect(JSON.parse(shown.stdout)).toMatchObject({

@@ -135,12 +135,17 @@ test('a script that has run out, and a run that differs from its recording, say 
     /script\.yaml: The script has 1 turn, .*\nOnce that is fixed, retry with: delta continue .* --retry$/m,
   )
   const script = `${recorded.workspace.path}/.delta/recording`
-  const { run } = await scene({ agent: { llm: { provider: 'replay', script } } })
+  const { run, at } = await scene({ agent: { llm: { provider: 'replay', script } } })
   expect((await run()).stdout).toBe('Said.\n')
   const differs = await run('-m', 'Else')
   expect(differs.exitCode).toBe(1)
   expect(differs.stderr).toMatch(
-    /or record the run again\.\nOnce that is fixed, retry with: delta .* --retry\n$/,
+    /or record the run again\.\nTo start a new one: delta run -w \S+ --agent <agent> -m <task>\n$/,
+  )
+  const retried = await at('continue', '--retry')
+  expect(retried.exitCode).toBe(2)
+  expect(retried.stderr).toMatch(
+    /ended with replay_mismatch .* Start a new run\.\nTo start a new one: delta run /s,
   )
 })
 

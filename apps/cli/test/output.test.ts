@@ -84,16 +84,27 @@ test.skipIf(!hasTerminal)('no format sends a control sequence of the model to a 
 })
 
 test('exit code 0 means COMPLETED: --format json says what it would have said of an answer', async () => {
-  for (const [turns, exitCode, said] of [
+  for (const [turns, exitCode, said, told = ''] of [
     [[{ content: 'Two\n\n' }], 0, { status: 'COMPLETED', reason_code: 'answered', answer: 'Two\n\n' }],
-    [[calls('ask_human', { prompt: 'Which?' })], 101, { status: 'WAITING_FOR_INPUT', answer: null }],
-    [[calls('none')], 1, { status: 'FAILED', reason: 'MAX_ITERATIONS', reason_code: 'limit_iterations' }],
+    [
+      [calls('ask_human', { prompt: 'Which?' })],
+      101,
+      { status: 'WAITING_FOR_INPUT', answer: null },
+      '/.delta/one/interaction/response.txt and continue without a message.',
+    ],
+    [
+      [calls('none')],
+      1,
+      { status: 'FAILED', reason: 'MAX_ITERATIONS', reason_code: 'limit_iterations' },
+      'MAX_ITERATIONS (no answer after 1 iteration; max_iterations is 1)',
+    ],
     [[{ content: '' }], 1, { status: 'FAILED', reason_code: 'empty_answer' }],
   ] as const) {
     const { run } = await scene({ turns: [...turns] })
-    const result = await run('-q', '--format', 'json', '--max-iterations', '1')
+    const result = await run('-q', '--format', 'json', '--max-iterations', '1', '--run-id', 'one')
     expect(result.exitCode).toBe(exitCode)
-    expect(JSON.parse(result.stdout)).toMatchObject(said)
+    expect(JSON.parse(result.stdout)).toMatchObject({ ...said, resumed: false, warnings: [] })
+    expect(result.stderr).toContain(told)
   }
 })
 

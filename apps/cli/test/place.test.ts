@@ -259,6 +259,25 @@ describe('the state directory', () => {
     }
   })
 
+  test('is refused in the workspace, where tools could write it, unless the workspace holds the home directory', async () => {
+    const at = await scene()
+    const refused = (directory: string) => ({
+      exitCode: 2,
+      stdout: '',
+      stderr: `Error: ${directory}: The state directory lies in the workspace, ${at.workspace}, where tools could write it.\nSet DELTA_STATE_DIR to a directory outside the workspace.\n`,
+    })
+    const inside = join(at.workspace, 'state')
+    expect(await at.run([], { DELTA_STATE_DIR: inside })).toMatchObject(refused(inside))
+    expect(await at.at(['continue', '-w', 'ws', '-m', 'More'], { DELTA_STATE_DIR: inside })).toMatchObject(
+      refused(inside),
+    )
+    const xdg = { DELTA_STATE_DIR: '', XDG_STATE_HOME: inside }
+    expect(await at.run([], xdg)).toMatchObject(refused(join(inside, 'delta')))
+    expect(existsSync(inside)).toBe(false)
+    await mkdir(join(at.workspace, 'person'))
+    expect((await at.run([], { DELTA_STATE_DIR: '', HOME: join(at.workspace, 'person') })).exitCode).toBe(0)
+  })
+
   test('skips a line that is not an entry with one warning, survives a cut one, and every hundredth drops what is gone', async () => {
     const at = await scene()
     await at.run(['--runs-dir', 'runs', '--run-id', 'one'])

@@ -24,8 +24,9 @@ test('the same command resumes a killed run and says so; another task, agent or 
   const other = await temporaryAgent({ onCleanup: onTestFinished })
   const elsewhere = words('run').filter((word) => word !== '-w' && word !== workspace.path)
   const starts = (args: string[], env = {}) => delta(args, { env: { ...KEY, ...env } })
+  const another = () => run('-m', 'Something else')
   for (const start of [
-    () => run('-m', 'Something else'),
+    another,
     () => run('--new'),
     () => run('--run-id', 'second'),
     () => starts(words('run'), { DELTA_NEW: '1' }),
@@ -36,6 +37,11 @@ test('the same command resumes a killed run and says so; another task, agent or 
     const { exitCode, stderr } = await start()
     expect(exitCode).toBe(0)
     expect(stderr).not.toContain('Resuming')
+    if (start === another)
+      expect(stderr).toContain(
+        `Run first (INTERRUPTED) is not resumed, because the message differs. Go on with it: delta continue -w ${workspace.path} --run-id first\n`,
+      )
+    else expect(stderr).not.toContain('first')
   }
   expect(agent.has('workspaces/W001/.delta/LATEST')).toBe(true)
 
@@ -47,6 +53,34 @@ test('the same command resumes a killed run and says so; another task, agent or 
   expect((await run()).stderr).not.toContain('Resuming') // it is completed
   const runs = JSON.parse((await at('list-runs', '--json')).stdout)
   expect(runs.map(({ status }: { status: string }) => status)).toEqual(Array(7).fill('COMPLETED'))
+})
+
+test('a changed agent begins a new run; a line names the interrupted one, what has changed, and how to go on with it', async () => {
+  const { run, at, agent, workspace, isLatest } = await killed('--set', 'llm.stream=false')
+  const advice = `Go on with it: delta continue -w ${workspace.path} --run-id first\n`
+  const notResumed = (changed: string) =>
+    `Run first (INTERRUPTED) is not resumed, because this has changed since it was last started: ${changed}. ${advice}`
+  await agent.write('system_prompt.md', 'Another.\n')
+  const edited = await run('--set', 'max_iterations=4', '--format', 'json')
+  expect(edited.stderr).toContain(notResumed('system_prompt.md; agent.yaml: max_iterations'))
+  const begun = JSON.parse(edited.stdout)
+  expect(begun).toMatchObject({ status: 'COMPLETED', resumed: false, changed_files: [], warnings: [] })
+  expect(begun.run_id).not.toBe('first')
+
+  await isLatest()
+  const { tools: _, ...rest } = JSON.parse(await agent.read('agent.yaml'))
+  const withoutTools = JSON.stringify(rest)
+  await agent.write('agent.yaml', withoutTools)
+  await run()
+  const onward = await at('continue', '--run-id', 'first', '--format', 'json')
+  expect(onward.stderr).toContain(
+    'Changed since this run was last started: system_prompt.md; agent.yaml: tools\n',
+  )
+  expect(JSON.parse(onward.stdout)).toMatchObject({
+    run_id: 'first',
+    resumed: true,
+    changed_files: ['system_prompt.md', 'agent.yaml'],
+  })
 })
 
 test('a killed run is not resumed for another agent where its own is gone', async () => {

@@ -59,8 +59,34 @@ test('--trust-workspace-env uses it, and a line on stderr names the endpoint and
   const env = { ...at.env, DELTA_BASE_URL: server.baseUrl }
   expect(await delta(run(agent, '--new'), { ...at, env })).toMatchObject({
     exitCode: 0,
-    stderr: `${file}:1:1: The model's key is from this file.\n`,
+    stderr: `${file}:1:1: The model's key is from this file, in place of DELTA_API_KEY of the environment.\n`,
   })
+})
+
+test("an endpoint in the project's .env is refused wherever the workspace lies; with the flag the run keeps it, and a key needs none", async () => {
+  const { server, agent, home, file, at } = await clone([{ content: 'Done.' }, { content: 'More.' }])
+  const hi = 'ws/agents/hi'
+  for (const name of ['agent.yaml', 'context.yaml', 'system_prompt.md'])
+    await home.write(`${hi}/${name}`, await agent.read(name))
+  const inside = ['run', '--agent', hi, '-m', 'Go', '-q']
+  for (const where of [['-w', 'ws/src'], ['-w', 'elsewhere'], ['-y']]) {
+    const refused = await delta([...inside, ...where], at)
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toBe(refusalOf(server, `${file}:1:1`).replace('the workspace', 'the project'))
+  }
+  expect(server.requests()).toHaveLength(0)
+  const trusted = await delta([...inside, '-w', 'ws/src', '--trust-workspace-env'], at)
+  expect(trusted).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const onward = await delta(['continue', '-w', 'ws/src', '-m', 'More', '-q'], at)
+  expect(onward).toMatchObject({ exitCode: 0, stdout: 'More.\n' })
+
+  await writeFile(file, 'OPENAI_API_KEY=test-key-of-project\n')
+  const env = { ...at.env, DELTA_BASE_URL: server.baseUrl }
+  expect(await delta([...inside, '-w', 'ws/src', '--new'], { ...at, env })).toMatchObject({
+    exitCode: 0,
+    stderr: `${file}:1:1: The model's key is from this file, in place of DELTA_API_KEY of the environment.\n`,
+  })
+  expect(server.requests().at(-1)?.headers.authorization).toBe('Bearer test-key-of-project')
 })
 
 test('no piped line is a yes, nor is one typed at a terminal that does not show the question', async () => {
@@ -111,6 +137,10 @@ test('a run that is taken up again goes on with it, and so does one of an older 
     '"trust_workspace_env":true',
   )
   await writeFile(journal, older)
+  const list = join(at.env.DELTA_STATE_DIR, 'runs.jsonl')
+  const lines = (await readFile(list, 'utf8')).trimEnd().split('\n')
+  const { set: _, allowed: __, ...listed } = JSON.parse(lines.at(-1) ?? '')
+  await writeFile(list, `${JSON.stringify(listed)}\n`)
   await writeFile(file, `# changed\n${await readFile(file, 'utf8')}`)
   expect(await delta(['continue', '-w', 'ws', '-m', 'More', '-q'], at)).toMatchObject({ stdout: 'More.\n' })
 })

@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir } from 'node:fs/promises'
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -82,6 +82,21 @@ test('a "~" that no shell replaced names no workspace, and nothing is made', asy
   expect(refused.stderr).toMatch(/^Error: -w ~\/foo: the shell did not expand the "~"/)
   expect(await readdir(directory.path)).toEqual([])
   expect((await named('./~/foo')).exitCode).toBe(0)
+})
+
+test('a link as workspace that leads nowhere is called that, and nothing is made', async () => {
+  const { words, workspace } = await scene()
+  await symlink('gone', join(workspace.path, 'link'))
+  for (const command of ['run', 'continue', 'list-runs']) {
+    const refused = await delta(words(command, '-w', 'link'), { cwd: workspace.path })
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr:
+        'Error: -w link: it is a link to gone, which does not exist. Create that directory, or name another one.\n',
+    })
+  }
+  expect(await readdir(workspace.path)).toEqual(['link'])
 })
 
 test('a directory in .delta is not a workspace: the message names the one that it belongs to', async () => {

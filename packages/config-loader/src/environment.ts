@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { CREDENTIAL_NAMES, isKeyOfOther, keyNames, nearestNames } from '@delta/executor/internal'
@@ -25,7 +25,7 @@ export interface EnvironmentOptions {
   /** The real environment, usually `process.env`. */
   env: NodeJS.ProcessEnv
   /** The agent's `llm`: each provider has its own names. Default: those of `openai`. */
-  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv' | 'otherKeyEnv'> | undefined
+  llm?: Pick<LlmSettings, 'provider' | 'apiKeyEnv' | 'otherKeyEnv' | 'isOtherProvider'> | undefined
   /** `llm.base_url` of the agent. Counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**
@@ -34,8 +34,8 @@ export interface EnvironmentOptions {
    */
   overrides?: readonly string[] | undefined
   /**
-   * Whether a base URL in the workspace's `.env` is used: true, or a function that is asked if there is one. Default: such a
-   * URL is refused.
+   * Whether a base URL in the `.env` of the workspace or the project is used: true, or a function that is asked if there is
+   * one. Default: such a URL is refused.
    */
   trustWorkspaceEnv?: boolean | ((endpoint: WorkspaceEndpoint) => boolean | Promise<boolean>) | undefined
 }
@@ -50,14 +50,15 @@ export interface Environment {
   found: Record<string, string>
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]
-  /** Digest of the workspace's `.env`, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
+  /** Digest of the `.env` of the workspace or the project, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
   workspaceEnvDigest?: string
   /** One of them names an endpoint or a key that neither the agent nor the environment sets. */
   warnings: ConfigWarning[]
 }
 
-/** A base URL in the workspace's `.env`. */
+/** A base URL in the `.env` of the workspace or the project. */
 export interface WorkspaceEndpoint {
+  of: 'workspace' | 'project'
   /** Path of the `.env`. */
   file: string
   /** Absent if no line begins with the variable, as after a carriage return. */
@@ -76,9 +77,10 @@ export interface WorkspaceEndpoint {
  * The order: `.env` of the work directory, of the agent, `llm.base_url`, `.env` of the project root (the directory
  * with `.git` above the agent), then the real environment. Nothing else in these files has any effect.
  *
- * Tools can write to the workspace, and so could the author of what was cloned there. So a base URL from its `.env` counts only
- * with `trustWorkspaceEnv`, wherever it leads. If the agent lies in the workspace of another run, that run's tools can write the
- * other files too: then a base URL counts only if no key from elsewhere would be sent to it.
+ * Tools can write to the workspace, and so could the author of what was cloned there; a clone or a tool may also have made the
+ * project. So a base URL from the `.env` of either counts only with `trustWorkspaceEnv`, wherever it leads, and a project's `.env`
+ * of another user does not count at all. If the agent lies in the workspace of another run, that run's tools can write the other
+ * files too: then a base URL counts only if no key from elsewhere would be sent to it.
  *
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
  *   `ERR_CONFIG_NOT_FOUND`: the agent's directory does not exist.
@@ -89,7 +91,9 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   const findings = collectFindings()
   const sources = readSources(options, findings)
   const { keys, urls } = namesFor(options.llm)
-  const key = keys.map((names) => firstOf(sources, names)).find((found) => found !== undefined)
+  const keyIn = (places: readonly Source[]) =>
+    keys.map((names) => firstOf(places, names)).find((found) => found !== undefined)
+  const key = keyIn(sources)
   const addresses = withAddressesFor(key, sources)
   const url = firstOf(addresses, [...urls, LLM_BASE_URL])
   const inherited = firstOf(addresses.slice(-1), urls)?.value
@@ -97,19 +101,22 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   if (url?.isParents && url.value !== inherited && findings.problems.length === 0)
     checkKeyStaysHome(url, key, findings)
   const isOfRunAbove = url?.value === inherited && runsAbove(options.env).length > 0
-  const endpoint =
-    url?.of === 'workspace' && !isOfRunAbove && findings.problems.length === 0 ? endpointOf(url) : undefined
+  const endpoint = url && !isOfRunAbove && findings.problems.length === 0 ? endpointOf(url) : undefined
   if (url && endpoint && !(await isTrusted(endpoint, options))) refuseEndpoint(endpoint, url, findings)
   const { problems, warnings } = findings
   if (problems.length > 0) {
     throw new ConfigError('ERR_CONFIG_ENVIRONMENT', formatReport(problems), { problems, warnings })
   }
 
-  warnOfOrigins(key, url, findings)
+  const replaced = key && keyIn(sources.filter(({ from }) => from !== key.from))
+  warnOfOrigins({ key, url, replaced }, findings)
+  if (key === undefined && url === undefined && needsKey(options.llm))
+    for (const { place, message, hint } of sources.flatMap(({ mistakes }) => mistakes))
+      findings.warn(place, message, hint)
   return {
     ...(key && { apiKey: key.value }),
     ...(url && { baseUrl: url.value }),
-    found: forCommands(sources, options.llm),
+    found: forCommands(sources, endpoint, options.llm),
     origins: [key, url].flatMap((found) => (found ? [{ name: found.name, from: found.from }] : [])),
     ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
     warnings,
@@ -137,9 +144,15 @@ function namesFor({ provider, apiKeyEnv }: NonNullable<EnvironmentOptions['llm']
   return { keys, urls: ['DELTA_BASE_URL', ...URL_NAMES[own]] }
 }
 
-/** A workspace and the tools of a run above may not choose where the key of a command goes. */
-function forCommands(sources: readonly Source[], llm: EnvironmentOptions['llm']): Record<string, string> {
-  const believed = sources.filter(({ of, isParents }) => of !== 'workspace' && !isParents)
+/** A workspace, a project without a yes, and the tools of a run above may not choose where the key of a command goes. */
+function forCommands(
+  sources: readonly Source[],
+  trusted: WorkspaceEndpoint | undefined,
+  llm: EnvironmentOptions['llm'],
+): Record<string, string> {
+  const isBelieved = ({ of, from }: Source) =>
+    of !== 'workspace' && (of !== 'project' || from === trusted?.file)
+  const believed = sources.filter((source) => isBelieved(source) && !source.isParents)
   const addresses = ['DELTA', 'OPENAI', 'ANTHROPIC'].map((vendor) =>
     firstOf(withAddressesFor(firstOf(sources, [`${vendor}_API_KEY`]), believed), [`${vendor}_BASE_URL`]),
   )
@@ -161,6 +174,14 @@ interface Source {
   digest: string
   /** True if the tools of the run can write it in which this engine is a tool. */
   isParents: boolean
+  /** Lines that were probably meant to set a key. */
+  mistakes: Mistake[]
+}
+
+interface Mistake {
+  place: EnvPlace
+  message: string
+  hint: string
 }
 
 /** Without the line's text, which may hold a key. */
@@ -174,23 +195,41 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
   const seen = new Set<string>()
   const envFile = (of: Source['of'], directory: string, isParents = false): Source => {
     const from = resolve(directory, '.env')
-    const file = seen.has(from) ? undefined : readEnvFile(from, findings)
+    const isRead = !seen.has(from) && (of !== 'project' || isOfUser(from, findings))
+    const file = isRead ? readEnvFile(from, findings) : undefined
     seen.add(from)
-    return { of, from, values: {}, places: {}, digest: '', isParents, ...file }
+    return { of, from, values: {}, places: {}, digest: '', isParents, mistakes: [], ...file }
   }
-  const bare = { values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '' }
+  const bare = { values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '', mistakes: [] }
   const isSet = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
   const isHomeParents = liesInParentRun(home, env)
   return [
     // in the agent's own directory, an `.env` is the agent's: a tool that can write it can write agent.yaml
     ...(realPath(workDirectory) === home ? [] : [envFile('workspace', workDirectory)]),
-    envFile('agent', agentHome, isHomeParents),
+    ofFileProvider(envFile('agent', agentHome, isHomeParents), options.llm),
     isSet
       ? { ...bare, of: 'agent', from: '--set', isParents: runsAbove(env).length > 0 }
       : { ...bare, of: 'agent', from: resolve(agentHome, 'agent.yaml'), isParents: isHomeParents },
     ...(root === undefined ? [] : [envFile('project', root, liesInParentRun(root, env))]),
     { ...bare, of: 'environment', from: 'environment', values: ownOf(env, options.llm), isParents: false },
   ]
+}
+
+/** Without a provider's name, the key and the address beside `agent.yaml` are for the provider in there. */
+function ofFileProvider(source: Source, llm: EnvironmentOptions['llm']): Source {
+  if (!llm?.isOtherProvider) return source
+  const { DELTA_API_KEY: _, DELTA_BASE_URL: __, ...values } = source.values
+  return { ...source, values }
+}
+
+/** Another user may have made a project in a directory above; root owns the computer anyway. A link has an owner of its own. */
+function isOfUser(path: string, findings: Findings): boolean {
+  const owners = [lstatSync, statSync].map((look) => look(path, { throwIfNoEntry: false })?.uid)
+  const stranger = owners.find((uid) => uid !== undefined && uid !== 0 && uid !== process.geteuid?.())
+  if (stranger === undefined || process.geteuid === undefined) return true
+  const message = `Not used: it belongs to another user (${stranger}).`
+  findings.warn({ file: path }, message, "Put what you need of it into the agent's .env.")
+  return false
 }
 
 /** The environment without the key and the address that the agent above has of another provider. */
@@ -225,7 +264,7 @@ function readEnvFile(path: string, findings: Findings): Partial<Source> | undefi
   if (read.ok) {
     const digest = createHash('sha256').update(read.text).digest('hex')
     const { [LLM_BASE_URL]: _, ...values } = parseEnv(read.text) // the name is that of agent.yaml's
-    return { values, places: findNames(read.text, path, findings), digest }
+    return { values, ...findNames(read.text, path, findings), digest }
   }
   if (read.reason !== 'missing' && read.reason !== 'directory')
     findings.error({ file: path }, `${read.message}.`)
@@ -233,18 +272,43 @@ function readEnvFile(path: string, findings: Findings): Partial<Source> | undefi
 }
 
 /** Where the names stand; warns of names that were probably meant as one of ours, which nothing reads. */
-function findNames(text: string, file: string, findings: Findings): Source['places'] {
+function findNames(text: string, file: string, findings: Findings): Pick<Source, 'places' | 'mistakes'> {
   const places: Source['places'] = {}
+  const mistakes: Mistake[] = []
   for (const [index, line] of text.split('\n').entries()) {
     const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)/.exec(line) ?? []
-    if (!line.includes('=')) continue
     const place = { file, line: index + 1, column: before.length + 1 }
+    if (!line.includes('=')) {
+      if (/^\s*[^#\s]/.test(line)) mistakes.push({ place, ...NO_VALUE })
+      continue
+    }
     places[name] = place
     if (KNOWN_NAMES.includes(name) || CREDENTIAL_NAMES.includes(name)) continue
     const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, KNOWN_NAMES, 2)[0]
-    if (suggested !== undefined) findings.warn(place, `${name} has no effect.`, `Did you mean ${suggested}?`)
+    const hint = (known: string) => `Did you mean ${known}?`
+    const message = `${name} has no effect.`
+    if (suggested !== undefined) findings.warn(place, message, hint(suggested))
+    else for (const known of similarKey(name)) mistakes.push({ place, message, hint: hint(known) })
   }
-  return places
+  return { places, mistakes: mistakes.slice(0, MOST_MISTAKES) }
+}
+
+/** The line is not shown: it may be a key. */
+const NO_VALUE = { message: 'This line has no "=", so it has no effect.', hint: 'Write DELTA_API_KEY=….' }
+
+/** A file for something else may be full of what looks like one. */
+const MOST_MISTAKES = 3
+
+/** The key that `OPENAI_KEY` or `API_KEY` was probably meant as: too far from it for `nearestNames`. */
+function similarKey(name: string): string[] {
+  const bare = (text: string) => text.toUpperCase().replace(/_|API/g, '')
+  const known = KNOWN_NAMES.find((each) => each.endsWith('_KEY') && bare(each).endsWith(bare(name)))
+  return known !== undefined && bare(name).endsWith('KEY') ? [known] : []
+}
+
+/** False for a model that is not a server. */
+function needsKey({ provider }: NonNullable<EnvironmentOptions['llm']> = { provider: 'openai' }): boolean {
+  return provider === 'openai' || provider === 'anthropic'
 }
 
 /** The directory with `.git` at or above another one. */
@@ -309,9 +373,11 @@ function isLoopback(url: string): boolean {
   return username === '' && /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
-function endpointOf({ name, from: file, place, value, digest }: Found): WorkspaceEndpoint {
+/** Undefined for an address of the agent's author or of the person. */
+function endpointOf({ of, name, from: file, place, value, digest }: Found): WorkspaceEndpoint | undefined {
+  if (of !== 'workspace' && of !== 'project') return undefined
   const line = place.line === undefined ? {} : { line: place.line }
-  return { file, ...line, name, shownUrl: withoutQuery(value), digest }
+  return { of, file, ...line, name, shownUrl: withoutQuery(value), digest }
 }
 
 async function isTrusted(
@@ -321,24 +387,37 @@ async function isTrusted(
   return typeof trustWorkspaceEnv === 'function' ? trustWorkspaceEnv(endpoint) : trustWorkspaceEnv
 }
 
-function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, { place }: Found, findings: Findings): void {
-  const message = `The endpoint ${shownUrl} (${name}) is not used, because anyone who can write to the workspace can set it.`
+function refuseEndpoint(
+  { of, name, shownUrl }: WorkspaceEndpoint,
+  { place }: Found,
+  findings: Findings,
+): void {
+  const message = `The endpoint ${shownUrl} (${name}) is not used, because anyone who can write to the ${of} can set it.`
   const hint = `Move the line to the agent's .env, or trust this file.`
   findings.error({ ...place, allowedBy: { option: 'trustWorkspaceEnv' } }, message, hint)
 }
 
-/** One warning about an endpoint and a key that come from neither the agent nor the environment. */
-function warnOfOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
+/** One warning about an endpoint and a key that come from neither the agent nor the environment, and the key that is replaced. */
+function warnOfOrigins(
+  { key, url, replaced }: Record<'key' | 'url' | 'replaced', Found | undefined>,
+  findings: Findings,
+): void {
   const [endpoint, secret] = [url, key].map((found) =>
     found?.of === 'workspace' || found?.of === 'project' ? found : undefined,
   )
+  const isReplaced = secret !== undefined && replaced !== undefined && replaced.value !== secret.value
+  const instead = isReplaced ? `, in place of ${nameWithPlace(replaced)}` : ''
   if (endpoint) {
     const isOneFile = endpoint.from === secret?.from
     const verb = isOneFile ? 'and the key are' : 'is'
     const rest = secret && !isOneFile ? `, and the key is from ${secret.from}` : ''
-    const message = `The model's endpoint ${withoutQuery(endpoint.value)} ${verb} from this file${rest}.`
+    const message = `The model's endpoint ${withoutQuery(endpoint.value)} ${verb} from this file${rest}${instead}.`
     findings.warn(endpoint.place, message)
-  } else if (secret) findings.warn(secret.place, "The model's key is from this file.")
+  } else if (secret) findings.warn(secret.place, `The model's key is from this file${instead}.`)
+}
+
+function nameWithPlace({ name, of, from }: Found): string {
+  return of === 'environment' ? `${name} of the environment` : `${name} in ${from}`
 }
 
 function withoutQuery(address: string): string {

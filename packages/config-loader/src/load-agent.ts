@@ -153,10 +153,14 @@ export async function loadParts(
 /** Reads every part, also after mistakes in another one, to report all mistakes at once. */
 async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
   const sets = readSets(options.overrides ?? [], findings)
-  const { main, document, keyEnv } = readMainFile(workplace, sets, findings)
+  const { main, document, keyEnv, isOtherProvider } = readMainFile(workplace, sets, findings)
   const at = main && { file: main, path: [], findings }
   const read = at && document && readLlm(document.llm, document.llm === undefined ? at : inside(at, 'llm'))
-  const llm = read && keyEnv && keyEnv !== read.apiKeyEnv ? { ...read, otherKeyEnv: keyEnv } : read
+  const llm = read && {
+    ...read,
+    ...(keyEnv && keyEnv !== read.apiKeyEnv && { otherKeyEnv: keyEnv }),
+    ...(isOtherProvider && { isOtherProvider }),
+  }
   const script = main && readScript(llm, main, workplace, findings)
   const policy = at && readPolicy(document?.policy, inside(at, 'policy'))
   const prompt = readPrompt(document?.system_prompt, main, workplace, findings)

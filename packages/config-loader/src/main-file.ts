@@ -24,6 +24,8 @@ export interface MainFile {
   document?: AgentDocument
   /** `llm.api_key_env` as the file has it. */
   keyEnv?: string
+  /** True if something was set so that another provider answers than the file's. */
+  isOtherProvider?: boolean
 }
 
 /**
@@ -47,8 +49,13 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     main.value = rest
   }
   const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
-  const { api_key_env: keyEnv } = llmOf(migrated)
-  return { main, ...(document && { document }), ...(typeof keyEnv === 'string' && { keyEnv }) }
+  const { api_key_env: keyEnv, provider } = llmOf(migrated)
+  return {
+    main,
+    ...(document && { document }),
+    ...(typeof keyEnv === 'string' && { keyEnv }),
+    isOtherProvider: ownerOfKey({ provider }) !== ownerOfKey({ provider: llmOf(main).provider }),
+  }
 }
 
 const EMPTY =

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { symlink } from 'node:fs/promises'
+import { chown, lchown, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -137,11 +137,13 @@ Move the line to the agent's .env, or trust this file.`,
 test("where the workspace is the project, the .env there is the workspace's; where it is the agent's directory, the agent's", async () => {
   const files = { '.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' }
   const { root, load } = await project(files)
-  expect((await load()).baseUrl).toBe('http://localhost:1/v1')
+  await expect(load()).rejects.toThrow('because anyone who can write to the project can set it.')
   const link = join(root, 'link')
   await symlink(root, link)
   for (const workDirectory of [root, link])
-    await expect(load({ workDirectory })).rejects.toThrow(`${workDirectory}/.env:1:1: The endpoint`)
+    await expect(load({ workDirectory })).rejects.toThrow(
+      /\.env:1:1: The endpoint .* because anyone who can write to the workspace can set it/,
+    )
   const own = await project({ 'agent/.env': files['.env'] })
   expect(await own.load({ workDirectory: join(own.root, 'agent') })).toMatchObject({
     baseUrl: 'http://localhost:1/v1',
@@ -161,9 +163,50 @@ test('trustWorkspaceEnv is asked about the endpoint and the digest of the file, 
     workspaceEnvDigest: digest,
   })
   const about = { name: 'OPENAI_API_URL', shownUrl: 'http://localhost:1/v1', digest }
-  expect(asked[1]).toEqual({ file: join(root, 'work/.env'), line: 2, ...about })
+  expect(asked[1]).toEqual({ of: 'workspace', file: join(root, 'work/.env'), line: 2, ...about })
   expect(await load({ trustWorkspaceEnv: true })).toMatchObject({ workspaceEnvDigest: digest })
 })
+
+test("an endpoint in the project's .env is refused wherever the workspace lies, and none of it reaches a command", async () => {
+  const url = 'http://evil.example/v1'
+  const files = { '.env': `OPENAI_BASE_URL=${url}\n` }
+  const options = { env: { OPENAI_API_KEY: 'sk' } }
+  const { root, load } = await project(files, options)
+  for (const workDirectory of [join(root, 'work'), join(root, 'agent/inner'), '/elsewhere'])
+    await expect(load({ workDirectory })).rejects.toThrow(
+      `.env:1:1: The endpoint ${url} (OPENAI_BASE_URL) is not used, because anyone who can write to the project`,
+    )
+  const anthropic = { provider: 'anthropic' } as const
+  expect(await load({ llm: anthropic })).toMatchObject({ found: {} })
+  expect(await load({ trustWorkspaceEnv: true })).toMatchObject({ apiKey: 'sk', baseUrl: url })
+})
+
+test('a .git and an .env that a tool puts above an agent do not choose its endpoint', async () => {
+  const { root, load } = await project(
+    { 'agent/hi/agent.yaml': '', 'agent/.git': '', 'agent/.env': 'DELTA_BASE_URL=http://evil.example\n' },
+    { env: { OPENAI_API_KEY: 'sk' } },
+  )
+  await expect(load({ agentHome: join(root, 'agent/hi') })).rejects.toThrow(
+    'agent/.env:1:1: The endpoint http://evil.example/ (DELTA_BASE_URL) is not used',
+  )
+})
+
+test.runIf(process.geteuid?.() === 0)(
+  "a project's .env of another user does not count, nor does a link of theirs to one's own, and a warning says so",
+  async () => {
+    const { root, load } = await project({ '.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://evil.example\n' })
+    const file = join(root, '.env')
+    const expected = { found: {}, origins: [], warnings: [{ file, message: expect.any(String) }] }
+    await chown(file, 65534, 65534)
+    expect(await load({ trustWorkspaceEnv: true })).toMatchObject(expected)
+    expect((await load()).warnings[0]?.message).toBe('Not used: it belongs to another user (65534).')
+    await rm(file)
+    await symlink(join(root, 'work/keep'), file)
+    expect((await load()).warnings).toEqual([])
+    await lchown(file, 65534, 65534)
+    expect(await load()).toMatchObject(expected)
+  },
+)
 
 test('nothing is asked about other files, nor about a URL that cannot be used', async () => {
   const trustWorkspaceEnv = () => {
@@ -188,6 +231,21 @@ test.each<[string, Files, string[]]>([
   [
     'the key of the workspace',
     { 'work/.env': 'DELTA_API_KEY=k\n' },
+    ["work/.env:1: The model's key is from this file, in place of OPENAI_API_KEY of the environment."],
+  ],
+  [
+    'the key of the project, and the one that it replaces',
+    { '.env': 'DELTA_API_KEY=k\n' },
+    [".env:1: The model's key is from this file, in place of OPENAI_API_KEY of the environment."],
+  ],
+  [
+    'a key that replaces one in a file',
+    { 'work/.env': 'DELTA_API_KEY=k\n', 'agent/.env': 'OPENAI_API_KEY=other\n' },
+    ["work/.env:1: The model's key is from this file, in place of OPENAI_API_KEY in agent/.env."],
+  ],
+  [
+    'no key that is the same',
+    { 'work/.env': 'DELTA_API_KEY=sk\n' },
     ["work/.env:1: The model's key is from this file."],
   ],
   [
@@ -198,17 +256,21 @@ test.each<[string, Files, string[]]>([
   [
     'both of one file',
     { '.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' },
-    [".env:2: The model's endpoint http://x/v1 and the key are from this file."],
+    [
+      ".env:2: The model's endpoint http://x/v1 and the key are from this file, in place of OPENAI_API_KEY of the environment.",
+    ],
   ],
   [
     'each of another file',
     { 'work/.env': 'DELTA_API_KEY=k\n', '.env': 'DELTA_BASE_URL=http://x/v1\n' },
-    [".env:1: The model's endpoint http://x/v1 is from this file, and the key is from work/.env."],
+    [
+      ".env:1: The model's endpoint http://x/v1 is from this file, and the key is from work/.env, in place of OPENAI_API_KEY of the environment.",
+    ],
   ],
   ['nothing of the agent', { 'agent/.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' }, []],
 ])('one warning names %s', async (_, files, expected) => {
   const { root, load } = await project(files, { env: { OPENAI_API_KEY: 'sk' } })
-  const { warnings } = await load()
+  const { warnings } = await load({ trustWorkspaceEnv: true })
   const told = warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`)
   expect(told.map((text) => text.replaceAll(`${root}/`, ''))).toEqual(expected)
 })
@@ -336,6 +398,26 @@ test('a name that is almost one of ours is pointed out; others are ignored', asy
     '4: OPENAI_API_BASE has no effect. Did you mean OPENAI_BASE_URL?',
   ])
   expect(warnings[1]).toMatchObject({ file: join(root, 'agent/.env'), column: 8 })
+})
+
+test('without a key, a line that was probably meant to set one is pointed out; its text is not', async () => {
+  const { load } = await project({
+    'agent/.env': 'OPENAI_KEY=sk-1\n# a comment\nSECRET_SAUCE=x\nAPI_KEY=sk-2\n',
+    'work/.env': 'sk-secret-4\n',
+  })
+  const say = async (more = {}) =>
+    (await load(more)).warnings.map(({ line, message, hint }) => `${line}: ${message} ${hint}`)
+  expect(await say()).toEqual([
+    '1: This line has no "=", so it has no effect. Write DELTA_API_KEY=….',
+    '1: OPENAI_KEY has no effect. Did you mean OPENAI_API_KEY?',
+    '4: API_KEY has no effect. Did you mean DELTA_API_KEY?',
+  ])
+  for (const enough of [
+    { env: { OPENAI_API_KEY: 'sk' } },
+    { llmBaseUrl: 'http://localhost:1' },
+    { llm: { provider: 'script' } },
+  ])
+    expect(await say(enough)).toEqual([])
 })
 
 test('an agent that is not there is said to be missing', async () => {

@@ -57,6 +57,18 @@ test.each(PLACES)('in the %s, an address is found by its own provider only', asy
   }
 })
 
+test("where another provider is set, the agent's DELTA_ key and address are not for it; those with its name are", async () => {
+  const variables = { DELTA_API_KEY: 'd', DELTA_BASE_URL: 'http://gateway.example' }
+  const llm = { provider: 'anthropic', isOtherProvider: true } as const
+  const env = { ANTHROPIC_API_KEY: 'of-anthropic' }
+  const environment = await found('agent', variables, llm, { env })
+  expect(environment).toMatchObject({ apiKey: 'of-anthropic' })
+  expect(environment).not.toHaveProperty('baseUrl')
+  const named = { ...variables, ANTHROPIC_BASE_URL: 'http://a.example' }
+  expect(await found('agent', named, llm, { env })).toMatchObject({ baseUrl: 'http://a.example' })
+  expect(await found('environment', variables, llm)).toMatchObject({ apiKey: 'd' })
+})
+
 test("ANTHROPIC_BASE_URL in the workspace's .env is refused without trust, and no command of another provider gets it", async () => {
   const urls = { ANTHROPIC_BASE_URL: 'http://evil.example', ANTHROPIC_API_KEY: 'k' }
   await expect(found('workspace', urls, { provider: 'anthropic' })).rejects.toThrow(

@@ -256,7 +256,7 @@ test.each([
     expect(agent.llm).toMatchObject({ provider: provider.split('=')[1] })
     for (const key of ['baseUrl', 'apiKeyEnv', 'headers', 'api'] as const)
       expect(agent.llm[key]).toBeUndefined()
-    expect(agent.llm.otherKeyEnv).toBe('B_KEY') // which no command gets
+    expect(agent.llm).toMatchObject({ otherKeyEnv: 'B_KEY', isOtherProvider: true }) // which no command gets
     expect(JSON.stringify(agent.snapshot)).not.toContain('b.example')
     const keys = `llm.base_url, ${api.length > 0 ? 'llm.api, ' : ''}llm.api_key_env, llm.headers`
     expect(warnings).toMatchObject([
@@ -281,6 +281,7 @@ test('the server of the file stays where the provider that is set is its own, or
     agent: { llm: { baseUrl: 'https://b.example/v1', headers: { 'x-team': 'blue' } } },
     warnings: [],
   })
+  expect((await load(files, set('llm.provider=openai'))).agent.llm).not.toHaveProperty('isOtherProvider')
   const all = 'llm={ model: m, base_url: http://c.example, max_tokens: 9 }'
   expect(await load(files, set(all, 'llm.provider=anthropic'))).toMatchObject({
     agent: { llm: { provider: 'anthropic', baseUrl: 'http://c.example' } },

@@ -8,7 +8,7 @@ import { EngineError } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
 import { releasing, updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
-import { changedFiles, changeNotice } from './kept.js'
+import { changeNotice, changesSince } from './kept.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
@@ -18,7 +18,7 @@ import {
   guardCallbacks,
   maxIterationsFor,
 } from './options.js'
-import { type RunResult, retryOf } from './outcome.js'
+import { needsNewRun, type RunResult, retryOf } from './outcome.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
@@ -114,11 +114,12 @@ async function resume(
   const maxIterations = maxIterationsFor(agent, options)
   const isAnswer = waiting !== undefined && waiting.argv === undefined && message !== undefined
   const reply = decision ?? (isAnswer ? ({ kind: 'answer', text: message } as const) : undefined)
-  const changed = changedFiles(run, agent)
+  const changes = changesSince(run, agent)
+  const changedFiles = changes.map(({ file }) => file)
   const { workDirectory } = run
   const task = metadata.initial_message ?? ''
   const events: NewEvent[] = [
-    engineStart(run, { ...options, workDirectory, task, maxIterations, changed, resumed: true }),
+    engineStart(run, { ...options, workDirectory, task, maxIterations, changedFiles, resumed: true }),
   ]
   // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
@@ -129,8 +130,8 @@ async function resume(
   await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
-  const notices = [changeNotice(changed) ?? []].flat()
-  return driveRun(run, { ...options, maxIterations, reply, notices })
+  const notices = [changeNotice(changes) ?? []].flat()
+  return driveRun(run, { ...options, maxIterations, reply, notices, resumed: true, changedFiles })
 }
 
 const NO_APPROVAL =
@@ -166,11 +167,9 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (status === 'RUNNING') return
   if (status !== 'FAILED') throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`)
   const code = metadata.reason_code ?? undefined
-  if (retryOf(code) === undefined)
-    throw noRetry(
-      summary,
-      `it ended with ${code ?? 'no reason_code'} (${metadata.error}). Continue it with a message.`,
-    )
+  if (retryOf(code) !== undefined) return
+  const advice = needsNewRun(code) ? 'Start a new run.' : 'Continue it with a message.'
+  throw noRetry(summary, `it ended with ${code ?? 'no reason_code'} (${metadata.error}). ${advice}`)
 }
 
 /** A retry may use the iterations that the last message has left. */
@@ -181,8 +180,9 @@ function requireIterations(summary: RunSummary, maxIterations: number): void {
   throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
 }
 
-function noRetry({ runId, status, directory: path }: RunSummary, why: string): EngineError {
-  const wayOut = status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue'
+function noRetry({ runId, status, metadata, directory: path }: RunSummary, why: string): EngineError {
+  const hasEnded = status === 'FAILED' || status === 'COMPLETED'
+  const wayOut = needsNewRun(metadata.reason_code ?? undefined) ? 'start' : hasEnded ? 'message' : 'continue'
   return new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, { path, wayOut })
 }
 

@@ -89,23 +89,37 @@ export interface ResumableQuery extends RunsPlace {
   isTrusted: (run: RunSummary) => boolean
   /** The agent directory of a run. */
   agentHomeOf: (run: RunSummary) => Promise<string>
+  /** What has changed in the agent since the run's last start, in words. */
+  changesOf: (run: RunSummary) => Promise<string | undefined>
   /** Ids of runs to ignore. */
   except?: readonly string[]
 }
 
+/** A run of the same agent that was interrupted, or waits for a person. */
+export interface Resumable {
+  run: RunSummary
+  /** Why the command means another run: what differs, in words. Undefined for the run that it repeats. */
+  differs?: string
+}
+
 /**
  * Finds the run that a repeated command resumes instead of starting a new one. It is the workspace's latest run, if it has the
- * same agent and every override of the agent was set for it, and if it was interrupted with the same message, or waits with the
- * same message or with an answer in `response.txt`.
+ * same agent, unchanged, and if it was interrupted with the same message, or waits with the same message or with an answer in
+ * `response.txt`.
  *
- * @returns Undefined if no run qualifies. A damaged run has `problem`, and cannot be resumed.
+ * @returns Undefined if there is none of the same agent that can be resumed. A damaged run has `problem`, and cannot be resumed.
  */
-export async function findResumable(query: ResumableQuery): Promise<RunSummary | undefined> {
+export async function findResumable(query: ResumableQuery): Promise<Resumable | undefined> {
+  let other: Resumable | undefined
   for (const run of await candidates(query)) {
     if (query.except?.includes(run.runId)) continue
-    if (run.problem !== undefined || (await matchesQuery(run, query))) return run
+    if (run.problem !== undefined) return { run }
+    if (!isStopped(run) || !(await isSameAgent(run, query))) continue
+    const differs = isMeant(run, query) ? await query.changesOf(run) : 'the message differs'
+    if (differs === undefined) return { run }
+    other ??= { run, differs }
   }
-  return undefined
+  return other
 }
 
 /** True when the run was started with this message. */
@@ -125,13 +139,12 @@ async function candidates(query: ResumableQuery): Promise<RunSummary[]> {
   return [await readRun(runDirectory(workDirectory, latest, { runsDirectory }), { tolerant: true })]
 }
 
-async function matchesQuery(run: RunSummary, query: ResumableQuery): Promise<boolean> {
-  const { agent, message } = query
-  const waits = run.status === 'WAITING_FOR_INPUT'
-  if (!waits && run.status !== 'INTERRUPTED') return false
-  const isSet = agent.snapshot.overrides.every((text) => run.overrides.includes(text))
-  if (!isSet || !(await isSameAgent(run, query))) return false
-  return isTaskOf(run, message) || (waits && hasResponse(run))
+function isStopped({ status }: RunSummary): boolean {
+  return status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED'
+}
+
+function isMeant(run: RunSummary, { message }: ResumableQuery): boolean {
+  return isTaskOf(run, message) || (run.status === 'WAITING_FOR_INPUT' && hasResponse(run))
 }
 
 function hasResponse({ humanRequest, directory }: RunSummary): boolean {

@@ -8,10 +8,10 @@ import { recordSkippedIn } from './hook-protocol.js'
 import { notifyHook } from './hooks.js'
 import {
   type Failure,
+  type FinishedRun,
   failureBy,
   interrupted,
   type Outcome,
-  type RunResult,
   recordedFailure,
 } from './outcome.js'
 import { type EngineEvent, type RunState, record } from './run-state.js'
@@ -26,7 +26,7 @@ const STOPPING_HOOK_MS = 1000
  * An error that ends the loop, such as a missing context source, makes the run `FAILED`. An error from writing the run's own
  * files is rethrown: a journal that cannot be written cannot record it.
  */
-export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<RunResult> {
+export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<FinishedRun> {
   const outcome = await loop().catch((error: unknown) => unexpected(state, error))
   if (outcome.status === 'FAILED') await reportFailure(state, outcome)
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(state)
@@ -54,6 +54,7 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
     runDirectory: state.run.directory,
     iterations: summary.lastIteration,
     usage: summary.usage,
+    warnings: [...state.warnings],
   }
 }
 

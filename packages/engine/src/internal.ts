@@ -1,7 +1,7 @@
 // For the other packages of Delta: may change in any release.
 export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
-export { findAgentHome, findResumable, isTaskOf, type ResumableQuery } from './find-run.js'
-export { agentChanges } from './kept.js'
+export { findAgentHome, findResumable, isTaskOf, type Resumable, type ResumableQuery } from './find-run.js'
+export { changeNotice, changesInWords, changesSince } from './kept.js'
 export { credentialVariables, parentRun } from './options.js'
-export { retryOf } from './outcome.js'
+export { needsNewRun, retryOf } from './outcome.js'

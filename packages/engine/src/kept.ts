@@ -1,30 +1,49 @@
 import { mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { changedKeys } from '@delta/config-loader/internal'
 import { namesIn, readIfThere, replaceFile } from '@delta/durable'
 import type { Run, RunSummary } from '@delta/journal/runs'
 
-/** Names of the agent's files that have changed or gone since the run's last start; empty if none were kept. */
-export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
+/** A file of the agent that has changed or gone since the run's last start. */
+export interface Change {
+  /** As it is kept: `agent.yaml` is the agent as it was loaded, with its imports and what is set. */
+  file: string
+  /** In YAML, the paths of the keys that differ; otherwise, or if the file is new or gone, none. */
+  keys: string[]
+}
+
+/** What has changed in the agent since the run's last start; empty if its files were not kept. */
+export function changesSince({ directory }: Pick<RunSummary, 'directory'>, agent: Agent): Change[] {
   const before = lastKept(join(directory, 'configuration'))
   if (before === undefined) return []
   const { files } = agent.snapshot
   const isItself = agent.home !== undefined && agent.home === realpathSync(before) // it was loaded from there
   const names = new Set([...Object.keys(files), ...(isItself ? [] : namesIn(before))])
-  return [...names].filter((name) => readIfThere(join(before, name))?.toString() !== files[name])
+  return [...names].flatMap((file) => {
+    const [old, now] = [readIfThere(join(before, file))?.toString(), files[file]]
+    if (old === now) return []
+    if (old === undefined || now === undefined || !file.endsWith('.yaml')) return [{ file, keys: [] }]
+    const keys = changedKeys(old, now)
+    return keys?.length === 0 ? [] : [{ file, keys: keys ?? [] }]
+  })
 }
 
-/** The kept `agent.yaml` is the agent as it was loaded. */
-const AGENT_YAML = 'agent.yaml, what it imports, or what is set for the run'
+const MAX_KEYS = 5
 
-/** A line with the agent's files that have changed since the run's last start; undefined without a change. */
-export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
-  return changeNotice(changedFiles(run, agent))
+/** `agent.yaml: llm.stream; system_prompt.md`; undefined without a change. */
+export function changesInWords(changes: readonly Change[]): string | undefined {
+  const files = changes.map(({ file, keys }) => {
+    const more = keys.length > MAX_KEYS ? ', …' : ''
+    return keys.length === 0 ? file : `${file}: ${keys.slice(0, MAX_KEYS).join(', ')}${more}`
+  })
+  return files.length === 0 ? undefined : files.join('; ')
 }
 
-export function changeNotice(changed: readonly string[]): string | undefined {
-  const names = changed.map((name) => (name === 'agent.yaml' ? AGENT_YAML : name))
-  return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
+/** A line with what has changed in the agent since the run's last start; undefined without a change. */
+export function changeNotice(changes: readonly Change[]): string | undefined {
+  const words = changesInWords(changes)
+  return words && `Changed since this run was last started: ${words}`
 }
 
 /**
@@ -37,7 +56,7 @@ export function keepConfiguration(
   agent: Agent,
   { seq, sync }: { seq: number; sync: boolean | undefined },
 ): void {
-  if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
+  if (lastKept(run.paths.configuration) && changesSince(run, agent).length === 0) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
   // left by an engine that was killed here, or by a start whose `seq` is reused after a repair of the journal

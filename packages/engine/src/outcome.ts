@@ -30,7 +30,7 @@ const RETRY = {
   provider_refused: 'once fixed',
   provider_answer: 'at once',
   context_source: 'once fixed',
-  replay_mismatch: 'once fixed',
+  replay_mismatch: 'new run', // the same records give the same difference
   configuration: 'once fixed',
   internal: 'at once',
 } as const
@@ -95,7 +95,17 @@ export interface Question {
 }
 
 /** The result of `runAgent` and `continueRun`. `status` says how the run ended and which other fields are set. */
-export type RunResult = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
+export type RunResult = FinishedRun & StartedRun
+
+/** Without how this engine found the run. */
+export type FinishedRun = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
+
+interface StartedRun {
+  /** True unless this engine began the run. */
+  resumed: boolean
+  /** The agent's files that had changed since the run's last start, as `configuration/` names them. */
+  changedFiles: string[]
+}
 
 interface EndedRun {
   runId: string
@@ -104,6 +114,8 @@ interface EndedRun {
   /** Number of the last iteration, counted from the run's start. */
   iterations: number
   usage: RunUsage
+  /** What this engine warned of, as `ENGINE_END` records it. */
+  warnings: string[]
 }
 
 /** Gives each member the keys of the others, as undefined: `result.answer` compiles without a check of `status`. */
@@ -225,9 +237,14 @@ interface Retry {
  */
 export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
   const how = isFailureCode(code) ? RETRY[code] : 'refused'
-  if (how === 'refused') return undefined
+  if (how === 'refused' || how === 'new run') return undefined
   const onceFixed = how === 'once fixed'
   return code === 'limit_iterations' ? { maxIterations: 2 * maxIterations, onceFixed } : { onceFixed }
+}
+
+/** True for a run that can neither be retried nor go on with a message. */
+export function needsNewRun(code: string | undefined): boolean {
+  return isFailureCode(code) && RETRY[code] === 'new run'
 }
 
 function isFailureCode(code: unknown): code is FailureCode {

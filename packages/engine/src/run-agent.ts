@@ -90,7 +90,14 @@ async function start(options: RunAgentOptions): Promise<RunResult> {
       ]
     },
   })
-  const drive = { ...options, ...guardCallbacks(options), modelOf, maxIterations, reply: undefined }
+  const drive = {
+    ...options,
+    ...guardCallbacks(options),
+    modelOf,
+    maxIterations,
+    reply: undefined,
+    resumed: false,
+  }
   return releasing(run, () => driveRun(run, drive))
 }
 
@@ -101,6 +108,8 @@ interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   reply: Reply | undefined
   /** Notices to emit first. */
   notices?: readonly string[]
+  resumed: boolean
+  changedFiles?: string[]
 }
 
 /** Time between TERM and KILL of a stopped command. A child engine must end before its parent kills it. */
@@ -108,7 +117,7 @@ const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Drives a run to its outcome. This process owns the run and has written its `ENGINE_START`. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
-  const { agent, onEvent: emit, env: host = process.env, notices = [] } = options
+  const { agent, onEvent: emit, env: host = process.env, notices = [], resumed, changedFiles = [] } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { history } = run
@@ -143,7 +152,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     stream: options.stream ?? false,
     emit,
   }
-  return finish(state, () => runLoop(state))
+  return { ...(await finish(state, () => runLoop(state))), resumed, changedFiles }
 }
 
 /** A person may choose the id of a run, so it is not enough. A fork begins with its own `ENGINE_START`. */
@@ -168,10 +177,10 @@ export function engineStart(
     /** Recorded at the first start and, if given, at a later one. */
     allowed?: Allowed | undefined
     /** Names of the agent's files that have changed since the last start. */
-    changed?: string[]
+    changedFiles?: string[]
   },
 ): NewEventOf<EngineStart> {
-  const { agent, workDirectory, sources, env = process.env, changed = [] } = about
+  const { agent, workDirectory, sources, env = process.env, changedFiles = [] } = about
   const parent = parentRun(env, workDirectory)
   const { overrides, config } = agent.snapshot
   const { importRoots = [] } = about.allowed ?? {}
@@ -206,6 +215,6 @@ export function engineStart(
     ...(about.retry && { retry: true }),
     ...(parent && { parent_run: parent.runId }),
     ...(isSaid && { allowed }),
-    ...(changed.length > 0 && { changed_files: changed }),
+    ...(changedFiles.length > 0 && { changed_files: changedFiles }),
   }
 }

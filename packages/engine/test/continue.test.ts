@@ -110,7 +110,9 @@ async function noticesOf(
   const onEvent: ContinueRunOptions['onEvent'] = (event) =>
     event.kind === 'notice' && notices.push(event.message)
   const result = await resume({ message: 'More', onEvent, ...more })
+  expect(result).toMatchObject({ resumed: true, warnings: [] })
   const changed = (await eventsOfType(result, 'ENGINE_START')).map((start) => Object(start).changed_files)
+  expect(result.changedFiles).toEqual(changed.at(-1) ?? [])
   return { notices, changed }
 }
 
@@ -121,18 +123,18 @@ test('continueRun names the files of the agent that have changed or are gone: wi
     ...THREE_ANSWERS,
     files: hooks({ pre_tool_execution: 'true' }),
   })
-  await run()
+  expect(await run()).toMatchObject({ resumed: false, changedFiles: [], warnings: [] })
   await agentFiles.write('system_prompt.md', 'Another prompt.\n')
   await rm(join(agentFiles.path, 'hooks.yaml'))
   const files = ['system_prompt.md', 'hooks.yaml']
   expect(await noticesOf(resume)).toEqual({
-    notices: [`Changed since this run was last started: ${files.join(', ')}`],
+    notices: [`Changed since this run was last started: ${files.join('; ')}`],
     changed: [undefined, files],
   })
   expect((await noticesOf(resume)).changed).toEqual([undefined, files, undefined])
 })
 
-test('a changed import does not count as a change of agent.yaml alone', async () => {
+test('what has changed in agent.yaml is named by its key, also in an import; the order of keys and of what is set does not count', async () => {
   const tools = (text: string) => `tools:\n  - { name: work, description: ${text}, exec: 'true' }\n`
   const { run, resume, agentFiles } = await scene({
     ...THREE_ANSWERS,
@@ -142,8 +144,18 @@ test('a changed import does not count as a change of agent.yaml alone', async ()
   await run()
   await agentFiles.write('tools.yaml', tools('Still works.'))
   expect((await noticesOf(resume)).notices).toContain(
-    'Changed since this run was last started: agent.yaml, what it imports, or what is set for the run',
+    'Changed since this run was last started: agent.yaml: tools.work',
   )
+  const again = async (...overrides: string[]) => {
+    const { agent } = await loadAgent(agentFiles.path, { env: {}, overrides })
+    return noticesOf(resume, { agent })
+  }
+  const set = ['llm.stream=false', 'max_iterations=7']
+  expect((await again(...set)).notices).toEqual([
+    'Changed since this run was last started: agent.yaml: llm.stream, max_iterations',
+  ])
+  const { notices, changed } = await again(...set.toReversed())
+  expect([notices, changed.at(-1)]).toEqual([[], undefined])
 })
 
 test('an unfinished copy of the agent does not count: no file has changed since', async () => {

@@ -11,8 +11,8 @@ import type { SandboxSettings, Tool } from './tool.js'
  *
  * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
  * be written, and within them the agent's own directory only if it is listed, too, and never what it imports from elsewhere.
- * Every `.delta` in the workspace and from it upward, and `runsDirectory`, is hidden. There is no network unless
- * `network: true`, and no other process is visible.
+ * Every `.delta` in the workspace and from it upward, `runsDirectory`, and what the command line remembers for the user are
+ * hidden. There is no network unless `network: true`, and no other process is visible.
  */
 export function sandboxPrefix(
   { settings }: Tool,
@@ -67,13 +67,15 @@ function bubblewrap(
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
   const home = existing(homes()).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
+  const covered = ['/tmp', '/run', ...home, ...runs]
+  const shown = [AGENT_HOME, CWD, ...paths(read), ...paths(write)]
   return [
     'bwrap',
     ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
-    ...empty(['/tmp', '/run', ...home, ...runs]),
+    ...empty(covered),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...outerFirst([
       ...mounts('--ro-bind', [AGENT_HOME]),
@@ -81,6 +83,7 @@ function bubblewrap(
       ...mounts('--ro-bind', [CWD, ...paths(read)]),
       ...mounts('--bind', paths(write)),
       ...partsWithin(paths(write), [AGENT_HOME, ...guarded(imported, paths(write), AGENT_HOME)]),
+      ...mounts('--tmpfs', stateDirectories(covered, shown)),
     ]),
     ...empty([
       ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
@@ -88,6 +91,15 @@ function bubblewrap(
       ...runs.filter((directory) => !isInside(AGENT_HOME, directory)), // a listed path may hold them
     ]),
   ]
+}
+
+/** Where the command line may keep which runs are the user's, unless it is hidden with a directory above it. */
+function stateDirectories(covered: readonly string[], shown: readonly string[]): string[] {
+  const { DELTA_STATE_DIR: own = '', XDG_STATE_HOME: shared = '' } = process.env
+  const all = existing([own, join(shared, 'delta'), join(homedir(), '.local/state/delta')].filter(isAbsolute))
+  const isIn = (path: string, directories: readonly string[]) =>
+    directories.some((directory) => isInside(realPath(path), realPath(directory)))
+  return [...new Set(all)].filter((path) => isIn(path, shown) || !isIn(path, covered))
 }
 
 /** `CWD/out`, `${CWD}/out`, `~/out`, `out` (in the workspace) and `/out` are all understood. */

@@ -1,7 +1,7 @@
 import { readdir, symlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { quoteCommand, type Tool } from '../src/index.js'
 import { type CallContext, prepareCall } from '../src/internal.js'
 import { run, script } from './sandboxed.js'
@@ -78,6 +78,17 @@ test('runs that are kept outside the workspace are hidden, before and after the 
   expect(line.lastIndexOf(hidden)).toBeGreaterThan(line.indexOf(`--ro-bind ${path} `))
   const inside = words(join(path, 'runs/agent')) // hidden again, the agent would be, too
   expect(inside.lastIndexOf(hidden)).toBeLessThan(inside.indexOf(`--ro-bind ${path}/runs/agent `))
+})
+
+test('what the command line remembers for the user is hidden, also where a listed path shows it', async () => {
+  const { path } = await workspace({ 'state/runs.jsonl': '', 'agent/x': '' })
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('DELTA_STATE_DIR', join(path, 'state'))
+  const words = (settings: Parameters<typeof script>[1]) => prepare(script('true', settings)).resolvedCommand
+  const hidden = `--tmpfs ${path}/state`
+  const line = words({ write: [path] })
+  expect(line.indexOf(hidden)).toBeGreaterThan(line.indexOf(`--bind ${path} `))
+  expect(words({})).not.toContain(hidden) // it lies in /tmp, which is hidden
 })
 
 test('without bubblewrap the tool is refused, never run without', async () => {

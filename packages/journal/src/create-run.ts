@@ -4,7 +4,14 @@ import { join, resolve } from 'node:path'
 import { asStartError, JournalError } from './errors.js'
 import type { NewEvent } from './events.js'
 import { recordStamp, syncName } from './files.js'
-import { announceRun, checkLayout, makeRunDirectory, makeRunsDirectory, markLayout } from './layout.js'
+import {
+  announceRun,
+  checkLayout,
+  makeRunDirectory,
+  makeRunsDirectory,
+  markLayout,
+  ownerNotice,
+} from './layout.js'
 import { type Lease, takeLease } from './lease.js'
 import { checkRunsDirectory, type RunsPlace, runDirectory, runPaths } from './paths.js'
 import { readRun } from './read-runs.js'
@@ -60,6 +67,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     if (latest) announceRun(runsDirectory, runId)
     else markLayout(runsDirectory)
     await run.updateMetadata()
+    run.notices.push(...[ownerNotice(runsDirectory) ?? []].flat())
     return run
   } catch (error) {
     if (run) run.close()

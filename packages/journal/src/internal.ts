@@ -3,6 +3,7 @@ export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
 export { createRecordFile, overwriteRecord, recordName } from './files.js'
 export { foldRun } from './fold.js'
+export { refuseLinkedRun } from './layout.js'
 export { migratedDirectory } from './migrate.js'
 export {
   blockedPathError,

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createFile, makeDirectories } from '@delta/durable'
 import { asWriteError, JournalError } from './errors.js'
-import { replaceFile, syncName, writing } from './files.js'
+import { openToRead, readAt, replaceFile, syncName, writing } from './files.js'
 import { DELTA_DIRECTORY } from './paths.js'
 
 /** The version of the directory layout this package writes. */
@@ -46,13 +46,36 @@ export function keepPrivate(directory: string, { sync }: { sync: boolean }): voi
 }
 
 /** @throws {JournalError} `ERR_RUNS_DIRECTORY` */
-export function refuseLink(directory: string): void {
+function refuseLink(directory: string): void {
   if (!lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) return
   throw new JournalError(
     'ERR_RUNS_DIRECTORY',
     `${directory}: It is a link, which may have come with the workspace.\nRemove the link. To keep the runs elsewhere, name another runs directory.`,
     { path: directory },
   )
+}
+
+/**
+ * Refuses a link in the place of a run, or of the `.delta` that holds it, before something is written there.
+ *
+ * @throws {JournalError} `ERR_RUNS_DIRECTORY`
+ */
+export function refuseLinkedRun(runDirectory: string): void {
+  refuseLink(runDirectory)
+  const above = dirname(runDirectory)
+  const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
+  if (basename(runs) === DELTA_DIRECTORY) for (const each of new Set([above, runs])) refuseLink(each)
+}
+
+/**
+ * A notice about a `.delta` of another user; undefined for any other directory. It is no reason to refuse a run: on a shared
+ * disk, or for root, owners are often others.
+ */
+export function ownerNotice(directory: string): string | undefined {
+  const user = process.geteuid?.()
+  const { uid } = statSync(directory)
+  if (basename(directory) !== DELTA_DIRECTORY || user === undefined || uid === user) return undefined
+  return `${directory}: It belongs to another user (${uid}), who can remove or replace the runs in it. To keep them elsewhere, name another runs directory.`
 }
 
 /** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */
@@ -64,7 +87,10 @@ function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
   }
 }
 
-/** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
+/**
+ * @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. `ERR_RUNS_DIRECTORY`: `VERSION`
+ *   is not a file of ours.
+ */
 export function checkLayout(directory: string): void {
   const path = join(directory, 'VERSION')
   const version = versionIn(path)
@@ -80,20 +106,47 @@ export function checkLayout(directory: string): void {
 /** Names the newest run in `LATEST`, which is a convenience: no run needs it. */
 export function announceRun(directory: string, runId: string): void {
   markLayout(directory)
-  replaceFile(join(directory, 'LATEST'), `${runId}\n`)
+  const path = join(directory, 'LATEST')
+  const isBlocked = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() // then the newest run is the latest
+  if (!isBlocked) replaceFile(path, `${runId}\n`)
 }
 
 /** Writes `VERSION` when there is none, or an older one: an older program would not know what a new run holds. */
 export function markLayout(directory: string): void {
   const path = join(directory, 'VERSION')
   const version = versionIn(path)
-  const isOlder = version === undefined ? !existsSync(path) : comparedToOurs(version) < 0
-  if (isOlder) replaceFile(path, `${LAYOUT_VERSION}\n`)
+  if (version === undefined || comparedToOurs(version) < 0) replaceFile(path, `${LAYOUT_VERSION}\n`)
 }
 
-/** Undefined where there is no file; a pipe would be waited for. */
+const MOST_VERSION_BYTES = 100
+
+/**
+ * Undefined where there is no file, or an empty one.
+ *
+ * @throws {JournalError} `ERR_RUNS_DIRECTORY`: something else is there, which may have come with the workspace. Nothing of it is
+ *   shown: a link may lead to any file.
+ */
 function versionIn(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8').trim() : undefined
+  const what = lstatSync(path, { throwIfNoEntry: false })
+  if (what === undefined) return undefined
+  const isFile = what.isFile() && what.size <= MOST_VERSION_BYTES
+  const version = isFile ? beginningOf(path).trim() : 'not read'
+  if (/^[\d.]*$/.test(version)) return version || undefined
+  throw new JournalError(
+    'ERR_RUNS_DIRECTORY',
+    `${path}: It is not a file with the version of the layout, such as ${LAYOUT_VERSION}.\nRemove it: it is written again.`,
+    { path },
+  )
+}
+
+function beginningOf(path: string): string {
+  const file = openToRead(path)
+  if (file === undefined) return ''
+  try {
+    return readAt(file, 0, MOST_VERSION_BYTES).toString('utf8')
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Above 0 for a newer version than the one this package writes, below 0 for an older one. */

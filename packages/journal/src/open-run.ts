@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { replaceFile } from './files.js'
-import { checkLayout, keepPrivate, makeRunDirectory, refuseLink } from './layout.js'
+import { checkLayout, keepPrivate, makeRunDirectory, ownerNotice, refuseLinkedRun } from './layout.js'
 import {
   endOwnerWithoutLease,
   isWritingWithoutLease,
@@ -39,8 +39,7 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const { force = false, sync = true, workDirectory, ...waiting } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
-  refuseLink(named)
-  if (isInDelta(named)) refuseLink(dirname(named))
+  refuseLinkedRun(named)
   checkLayout(dirname(named))
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
@@ -50,7 +49,7 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
   if (isInDelta(directory)) keepPrivate(dirname(directory), { sync })
-  if (migration) run.notices.unshift(migration.notice)
+  run.notices.unshift(...[ownerNotice(dirname(directory)) ?? [], migration?.notice ?? []].flat())
   return run
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { asReadError, isJournalError, JournalError } from './errors.js'
 import { isToday } from './events.js'
-import { readFirstLine, readText } from './files.js'
+import { LARGEST_TEXT_BYTES, readFirstLine, readText } from './files.js'
 import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
 import { inspectJournal } from './inspect.js'
 import { isWritingWithoutLease, readLease } from './lease.js'
@@ -42,7 +42,7 @@ export async function readRun(
   return { ...summary, ...(problem && { problem }) }
 }
 
-/** Reading stops at damage a whole piece of the file early; then each line of it is looked at. */
+/** Reading stops at damage a whole piece of the file early; then each line is looked at, unless that would take too much memory. */
 async function foldJournal(
   path: string,
   tolerant: boolean,
@@ -53,7 +53,8 @@ async function foldJournal(
     return { fold }
   } catch (damage) {
     if (!tolerant || !isJournalError(damage)) throw damage
-    if (damage.code !== 'ERR_JOURNAL_CORRUPT') return { fold, damage }
+    const isWhole = damage.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_TEXT_BYTES
+    if (!isWhole) return { fold, damage }
     const whole = foldRun()
     for (const { event } of inspectJournal(path, runEventSchema).lines) if (event) whole.add(event)
     return { fold: whole, damage }

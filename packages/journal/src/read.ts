@@ -5,6 +5,7 @@ import { type AnyEvent, type EventSchema, isRawLine, problemOf, type Stored } fr
 import { openToRead, readAt } from './files.js'
 import { readOldJournal } from './inspect.js'
 import {
+  corrupt,
   isTooLong,
   lineSplitter,
   numberCheck,
@@ -12,6 +13,7 @@ import {
   type Remainder,
   type Scan,
   splitLines,
+  TOO_LONG,
 } from './lines.js'
 
 /** How the lines of a journal are read. */
@@ -128,7 +130,11 @@ const CHUNK_BYTES = 1 << 20
 /** A reader that needs only the first event does not pay for a thousand. */
 const FIRST_CHUNK_BYTES = 1 << 14
 
-/** Returns undefined at the first line that is not an event of today. */
+/**
+ * Returns undefined at the first line that is not an event of today.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a line is too long to be an event of any format.
+ */
 function* scanToday<Event>(
   file: number,
   path: string,
@@ -142,7 +148,12 @@ function* scanToday<Event>(
     if (chunk.length === 0) break
     at += chunk.length
     const events = parser.parse(splitter.push(chunk)?.bytes ?? NO_BYTES)
-    if (events === undefined || isTooLong(splitter.pending())) return undefined
+    if (events === undefined) return undefined
+    // not read as a whole to name it: that would cost several times its size
+    if (isTooLong(splitter.pending())) {
+      if (fromOffset > 0) return undefined
+      throw corrupt(path, parser.nextLine(), TOO_LONG)
+    }
     if (events.length > 0) yield events
   }
   const remainder = splitter.end()
@@ -185,7 +196,7 @@ function todayParser<Event>(
     return { lastSeq: numbers.lastSeq(), warnings: numbers.warnings }
   }
 
-  return { parse, ending }
+  return { parse, ending, nextLine: () => line + 1 }
 }
 
 /** The end of a journal. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { asRepairError, isJournalError } from './errors.js'
 import { isKnownEvent, type StoredEvent } from './events.js'
+import { refuseLinkedRun } from './layout.js'
 import { takeLease, type Waiting } from './lease.js'
 import { runEventSchema } from './old-formats.js'
 import { journalPath, runPaths } from './paths.js'
@@ -81,7 +82,8 @@ function callFindings(events: StoredEvent[]): string[] {
  * Repairs the journal of a run, as its only writer.
  *
  * @param options.force - End a live owner on this machine first.
- * @throws {JournalError} `ERR_RUN_BUSY`: somebody writes it. `ERR_RUN_NOT_FOUND`; besides, as `repairJournal`.
+ * @throws {JournalError} `ERR_RUN_BUSY`: somebody writes it. `ERR_RUN_NOT_FOUND`. `ERR_RUNS_DIRECTORY`: a link is in its place;
+ *   besides, as `repairJournal`.
  */
 export async function repairRun(
   runDirectory: string,
@@ -90,6 +92,7 @@ export async function repairRun(
   const { force = false, ...waiting } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
+  refuseLinkedRun(directory)
   const path = journalPath(directory)
   try {
     const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })

@@ -171,6 +171,26 @@ test('a run that was moved elsewhere and is linked to is listed; a link to anyth
   expect((await listRuns(work)).map(({ runId }) => runId)).toEqual(['moved'])
 })
 
+test('a run with a line that is too long for memory is listed by what stands before it; the line is named, and not read', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { sync: false, events: firstEvents })
+  run.close()
+  const journal = run.paths.journal
+  for (let megabytes = 0; megabytes <= 256; megabytes += 32)
+    appendFileSync(journal, Buffer.alloc(1 << 25, 'a'))
+  appendFileSync(journal, `\n${JSON.stringify({ ...thought(7), seq: 3, timestamp: '' })}\n`)
+  const [listed] = await listRuns(work)
+  expect(listed).toMatchObject({
+    metadata: { agent_name: 'greeter' },
+    lastIteration: 0,
+    problem: {
+      code: 'ERR_JOURNAL_CORRUPT',
+      line: 3,
+      message: expect.stringContaining('longer than 256 MiB'),
+    },
+  })
+})
+
 test('the runs that another run called are listed alone, a damaged one of them too', async () => {
   const directory = temporaryDirectory()
   const calledBy = (caller: string) => (created: { runId: string; epoch: number }) =>

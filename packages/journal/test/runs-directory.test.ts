@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -105,6 +106,57 @@ test('without a run that LATEST names, the newest run is the latest', async () =
   rmSync(join(work, '.delta/LATEST'))
   symlinkSync('nowhere', join(work, '.delta/LATEST'))
   expect(await latestRunId(work)).toBe('one')
+})
+
+test('a directory in the place of LATEST keeps no run from beginning: the newest is the latest', async () => {
+  const work = temporaryDirectory()
+  mkdirSync(join(work, '.delta/LATEST'), { recursive: true })
+  for (const runId of ['one', 'two']) await runIn(work, undefined, runId)
+  expect(await latestRunId(work)).toBe('two')
+})
+
+test('whatever is in the place of VERSION but a version is refused by its name, and nothing of it is read or shown', async () => {
+  const work = temporaryDirectory()
+  const run = await runIn(work, undefined, 'one')
+  const path = join(work, '.delta/VERSION')
+  writeFileSync(join(work, 'secret'), 'secret')
+  for (const put of [
+    () => symlinkSync('../secret', path),
+    () => mkdirSync(path),
+    () => writeFileSync(path, 'secret'),
+    () => {
+      writeFileSync(path, '1')
+      truncateSync(path, 2 ** 33)
+    },
+  ]) {
+    rmSync(path, { recursive: true, force: true })
+    put()
+    for (const begins of [runIn(work, undefined, 'two'), openRun(run)])
+      await expect(begins).rejects.toMatchObject({
+        code: 'ERR_RUNS_DIRECTORY',
+        message: `${path}: It is not a file with the version of the layout, such as 1.10.\nRemove it: it is written again.`,
+      })
+  }
+  rmSync(path)
+  await runIn(work, undefined, 'two')
+  expect(readFileSync(path, 'utf8')).toBe('1.10\n')
+})
+
+test.runIf(process.geteuid?.() === 0)('a run in the .delta of another user says so', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { events: firstEvents })
+  run.close()
+  expect(run.notices).toEqual([])
+  const runs = join(work, '.delta')
+  chownSync(runs, 12345, 12345)
+  const begun = await createRun(work, { events: firstEvents })
+  const opened = await openRun(run.directory)
+  for (const { notices, close } of [begun, opened]) {
+    close()
+    expect(notices).toEqual([
+      `${runs}: It belongs to another user (12345), who can remove or replace the runs in it. To keep them elsewhere, name another runs directory.`,
+    ])
+  }
 })
 
 test('a workspace that was moved with its .delta is the one that its runs belong to', async () => {

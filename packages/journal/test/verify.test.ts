@@ -1,4 +1,13 @@
-import { closeSync, existsSync, openSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -156,6 +165,18 @@ test('the journal of a run is repaired by its only writer, and the run goes on',
   const again = await openRun(run.directory)
   afterTest(again.close)
   expect(again.journal.lastSeq).toBe(2)
+})
+
+test('a link in the place of a run is not repaired: the journal that it leads to stays as it is', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  run.close()
+  appendFileSync(run.paths.journal, 'no event\n')
+  const damaged = readText(run.paths.journal)
+  const link = join(temporaryDirectory(), '.delta/run')
+  mkdirSync(dirname(link))
+  symlinkSync(run.directory, link)
+  await expect(repairRun(link)).rejects.toMatchObject({ code: 'ERR_RUNS_DIRECTORY', path: link })
+  expect(readText(run.paths.journal)).toBe(damaged)
 })
 
 test('a run that is not there is not made by its repair', async () => {

@@ -103,6 +103,8 @@ export type LlmSettings = Readonly<
     Pick<AllSettings, 'provider' | 'parameters'> & {
       /** `api_key_env` of the file, where an override replaced it: still a key that no command gets. */
       otherKeyEnv?: string
+      /** True where an override chose another provider: what the agent's directory says without a provider's name is not for it. */
+      isOtherProvider?: boolean
     }
 >
 

@@ -5,12 +5,12 @@ import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
-import { journalPath, latestRunId } from '@delta/journal/internal'
+import { journalPath, latestRunId, refuseLinkedRun } from '@delta/journal/internal'
 import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
 import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
-import { agentHomeOf, isOwnRun } from '../own-runs.js'
+import { agentHomeOf, ownRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
 import { findShownRun, readRecord } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
@@ -101,7 +101,8 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
   const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
   const run = id === undefined ? undefined : await findShownRun(place, id)
-  const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
+  if (run !== undefined) refuseLinkedRun(run.directory) // generators write into it
+  const believed = run && ownRun(run, terminal.env)
   const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
     throw new UsageError(

@@ -8,7 +8,7 @@ import {
   readMessage,
   withStopSignal,
 } from '../engine-options.js'
-import { trustedRun } from '../own-runs.js'
+import { saidOf, trustedRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
 import { resolveRunId } from '../shown-run.js'
@@ -46,9 +46,12 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const allowed = withAllowed(flags, run.allowed)
   const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })
 
-  const result = await withStopSignal(terminal, presenter, async (signal) =>
-    continueRun({
-      ...(await engineOptions(agent, { place, flags: allowed, terminal, presenter, signal })),
+  const typed = allowedBy(flags, terminal)
+
+  const result = await withStopSignal(terminal, presenter, async (signal) => {
+    const options = await engineOptions(agent, { place, flags: allowed, terminal, presenter, signal })
+    return continueRun({
+      ...options,
       agent,
       workDirectory,
       runsDirectory,
@@ -56,15 +59,15 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       run,
       trusted: true,
       onRun: (directory) => {
-        list(directory, agent.home)
+        list(directory, saidOf(agent, { ...options, allowed: typed }))
         presenter.begin(directory)
       },
-      ...(isNew ? { allowed: allowedBy(flags, terminal) } : {}),
+      ...(isNew ? { allowed: typed } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
-    }),
-  )
+    })
+  })
   presenter.finish(result)
   return exitCodeFor(result)
 }

@@ -1,9 +1,9 @@
-import type { LoadedAgent } from '@delta/config-loader'
+import { isConfigError, type LoadedAgent } from '@delta/config-loader'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
-import { findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
+import { changesInWords, changesSince, findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
-import { allowedBy, loadAgentFor, overridesIn, setLine, withAllowed } from '../agent.js'
+import { allowedBy, loadAgentFor, overridesIn, setBefore, setLine, withAllowed } from '../agent.js'
 import { chooseWorkspace, keepWorkspace, removeCreatedDirectories } from '../choose-workspace.js'
 import {
   type EngineFlags,
@@ -15,8 +15,8 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { describeError } from '../errors.js'
-import { agentHomeOf, isOwnRun, listingOwnRuns, trustedRun } from '../own-runs.js'
-import { placeToWork, rememberPlace } from '../place.js'
+import { agentHomeOf, isOwnRun, listingOwnRuns, ownRun, saidOf, trustedRun } from '../own-runs.js'
+import { commandToContinue, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
 import { isWithinRun, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
@@ -81,35 +81,42 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
   const { place, flags, terminal, presenter } = engine
   const list = listingOwnRuns(terminal.env)
   const earlier = await earlierRun(start, except)
-  const taken = earlier && (await trustedRun(earlier, { place, flags, terminal }))
+  const taken = earlier && (await trustedRun(earlier, { place, flags, terminal, mayStart: true }))
   const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
-  if (taken === undefined)
+  const allowed = allowedBy(flags, terminal)
+  if (taken === undefined) {
+    const options = await engineOptions(agent, setting)
     return runAgent({
-      ...(await engineOptions(agent, setting)),
+      ...options,
       agent,
       ...place,
       message,
       runId: flags.runId,
-      allowed: allowedBy(flags, terminal),
+      allowed,
       onRun: (directory) => {
-        list(directory)
+        list(directory, saidOf(agent, { ...options, allowed }), { begins: true })
         begin(directory)
       },
     })
-  const { runId, overrides } = taken.run
-  const same = await asSetBefore({ ...start, engine: setting }, overrides)
+  }
+  const { runId, status, overrides } = taken.run
+  const other = isTaskOf(taken.run, message) ? '' : '; response.txt answers its question, so -m is not used'
+  presenter.warn(`Resuming run ${runId} (${status})${other}. --new starts another one.`)
+  const same = await asSetBefore(start, taken.run)
+  if (overrides.length > 0) presenter.warn(setLine(same))
+  const options = await engineOptions(same, setting)
   try {
     return await continueRun({
-      ...(await engineOptions(same, setting)),
+      ...options,
       agent: same,
       ...place,
       run: taken.run,
       trusted: true,
       onRun: (directory) => {
-        taken.list(directory, same.home)
+        taken.list(directory, saidOf(same, { ...options, allowed }))
         begin(directory)
       },
-      ...(taken.isNew ? { allowed: allowedBy(flags, terminal) } : {}),
+      ...(taken.isNew ? { allowed } : {}),
     })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
@@ -118,46 +125,63 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
   }
 }
 
-/** The run that this command line would repeat: only where the workspace is named, and `--new` is not given. */
-async function earlierRun(
-  { agent, message, engine }: Start,
-  except: readonly string[],
-): Promise<RunSummary | undefined> {
-  const { place, flags, terminal } = engine
-  const { warn } = engine.presenter
+/** The run that this command line would repeat, only where the workspace is named. stderr says why another run is not it. */
+async function earlierRun(start: Start, except: readonly string[]): Promise<RunSummary | undefined> {
+  const { agent, message, engine } = start
+  const { place, flags, terminal, presenter } = engine
   const { env } = terminal
-  if (flags.workDir === undefined || flags.runId !== undefined || flags.new || env.DELTA_NEW === '1')
-    return undefined
-  const run = await findResumable({
+  const startsNew = flags.new || env.DELTA_NEW === '1'
+  // a new run only looks whether the latest one is damaged
+  const looks =
+    flags.workDir !== undefined && flags.runId === undefined && !(startsNew && isWithinRun(terminal))
+  if (!looks) return undefined
+  const found = await findResumable({
     ...place,
     agent,
     message,
     parentRun: parentRun(env, place.workDirectory)?.runId,
     isTrusted: ({ directory }) => isOwnRun(directory, env),
     agentHomeOf: (each) => agentHomeOf(each, env),
+    changesOf: (each) => changesOf(each, start),
     except,
   })
-  if (run?.problem !== undefined) {
-    warn(
-      `Run ${run.runId} in this workspace is damaged, and was left as it is: ${describeError(run.problem)}`,
+  if (found?.run.problem !== undefined)
+    presenter.warn(
+      `Run ${found.run.runId} in this workspace is damaged, and was left as it is: ${describeError(found.run.problem)}`,
     )
+  if (found === undefined || found.run.problem !== undefined || startsNew) return undefined
+  const { run, differs } = found
+  if (differs !== undefined) {
+    if (isOwnRun(run.directory, env) && !isWithinRun(terminal))
+      presenter.warn(
+        `Run ${run.runId} (${run.status}) is not resumed, because ${differs}. Go on with it: ${commandToContinue(place, run.runId)}`,
+      )
     return undefined
   }
-  const other = run && !isTaskOf(run, message) ? '; response.txt answers its question, so -m is not used' : ''
-  if (run) warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
   return run
 }
 
-/** A run that was killed goes on with what was set for it, though this command line does not say so again. */
-async function asSetBefore({ agent, engine }: Start, overrides: readonly string[]): Promise<LoadedAgent> {
-  if (overrides.length === 0) return agent
-  const { flags, terminal } = engine
-  const same =
-    overrides.length === agent.snapshot.overrides.length
-      ? agent
-      : await loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
-  engine.presenter.warn(setLine(same))
-  return same
+/** Of a run that this user did not start, nothing is applied, nor compared: it is refused. */
+async function changesOf(run: RunSummary, start: Start): Promise<string | undefined> {
+  const own = ownRun(run, start.engine.terminal.env)
+  if (own === undefined) return undefined
+  try {
+    const changes = changesInWords(changesSince(run, await asSetBefore(start, own)))
+    return changes && `this has changed since it was last started: ${changes}`
+  } catch (error) {
+    if (!isConfigError(error)) throw error
+    return 'the agent does not load with what was set for it'
+  }
+}
+
+/** The agent with what was set for the run, though this command line does not say so again, and then with what it says. */
+async function asSetBefore({ agent, engine }: Start, run: RunSummary): Promise<LoadedAgent> {
+  if (run.overrides.length === 0) return agent
+  const { terminal } = engine
+  const flags = withAllowed(engine.flags, run.allowed)
+  const typed = overridesIn(flags)
+  const overrides = [...setBefore(run, typed), ...typed]
+  return loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

@@ -1,5 +1,5 @@
 import { isConfigError } from '@delta/config-loader'
-import { agentChanges } from '@delta/engine/internal'
+import { changeNotice, changesSince } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
 import { emptyRunError, journalPath } from '@delta/journal/internal'
 import {
@@ -13,7 +13,7 @@ import {
 import { agentOfRun, withAllowed } from '../agent.js'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../next-command.js'
-import { isOwnRun } from '../own-runs.js'
+import { isOwnRun, ownRun } from '../own-runs.js'
 import { placeToLook, type RunsFlags } from '../place.js'
 import { renderer, styleFor } from '../render.js'
 import {
@@ -118,11 +118,13 @@ function showAnswer(run: RunSummary, terminal: Terminal): number {
 /** What `delta continue` would say has changed in the agent. */
 async function sayChanges(run: RunSummary, terminal: Terminal): Promise<void> {
   if (run.metadata.agent_home === null || run.problem !== undefined) return
-  if (!isOwnRun(run.directory, terminal.env)) return // the agent that it names is not believed
-  const flags = withAllowed({ importRoot: [] }, run.allowed)
+  const own = ownRun(run, terminal.env)
+  if (own === undefined) return // the agent that it names is not believed
+  const flags = withAllowed({ importRoot: [] }, own.allowed)
   try {
-    const changes = agentChanges(run, await agentOfRun(run, { flags, terminal, warn: () => undefined }))
-    if (changes !== undefined) say(terminal, changes)
+    const agent = await agentOfRun(own, { flags, terminal, warn: () => undefined })
+    const notice = changeNotice(changesSince(run, agent))
+    if (notice !== undefined) say(terminal, notice)
   } catch (error) {
     if (error instanceof UsageError) return // it is gone
     if (!isConfigError(error)) throw error
