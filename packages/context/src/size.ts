@@ -1,4 +1,5 @@
 import type { ChatMessage, ContentPart } from '@delta/model'
+import { keepJson } from './json.js'
 
 /** A message as the model gets it. */
 export interface SizedMessage {
@@ -17,11 +18,11 @@ export interface SizedMessage {
 export const USUAL_BYTES_PER_TOKEN = 4
 
 export function sizeMessage(message: ChatMessage): SizedMessage {
-  const json = JSON.stringify(message)
+  const { json, bytes: all } = keepJson(message)
   const mediaTokens = tokensOfMedia(message)
   const sent = sentOf(message)
-  const bytes = Buffer.byteLength(JSON.stringify(sent)) + mediaTokens * USUAL_BYTES_PER_TOKEN
-  return { message, json, sent, bytes, mediaTokens }
+  const bytes = sent === message ? all : Buffer.byteLength(JSON.stringify(sent))
+  return { message, json, sent, bytes: bytes + mediaTokens * USUAL_BYTES_PER_TOKEN, mediaTokens }
 }
 
 /**
@@ -29,12 +30,16 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
  * because another provider may be asked.
  */
 function sentOf(message: ChatMessage): unknown {
+  if (!Array.isArray(message.content) && OURS.every((field) => message[field] === undefined)) return message
   const { items, iteration, is_error, prompt_cache, content, ...rest } = message
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
   const plain = { ...rest, content: texts }
   const list = message.role === 'assistant' ? message.items?.list : undefined
   return list && JSON.stringify(list).length > JSON.stringify(plain).length ? list : plain
 }
+
+/** The fields that no API gets. */
+const OURS = ['items', 'iteration', 'is_error', 'prompt_cache'] as const
 
 /** An image or a file. */
 export type Media = Exclude<ContentPart, { type: 'text' }>

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { namesIn, syncPath } from '@delta/durable'
@@ -31,7 +31,12 @@ export interface Invocation {
   blocks?: readonly object[] | undefined
   /** Further fields of the record: how it is sent, what was left out. */
   about?: object | undefined
+  /** The JSON of a value of the body and its SHA-256, where a caller has them: messages come again in each request. */
+  jsonOf?: JsonOf | undefined
 }
+
+/** `JSON.stringify` as in a list, and the SHA-256 of that in hexadecimal. */
+export type JsonOf = (value: unknown) => { json: string; sha256: string }
 
 /** A record that is on disk and waits for its response. */
 export interface InvocationRecord {
@@ -87,22 +92,22 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     return openParts(paths.parts, options)
   }
 
-  function record({ iteration, request, list, blobs = [], blocks, about }: Invocation): InvocationRecord {
+  function record(invocation: Invocation): InvocationRecord {
+    const { iteration, request, list = 'messages', blobs = [], blocks, about, jsonOf = newJson } = invocation
     fence()
     parts ??= open()
-    const text = JSON.stringify(request)
-    const body = Buffer.from(text)
-    const sha256 = createHash('sha256').update(body).digest('hex')
-    const kept = needsNames(text, blobs) ? withoutBlobs(request, directory, blobs) : request
-    const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(JSON.stringify(kept))
+    const sent = takeApart(request, list, jsonOf)
+    const body = Buffer.from(sent.text)
+    const kept = needsNames(sent.text, blobs) ? withoutBlobs(request, directory, blobs) : request
+    const stored = kept === request ? sent : takeApart(kept, list, newJson)
     records += 1
     const timestamp = new Date().toISOString()
     const fields = {
       iteration,
       timestamp,
-      sha256,
+      sha256: hash('sha256', body),
       ...about,
-      parts: linesOf(kept, list, parts),
+      parts: linesOf(stored, list, parts),
       ...(blobs.length > 0 && { blobs }),
       blocks,
       ...(records <= WHOLE_REQUESTS && { request: kept }),
@@ -115,6 +120,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       unsynced.add(path)
     }
 
+    const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(stored.text)
     return { ref: `io/invocations/${basename(path)}`, body, bytesWithoutBlobs, complete }
   }
 
@@ -134,18 +140,58 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   return { record, sync, close }
 }
 
-/** Takes a body apart: each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
+/** A value that is a line of the parts log, with its JSON. */
+interface PartText {
+  part: unknown
+  json: string
+  sha256: string
+}
+
+/** A body as JSON, and what it is made of. */
+interface BodyTexts {
+  text: string
+  /** The body with an empty conversation. */
+  parameters: PartText
+  /** Null for a body without a conversation. */
+  messages: PartText[] | null
+}
+
+function newJson(value: unknown): ReturnType<JsonOf> {
+  const json = JSON.stringify(value) ?? 'null'
+  return { json, sha256: hash('sha256', json) }
+}
+
+/** Makes the JSON of a body from that of its values: the same bytes as `JSON.stringify(request)`. */
+function takeApart(request: object, list: string, jsonOf: JsonOf): BodyTexts {
+  const conversation: unknown = Object(request)[list]
+  if (!Array.isArray(conversation)) {
+    const parameters = { part: request, ...newJson(request) }
+    return { text: parameters.json, parameters, messages: null }
+  }
+  const messages = conversation.map((part: unknown) => ({ part, ...jsonOf(part) }))
+  const fields = Object.entries(request).flatMap(([name, value]): [string, string?][] => {
+    if (name === list) return [[name]]
+    const json = typeof value === 'object' ? jsonOf(value).json : JSON.stringify(value)
+    return json === undefined ? [] : [[name, json]] // a function, say
+  })
+  const bodyOf = (listed: string) =>
+    `{${fields.map(([name, json = listed]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
+  const json = bodyOf('[]')
+  const parameters = { part: { ...request, [list]: [] }, json, sha256: hash('sha256', json) }
+  return { text: bodyOf(`[${messages.map((message) => message.json).join(',')}]`), parameters, messages }
+}
+
+/** Each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
 function linesOf(
-  request: object,
-  list = 'messages',
+  { parameters, messages }: BodyTexts,
+  list: string,
   parts: Parts,
 ): { parameters: number; messages: Ranges | null; list?: string } {
-  const messages: unknown = Object(request)[list]
-  if (!Array.isArray(messages)) return { parameters: parts.lineOf('PARAMETERS', request), messages: null }
-  const parameters = parts.lineOf('PARAMETERS', { ...request, [list]: [] })
+  const line = parts.lineOf('PARAMETERS', parameters)
+  if (messages === null) return { parameters: line, messages }
   const lines: Ranges = []
   for (const message of messages) addToRanges(lines, parts.lineOf('MESSAGE', message))
-  return { parameters, messages: lines, ...(list !== 'messages' && { list }) }
+  return { parameters: line, messages: lines, ...(list !== 'messages' && { list }) }
 }
 
 /** A line of `io/parts.jsonl`: one message, or one set of the other parameters, that was sent at least once. */
@@ -162,8 +208,7 @@ type Parts = ReturnType<typeof openParts>
  */
 function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
   const lines = new Map<string, number>()
-  const keyOf = (type: string, part: unknown) => hash('sha256', type + JSON.stringify(part), 'base64')
-  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(keyOf(type, part), seq)
+  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(type + newJson(part).sha256, seq)
   const log = openOrRepair()
 
   function openOrRepair(): Journal<PartEvent> {
@@ -177,8 +222,8 @@ function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
   }
 
   /** The number of the line that holds this part; written when no line does yet. */
-  function lineOf(type: PartEvent['type'], part: unknown = null): number {
-    const key = keyOf(type, part)
+  function lineOf(type: PartEvent['type'], { part = null, sha256 }: PartText): number {
+    const key = type + sha256
     if (!lines.has(key)) log.append({ type, part })
     return lines.get(key) ?? log.lastSeq
   }
@@ -234,7 +279,7 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   if (!record) throw corruptRequest(path, 'The record is not whole.')
   const kept = record.request ?? rebuilt(record.parts, readParts(paths.parts))
   const body = JSON.stringify(withBlobs(kept, runDirectory, new Set(record.blobs)))
-  if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
+  if (hash('sha256', body) === record.sha256) return body
   throw corruptRequest(
     path,
     'The request cannot be given back as it was sent: the recorded parts do not have its SHA-256.',

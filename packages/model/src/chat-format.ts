@@ -55,13 +55,18 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
 
 /** Behind the id of its call, which the model knows. */
 function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): Fields[] {
+  if (typeof content === 'string') return []
   const parts = partsOf(content).filter(isMedia)
   if (parts.length === 0) return []
   return [{ type: 'text', text: `[result of ${id}]` }, ...parts.map((part) => partOf(part, mapping))]
 }
 
-/** A message of ours without what the API does not know. The order of its fields stays. */
+/**
+ * A message of ours without what the API does not know. The order of its fields stays. One that the API knows as it is stays the
+ * same object, so that its JSON need not be made again.
+ */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
+  if (!Array.isArray(message.content) && OURS.every((field) => !(field in message))) return message
   const { items: _items, iteration: _iteration, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
   if (message.role === 'assistant') noteItems(message, mapping)
@@ -70,6 +75,8 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   const content = typeof message.content === 'string' ? message.content : message.content.map(asText)
   return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
 }
+
+const OURS = ['items', 'iteration', 'is_error', 'prompt_cache']
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
 function asText(part: ContentPart): ContentPart {
