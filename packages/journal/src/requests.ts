@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { namesIn, syncPath } from '@delta/durable'
+import { namesIn } from '@delta/durable'
 import * as z from 'zod/mini'
 import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
@@ -46,11 +46,17 @@ export interface InvocationRecord {
   body: Buffer
   /** The length of the body in bytes, without the blobs in it. */
   bytesWithoutBlobs: number
-  /** Adds what came back (response, usage, duration …) to the record. */
+  /** Adds what came back (response, usage, duration …) to the record. Not synced. */
   complete(response: object): void
 }
 
-/** What a run sends to its model, written to `io/` before it is sent. */
+/**
+ * What a run sends to its model, written to `io/` before it is sent. It survives the death of the process at any instant.
+ *
+ * The records are evidence: a run goes on without them, because the answer of the model is in its `THOUGHT`. So they are not
+ * synced, and a power cut may take those of the last seconds. The log of parts is synced: a line that was lost would give its
+ * number to another message, and an earlier record that names the number would tell of a request that was never sent.
+ */
 export interface RequestLog {
   /**
    * Records what is about to be sent to a model, before it is sent.
@@ -62,7 +68,7 @@ export interface RequestLog {
    * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
    */
   record(invocation: Invocation): InvocationRecord
-  /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
+  /** Makes the log of parts survive a power cut. The journal's `sync` does it first. */
   sync(): void
   /** Closes the log of parts; the run does it with its own `close`. */
   close(): void
@@ -84,7 +90,6 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   const paths = runPaths(directory)
   let parts: Parts | undefined
   let records = 0
-  const unsynced = new Set<string>()
 
   function open(): Parts {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -117,20 +122,14 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     function complete(response: object): void {
       fence()
       overwriteRecord(path, `${JSON.stringify({ ...fields, ...response })}\n`)
-      unsynced.add(path)
     }
 
     const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(stored.text)
     return { ref: `io/invocations/${basename(path)}`, body, bytesWithoutBlobs, complete }
   }
 
-  /** A record without its response is named by no event yet, and so are the parts it added. */
   function sync(): void {
-    if (unsynced.size === 0) return
     parts?.sync()
-    for (const path of unsynced) syncPath(path)
-    syncPath(paths.invocations)
-    unsynced.clear()
   }
 
   function close(): void {
