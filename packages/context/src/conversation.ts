@@ -172,7 +172,9 @@ function openIteration(thought: Thought, usedIds: Set<string>): OpenIteration {
       return [action_id, { id, pendingState: 'never' }]
     }),
   )
-  const said = sizeMessage(assistantMessage(thought, ({ action_id }) => calls.get(action_id)?.id ?? action_id))
+  const said = sizeMessage(
+    assistantMessage(thought, ({ action_id }) => calls.get(action_id)?.id ?? action_id),
+  )
   return { thought, said, calls, later: [] }
 }
 

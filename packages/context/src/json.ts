@@ -12,8 +12,8 @@ export interface JsonText {
 const kept = new WeakMap<object, JsonText>()
 
 /**
- * The JSON of a message, made once in the life of the object and kept beside it. Only for what this package makes itself and
- * never changes afterwards: a changed message is another object.
+ * The JSON of a message, or of the definitions of tools, made once in the life of the object and kept beside it. Only for what
+ * nobody changes afterwards: a changed message is another object.
  */
 export function keepJson(value: object): JsonText {
   const known = kept.get(value)

@@ -1,17 +1,26 @@
-import type { ChatMessage, ContentPart } from '@delta/model'
-import { keepJson } from './json.js'
+import type { ChatMessage, ContentPart, FunctionTool } from '@delta/model'
+import { jsonOf, keepJson } from './json.js'
 
-/** A message as the model gets it. */
-export interface SizedMessage {
-  message: ChatMessage
-  /** The message as JSON. */
-  json: string
+/** A part of a request, measured. */
+export interface Sized {
   /** What is sent of it: its texts, or what goes back to its provider in place of them. Without images and files. */
   sent: unknown
   /** Size of `sent` as JSON in UTF-8. An image or file counts four bytes for each of its tokens. */
   bytes: number
   /** Of its images and files, as providers count them. */
   mediaTokens: number
+}
+
+/** A message as the model gets it. */
+export interface SizedMessage extends Sized {
+  message: ChatMessage
+  /** The message as JSON. */
+  json: string
+}
+
+/** The definitions of the tools, which count as their JSON: in a schema, the keys are words of the author, too. */
+export interface SizedTools extends Sized {
+  sha256: string
 }
 
 /** Before a provider has counted. */
@@ -23,6 +32,11 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
   const sent = sentOf(message)
   const bytes = sent === message ? all : Buffer.byteLength(JSON.stringify(sent))
   return { message, json, sent, bytes: bytes + mediaTokens * USUAL_BYTES_PER_TOKEN, mediaTokens }
+}
+
+export function sizeTools(tools: readonly FunctionTool[]): SizedTools {
+  const { json, bytes, sha256 } = jsonOf(tools)
+  return { sent: json, bytes, mediaTokens: 0, sha256 }
 }
 
 /**

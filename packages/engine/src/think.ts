@@ -35,6 +35,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
     credentials: state.credentials,
     iteration,
     task: state.task,
+    tools: state.tools,
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),
     calibration: state.run.history.lastCount,
@@ -42,7 +43,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
-  const built = requestFor(state.agent, context.messages)
+  const built = requestFor(state.agent, { messages: context.messages, tools: state.tools })
   const request = await overrideRequest(state, built, iteration)
   if ('stopped' in request) return request
 
