@@ -21,7 +21,9 @@ export interface MessageGroup {
 }
 
 export function messagesOf(groups: readonly MessageGroup[]): SizedMessage[] {
-  return groups.flatMap(({ messages }) => messages)
+  const all: SizedMessage[] = []
+  for (const { messages } of groups) all.push(...messages)
+  return all
 }
 
 /**

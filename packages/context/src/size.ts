@@ -44,16 +44,14 @@ export function sizeTools(tools: readonly FunctionTool[]): SizedTools {
  * because another provider may be asked.
  */
 function sentOf(message: ChatMessage): unknown {
-  if (!Array.isArray(message.content) && OURS.every((field) => message[field] === undefined)) return message
   const { items, iteration, is_error, prompt_cache, content, ...rest } = message
+  const isPlain = items === undefined && iteration === undefined && is_error === undefined
+  if (isPlain && prompt_cache === undefined && !Array.isArray(content)) return message
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
   const plain = { ...rest, content: texts }
   const list = message.role === 'assistant' ? message.items?.list : undefined
   return list && JSON.stringify(list).length > JSON.stringify(plain).length ? list : plain
 }
-
-/** The fields that no API gets. */
-const OURS = ['items', 'iteration', 'is_error', 'prompt_cache'] as const
 
 /** An image or a file. */
 export type Media = Exclude<ContentPart, { type: 'text' }>

@@ -139,20 +139,14 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   return { record, sync, close }
 }
 
-/** A value that is a line of the parts log, with its JSON. */
-interface PartText {
-  part: unknown
-  json: string
-  sha256: string
-}
-
 /** A body as JSON, and what it is made of. */
 interface BodyTexts {
   text: string
   /** The body with an empty conversation. */
-  parameters: PartText
+  parameters: object
+  sha256: string
   /** Null for a body without a conversation. */
-  messages: PartText[] | null
+  messages: { parts: readonly unknown[]; texts: ReturnType<JsonOf>[] } | null
 }
 
 function newJson(value: unknown): ReturnType<JsonOf> {
@@ -164,32 +158,44 @@ function newJson(value: unknown): ReturnType<JsonOf> {
 function takeApart(request: object, list: string, jsonOf: JsonOf): BodyTexts {
   const conversation: unknown = Object(request)[list]
   if (!Array.isArray(conversation)) {
-    const parameters = { part: request, ...newJson(request) }
-    return { text: parameters.json, parameters, messages: null }
+    const { json: text, sha256 } = newJson(request)
+    return { text, parameters: request, sha256, messages: null }
   }
-  const messages = conversation.map((part: unknown) => ({ part, ...jsonOf(part) }))
-  const fields = Object.entries(request).flatMap(([name, value]): [string, string?][] => {
-    if (name === list) return [[name]]
-    const json = typeof value === 'object' ? jsonOf(value).json : JSON.stringify(value)
-    return json === undefined ? [] : [[name, json]] // a function, say
-  })
+  const texts = conversation.map((message: unknown) => jsonOf(message))
+  const entries = Object.entries(request)
+  const at = entries.findIndex(([name]) => name === list)
+  const before = fieldsOf(entries.slice(0, at), jsonOf)
+  const after = fieldsOf(entries.slice(at + 1), jsonOf)
   const bodyOf = (listed: string) =>
-    `{${fields.map(([name, json = listed]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
-  const json = bodyOf('[]')
-  const parameters = { part: { ...request, [list]: [] }, json, sha256: hash('sha256', json) }
-  return { text: bodyOf(`[${messages.map((message) => message.json).join(',')}]`), parameters, messages }
+    `{${before}${before && ','}${JSON.stringify(list)}:${listed}${after && ','}${after}}`
+  return {
+    text: bodyOf(`[${texts.map(({ json }) => json).join(',')}]`),
+    parameters: { ...request, [list]: [] },
+    sha256: hash('sha256', bodyOf('[]')),
+    messages: { parts: conversation, texts },
+  }
+}
+
+function fieldsOf(entries: readonly [string, unknown][], jsonOf: JsonOf): string {
+  const fields = entries.flatMap(([name, value]) => {
+    const json = typeof value === 'object' ? jsonOf(value).json : JSON.stringify(value)
+    return json === undefined ? [] : `${JSON.stringify(name)}:${json}` // a function, say
+  })
+  return fields.join(',')
 }
 
 /** Each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
 function linesOf(
-  { parameters, messages }: BodyTexts,
+  { parameters, sha256, messages }: BodyTexts,
   list: string,
   parts: Parts,
 ): { parameters: number; messages: Ranges | null; list?: string } {
-  const line = parts.lineOf('PARAMETERS', parameters)
+  const line = parts.lineOf('PARAMETERS', parameters, sha256)
   if (messages === null) return { parameters: line, messages }
   const lines: Ranges = []
-  for (const message of messages) addToRanges(lines, parts.lineOf('MESSAGE', message))
+  messages.texts.forEach((text, index) => {
+    addToRanges(lines, parts.lineOf('MESSAGE', messages.parts[index], text.sha256))
+  })
   return { parameters: line, messages: lines, ...(list !== 'messages' && { list }) }
 }
 
@@ -206,8 +212,10 @@ type Parts = ReturnType<typeof openParts>
  * damaged line is set aside with a notice, and costs the requests it was part of, never the run.
  */
 function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
-  const lines = new Map<string, number>()
-  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(type + newJson(part).sha256, seq)
+  const messages = new Map<string, number>()
+  const parameters = new Map<string, number>()
+  const linesOf = (type: PartEvent['type']) => (type === 'MESSAGE' ? messages : parameters)
+  const onEvent = ({ type, part, seq }: PartEvent) => linesOf(type).set(newJson(part).sha256, seq)
   const log = openOrRepair()
 
   function openOrRepair(): Journal<PartEvent> {
@@ -221,10 +229,10 @@ function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
   }
 
   /** The number of the line that holds this part; written when no line does yet. */
-  function lineOf(type: PartEvent['type'], { part = null, sha256 }: PartText): number {
-    const key = type + sha256
-    if (!lines.has(key)) log.append({ type, part })
-    return lines.get(key) ?? log.lastSeq
+  function lineOf(type: PartEvent['type'], part: unknown, sha256: string): number {
+    const lines = linesOf(type)
+    if (!lines.has(sha256)) log.append({ type, part: part ?? null })
+    return lines.get(sha256) ?? log.lastSeq
   }
 
   return { lineOf, sync: log.sync, close: log.close }

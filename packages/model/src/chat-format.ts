@@ -66,7 +66,7 @@ function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): 
  * same object, so that its JSON need not be made again.
  */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
-  if (!Array.isArray(message.content) && OURS.every((field) => !(field in message))) return message
+  if (isKnown(message)) return message
   const { items: _items, iteration: _iteration, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
   if (message.role === 'assistant') noteItems(message, mapping)
@@ -76,7 +76,11 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
 }
 
-const OURS = ['items', 'iteration', 'is_error', 'prompt_cache']
+/** True for a text without a field of ours. */
+function isKnown({ content, items, iteration, is_error, prompt_cache }: ChatMessage): boolean {
+  const isPlain = items === undefined && iteration === undefined && is_error === undefined
+  return isPlain && prompt_cache === undefined && !Array.isArray(content)
+}
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
 function asText(part: ContentPart): ContentPart {
