@@ -1,10 +1,10 @@
 // The same loop with what Delta puts on disk, and the client Delta asks with; nothing else of Delta. The request is recorded
 // by parts and with its hash before it leaves, and its answer after; the command has a process group and two streams, and
-// a record with who it is while it runs and how it ended. What a line of the journal names is on disk before the line is.
+// a record with who it is while it runs and how it ended. The parts of a request are synced before the line that names it.
 // No recovery, no validation, no lease, nothing read back: node recording-floor.mjs <base url> <workspace>
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,9 +39,7 @@ async function ask(messages) {
   const { message, raw } = await model.complete(asked, { bytes: body })
   writeSync(record, `,"response":${JSON.stringify(raw)}}\n`, text.length - 1)
   parts.sync()
-  fsyncSync(record)
   closeSync(record)
-  syncDirectory(invocations)
   return message
 }
 
@@ -51,12 +49,6 @@ function loadBundle(path) {
   const bundle = runInThisContext(readFileSync(path, 'latin1'), { filename: path })
   bundle(module.exports, createRequire(path), module)
   return module.exports
-}
-
-function syncDirectory(path) {
-  const directory = openSync(path, 'r')
-  fsyncSync(directory)
-  closeSync(directory)
 }
 
 function run(argv, announce) {

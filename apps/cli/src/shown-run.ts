@@ -109,8 +109,8 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
   const { blocks, leftOut } = await readRecord(runDirectory, ref)
   if (blocks.length === 0) return ''
   const lines = blocks.map(
-    ({ source_id: id, messages, bytes, tokens, note }) =>
-      `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
+    ({ source_id: id, type, messages, bytes, tokens, note }) =>
+      `   ${printable(String(id))}: ${type === 'tools' ? '' : `${counted(messages, 'message')}, `}${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
   const apis = [...new Set(leftOut.map(({ api }) => printable(String(api))))].join(', ')
   const without =

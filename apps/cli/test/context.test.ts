@@ -70,6 +70,7 @@ test('context explain prints the size of each source, what was cut or left out, 
   expect(stdout.trimEnd().split('\n')).toEqual([
     'The first iteration of a new run, as it would be sent now:',
     expect.stringMatching(/^SOURCE +TYPE +MESSAGES +BYTES +TOKENS +NOTE$/),
+    expect.stringMatching(/^tools +tools +0 +\d+ +\d+$/),
     expect.stringMatching(/^length +computed_file +1 +\d+ +\d+$/),
     expect.stringMatching(/^system_prompt +file +1 +\d+ +(1\d\d|200) +.*cut/),
     expect.stringMatching(/^guide +file +0 +0 +0 +left out: missing$/),
@@ -91,11 +92,14 @@ test('context explain prints the size of each source, what was cut or left out, 
   const json = JSON.parse((await at('context explain', '--json')).stdout)
   expect(json).toMatchObject({ run_id: 'one', iteration: 4, total: { limit_tokens: 5000 } })
   expect(json.sources.map((source: { source_id: string }) => source.source_id)).toEqual([
+    'tools',
     'length',
     'system_prompt',
     'guide',
     'conversation',
   ])
+  const step = (await at('show', '--step', '2')).stdout
+  expect(step).toMatch(/^ {3}tools: \d+ bytes, about \d+ tokens\n {3}length: 1 message, /m)
   expect(json.cache_breaks).toHaveLength(3)
   expect(json.cache_breaks[0]).toMatchObject({
     iteration: 2,
@@ -141,7 +145,7 @@ test('an agent owns every byte of its prompt, and each source of a merged messag
 
   const record = (await workspace.files()).find((file) => /invocations\/.*_3\.json$/.test(file)) ?? ''
   const { blocks, request } = JSON.parse(await workspace.read(record))
-  const sent = blocks.slice(0, 3).map((block: { message: number; from: number; to: number }) => {
+  const sent = blocks.slice(1, 4).map((block: { message: number; from: number; to: number }) => {
     const bytes = Buffer.from(request.messages[block.message].content)
     return bytes.toString('utf8', block.from, block.to)
   })
@@ -155,9 +159,9 @@ test('an agent owns every byte of its prompt, and each source of a merged messag
   )
   const { stdout } = await at('context explain')
   expect(stdout).toMatch(/^rules +text +1 +\d+ +\d+ +in one message with system_prompt\.md$/m)
-  const { messages } = JSON.parse((await at('context build')).stdout)
+  const { messages, tools } = JSON.parse((await at('context build')).stdout)
   const [, count, bytes] = /^all +(\d+) +(\d+)/m.exec(stdout) ?? []
-  const sizes = messages.map((message: object) => Buffer.byteLength(JSON.stringify(message)))
+  const sizes = [tools, ...messages].map((message: object) => Buffer.byteLength(JSON.stringify(message)))
   expect([Number(count), Number(bytes)]).toEqual([
     messages.length,
     sizes.reduce((sum: number, size: number) => sum + size),

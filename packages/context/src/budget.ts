@@ -3,49 +3,66 @@ import { textOf } from '@delta/model/internal'
 import { keepFrom, type MessageGroup, messagesOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, sourceName } from './manifest.js'
-import { type Media, type SizedMessage, sizeMessage } from './size.js'
+import { type Media, type Sized, type SizedMessage, sizeMessage } from './size.js'
 import type { Part } from './sources.js'
 import type { Meter } from './tokens.js'
 
 /**
- * Fits the parts into `max_tokens` of their sources and `total_max_tokens` of the whole. A text with a limit is cut at its end;
- * one without stays whole. The journal gets the tokens that are left.
+ * Fits the parts into `max_tokens` of their sources and `total_max_tokens` of the whole, the definitions of the tools among it. A
+ * text with a limit is cut at its end; one without stays whole. The journal gets the tokens that are left.
  *
  * @throws {ContextError} `ERR_CONTEXT_BUDGET`: the parts that must stay do not fit.
  */
 export async function fitIntoBudget(
   parts: readonly Part[],
-  { totalMaxTokens }: ContextManifest,
+  { totalMaxTokens, tools }: Pick<ContextManifest, 'totalMaxTokens'> & { tools: Sized | undefined },
   meter: Meter,
 ): Promise<Part[]> {
   const fitted: Part[] = []
   for (const part of parts) fitted.push(part.source.type === 'journal' ? part : await fitText(part, meter))
 
-  let left = totalMaxTokens ?? Number.POSITIVE_INFINITY
+  const whole = { limit: totalMaxTokens, tools }
+  let left = (totalMaxTokens ?? Number.POSITIVE_INFINITY) - (tools ? meter.tokens(tools) : 0)
   for (const part of fitted) if (part.source.type !== 'journal') left -= meter.tokensOf(part.groups)
-  if (left < 0) throw tooSmall(fitted, totalMaxTokens, meter)
+  if (left < 0) throw tooSmall(fitted, whole, meter)
 
   for (const [index, part] of fitted.entries()) {
     if (part.source.type !== 'journal') continue
-    const budget = Math.min(left, part.source.maxTokens ?? left)
+    const { maxTokens = left } = part.source
+    const budget = Math.min(left, maxTokens)
     if (budget === Number.POSITIVE_INFINITY) continue
     const journal = await fitJournal(part, budget, meter)
-    if (journal === undefined) throw tooSmall(fitted, part.source.maxTokens ?? totalMaxTokens, meter)
+    if (journal === undefined) throw tooSmall(fitted, maxTokens < left ? { limit: maxTokens } : whole, meter)
     left -= meter.tokensOf(journal.groups)
     fitted[index] = journal
   }
   return fitted
 }
 
-function tooSmall(parts: readonly Part[], limit: number | undefined, meter: Meter): ContextError {
+/** @param what - The limit, and the definitions of the tools if they count in it. */
+function tooSmall(
+  parts: readonly Part[],
+  { limit, tools }: { limit: number | undefined; tools?: Sized | undefined },
+  meter: Meter,
+): ContextError {
+  const ofTools = tools ? meter.tokens(tools) : 0
   const needs = parts.map((part) => {
     if (part.source.type !== 'journal') return `"${sourceName(part.source)}" ${meter.tokensOf(part.groups)}`
     const users = part.groups.filter(({ kind }) => kind === 'user')
     return `"${sourceName(part.source)}" at least ${meter.tokensOf(users)} for what users said, and the last iteration`
   })
-  const message = `context.yaml: ${limit} tokens are too few for what must stay: ${needs.join(', ')}.`
+  const all = tools ? [`the tools ${ofTools}`, ...needs] : needs
+  const message = `context.yaml: ${limit} tokens are too few for what must stay: ${all.join(', ')}.`
+  const largestFirst = parts.toSorted(
+    (one, other) => meter.tokensOf(other.groups) - meter.tokensOf(one.groups),
+  )
+  const largestText = largestFirst.find(({ source }) => source.type !== 'journal') // a journal can be shortened
+  if (tools && ofTools > (largestText ? meter.tokensOf(largestText.groups) : 0)) {
+    const hint = 'Raise total_max_tokens, or give the agent fewer tools.'
+    return new ContextError('ERR_CONTEXT_BUDGET', `${message}\n${hint}`, 'tools')
+  }
   const hint = 'Raise total_max_tokens, or give the largest source max_tokens.'
-  const [largest] = parts.toSorted((one, other) => meter.tokensOf(other.groups) - meter.tokensOf(one.groups))
+  const [largest] = largestFirst
   return new ContextError('ERR_CONTEXT_BUDGET', `${message}\n${hint}`, largest && sourceName(largest.source))
 }
 

@@ -1,23 +1,27 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
-import type { ChatMessage } from '@delta/model'
+import type { ChatMessage, FunctionTool } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
 import { messagesOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import { type ContextManifest, type ContextSource, sourceName } from './manifest.js'
 import { messagesFor, neighbours, type Share } from './merge.js'
+import { type SizedTools, sizeTools } from './size.js'
 import { type Part, type ReadOptions, readPart } from './sources.js'
 import { createMeter, type MeterOptions } from './tokens.js'
 
 /** Options of `buildContext`. */
-export interface BuildOptions extends ReadOptions, MeterOptions {}
+export interface BuildOptions extends ReadOptions, MeterOptions {
+  /** The definitions of the tools that the request carries. They count in `total_max_tokens`. */
+  tools?: readonly FunctionTool[] | undefined
+}
 
-/** The account of one source of `context.yaml`. */
+/** The account of one source of `context.yaml`, or of the definitions of the tools. */
 export interface ContextBlock {
-  /** Its `id` in `context.yaml`, else its path without a leading variable, else its type. */
+  /** Its `id` in `context.yaml`, else its path without a leading variable, else its type. `tools` for the definitions. */
   source_id: string
-  type: ContextSource['type']
-  /** Number of chat messages that it is, or is part of; 0 if the source was left out. */
+  type: ContextSource['type'] | 'tools'
+  /** Number of chat messages that it is, or is part of; 0 if the source was left out, and for the tools. */
   messages: number
   /** Index of the first of them in the request. Absent if the source was left out. */
   message?: number
@@ -43,7 +47,7 @@ export interface ContextBlock {
 /** The messages for the model, and an account of their sources. */
 export interface BuiltContext {
   messages: ChatMessage[]
-  /** One for each source, in order; also for a source that was left out. */
+  /** The tools, if they were given; then one for each source, in order, also for a source that was left out. */
   blocks: ContextBlock[]
   /** For people, one sentence each: a source that was left out, or failed and may be missing. */
   warnings: string[]
@@ -73,9 +77,11 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, manifest, options))
   }
   const meter = createMeter(manifest, options)
-  await meter.count(messagesOf(parts.flatMap(({ groups }) => groups)))
-  const fitted = await fitIntoBudget(parts, manifest, meter)
+  const tools = options.tools && sizeTools(options.tools)
+  await meter.count([...(tools ? [tools] : []), ...messagesOf(parts.flatMap(({ groups }) => groups))])
+  const fitted = await fitIntoBudget(parts, { ...manifest, tools }, meter)
   const context: BuiltContext = { messages: [], blocks: [], warnings: [] }
+  if (tools) context.blocks.push(toolsBlock(tools, meter.tokens(tools)))
   for (const run of manifest.merge ? neighbours(fitted) : fitted.map((part) => [part])) {
     const { messages, shares } = messagesFor(run)
     for (const [index, part] of run.entries()) {
@@ -86,6 +92,13 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   }
   for (const { warning } of fitted) if (warning !== undefined) context.warnings.push(warning)
   return context
+}
+
+/** The tools stand beside the messages, and before them for a provider's cache. */
+const TOOLS = 'tools'
+
+function toolsBlock({ bytes, sha256 }: SizedTools, tokens: number): ContextBlock {
+  return { source_id: TOOLS, type: TOOLS, messages: 0, bytes, tokens, sha256 }
 }
 
 function blockFor(
@@ -129,6 +142,7 @@ interface Compared extends Pick<BuiltContext, 'blocks'> {
   input?: unknown
   prompt?: unknown
   system?: unknown
+  tools?: unknown
 }
 
 /**
@@ -136,6 +150,27 @@ interface Compared extends Pick<BuiltContext, 'blocks'> {
  * later request continues the earlier one, or everything after the difference is new.
  */
 export function findCacheBreak(before: Compared, after: Compared): CacheBreak | undefined {
+  return breakInTools(before, after) ?? breakInMessages(withoutTools(before), withoutTools(after))
+}
+
+/** The tools are the beginning of what a provider caches: after a change in them, nothing is left. */
+function breakInTools(before: Compared, after: Compared): CacheBreak | undefined {
+  const sent = JSON.stringify(before.tools ?? [])
+  const sending = JSON.stringify(after.tools ?? [])
+  if (sent === sending) return undefined
+  const byte = commonBytes(sent, sending)
+  const tools = after.blocks.find(({ type }) => type === TOOLS)?.tokens ?? 0
+  const same = (tools * byte) / Buffer.byteLength(sending)
+  const tokensAfter = Math.round(sum(after.blocks.map(({ tokens }) => tokens)) - same)
+  return changeOf({ source_id: TOOLS, type: TOOLS }, byte, tokensAfter)
+}
+
+/** Records of before 0.2 have no block of the tools. */
+function withoutTools(request: Compared): Compared {
+  return { ...request, blocks: request.blocks.filter(({ type }) => type !== TOOLS) }
+}
+
+function breakInMessages(before: Compared, after: Compared): CacheBreak | undefined {
   const sent = textsOf(before)
   const sending = textsOf(after)
   const index = sent.findIndex((text, at) => text !== sending[at])
@@ -151,14 +186,16 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   if (block.type === 'journal' && isAtEnd) return movedBy(block, next)
   const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
-  const source = block.source_id
-  return {
-    source,
-    type: block.type,
-    byte,
-    tokensAfter,
-    message: `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`,
-  }
+  return changeOf(block, byte, tokensAfter)
+}
+
+function changeOf(
+  { source_id: source, type }: Pick<ContextBlock, 'source_id' | 'type'>,
+  byte: number,
+  tokensAfter: number,
+): CacheBreak {
+  const message = `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`
+  return { source, type, byte, tokensAfter, message }
 }
 
 /** The break at sources that stand behind a conversation that only grew. */

@@ -21,7 +21,9 @@ export interface MessageGroup {
 }
 
 export function messagesOf(groups: readonly MessageGroup[]): SizedMessage[] {
-  return groups.flatMap(({ messages }) => messages)
+  const all: SizedMessage[] = []
+  for (const { messages } of groups) all.push(...messages)
+  return all
 }
 
 /**
@@ -119,9 +121,11 @@ function collectGroups() {
         break
       case 'ACTION_RESULT':
         if (call) call.result = resultOf(event)
+        if (call) call.message = sizeMessage(answerTo(call))
         break
       case 'HOOK_EXECUTION_AUDIT':
         if (call) call.override = event.observation_override ?? call.override
+        if (call?.override !== undefined) call.message = sizeMessage(answerTo(call))
     }
   }
 
@@ -131,6 +135,8 @@ function collectGroups() {
 /** A thought whose results may still arrive. */
 interface OpenIteration {
   thought: Thought
+  /** What the model said, as a message. */
+  said: SizedMessage
   /** By action id. */
   calls: Map<string, OpenCall>
   later: MessageGroup[]
@@ -143,6 +149,8 @@ interface OpenCall {
   /** Takes the place of the result: a hook's. */
   override?: string | undefined
   pendingState: keyof typeof pendingStates
+  /** Made when the result arrives, so that each later request holds the same object. */
+  message?: SizedMessage
 }
 
 /** What a tool returned: parts, if it has images or files, else text. */
@@ -160,13 +168,16 @@ const pendingStates = {
 }
 
 function openIteration(thought: Thought, usedIds: Set<string>): OpenIteration {
-  const calls = thought.tool_calls.map(({ action_id }, index): [string, OpenCall] => {
-    return [
-      action_id,
-      { id: unusedId(action_id, `${thought.iteration}-${index}`, usedIds), pendingState: 'never' },
-    ]
-  })
-  return { thought, calls: new Map(calls), later: [] }
+  const calls = new Map(
+    thought.tool_calls.map(({ action_id }, index): [string, OpenCall] => {
+      const id = unusedId(action_id, `${thought.iteration}-${index}`, usedIds)
+      return [action_id, { id, pendingState: 'never' }]
+    }),
+  )
+  const said = sizeMessage(
+    assistantMessage(thought, ({ action_id }) => calls.get(action_id)?.id ?? action_id),
+  )
+  return { thought, said, calls, later: [] }
 }
 
 /** Journals of older engines hold ids that some servers used again in every response. */
@@ -182,15 +193,17 @@ function isAnswered({ calls }: OpenIteration): boolean {
 }
 
 /** The iteration up to now, and behind it what was said meanwhile. */
-function render({ thought, calls, later }: OpenIteration): MessageGroup[] {
-  const callOf = ({ action_id }: ToolCallRecord) => calls.get(action_id) as OpenCall
-  const results = thought.tool_calls.map((record): ChatMessage => {
-    const { id, override, result, pendingState } = callOf(record)
-    const content = override ?? result?.content ?? pendingStates[pendingState]
-    return { role: 'tool', tool_call_id: id, content, ...(result?.isError !== false && { is_error: true }) }
+function render({ thought, said, calls, later }: OpenIteration): MessageGroup[] {
+  const results = thought.tool_calls.map(({ action_id }) => {
+    const call = calls.get(action_id) as OpenCall
+    return call.message ?? sizeMessage(answerTo(call))
   })
-  const messages = [assistantMessage(thought, (record) => callOf(record).id), ...results]
-  return [{ kind: 'iteration', iteration: thought.iteration, messages: messages.map(sizeMessage) }, ...later]
+  return [{ kind: 'iteration', iteration: thought.iteration, messages: [said, ...results] }, ...later]
+}
+
+function answerTo({ id, override, result, pendingState }: OpenCall): ChatMessage {
+  const content = override ?? result?.content ?? pendingStates[pendingState]
+  return { role: 'tool', tool_call_id: id, content, ...(result?.isError !== false && { is_error: true }) }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Why a context cannot be built. */
 export type ContextErrorCode =
   | 'ERR_CONTEXT_SOURCE' // a source that must be there cannot be read
-  | 'ERR_CONTEXT_GENERATOR' // a generator failed, timed out, or wrote nothing
+  | 'ERR_CONTEXT_GENERATOR' // a generator failed or timed out
   | 'ERR_CONTEXT_BUDGET' // the parts that must stay exceed the budget
   | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
   | 'ERR_CONTEXT_MANIFEST' // what was parsed is not a recipe

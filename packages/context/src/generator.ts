@@ -47,8 +47,8 @@ function readIfPossible(path: string): string | undefined {
 }
 
 /**
- * Runs a generator in the work directory. If it writes no file but prints, its output becomes the file. An older file never
- * passes for a new one.
+ * Runs a generator in the work directory. If it does not write the file, what it prints becomes the file, also if that is
+ * nothing. An older file never passes for a new one.
  *
  * @returns Why there is no new file; undefined if there is one.
  */
@@ -95,8 +95,6 @@ async function generate(
     if (refusal === undefined && known.active) redactFile(path, known)
     return refusal
   }
-  if (stdout.bytes === 0)
-    return `${command} neither wrote ${path} nor printed anything; one that finds nothing to say touches the file`
   if (stdout.omittedBytes > 0)
     return `${command} printed ${stdout.bytes} bytes; at most ${MAX_STDOUT_BYTES} are taken`
   replaceFile(path, stdout.head, { mode: isPrivate ? 0o600 : 0o666, sync: false }) // it can be made again

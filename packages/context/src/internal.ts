@@ -1,6 +1,7 @@
 // For the other packages of Delta: may change in any release.
 export { type CacheBreak, findCacheBreak } from './build.js'
 export { type Conversation, followEvents } from './conversation.js'
+export { jsonOf, keepJson } from './json.js'
 export { manifestSchema } from './manifest.js'
 export { bytesOfMedia } from './size.js'
 export { estimateTokens } from './tokens.js'

@@ -256,6 +256,13 @@ interface Findings {
   warnings: Problem[]
 }
 
+/** Names that stand for no source in the account of a request. */
+const RESERVED: Readonly<Record<string, string>> = {
+  tools: 'the tool definitions',
+  answers: "the model's answers",
+  all: 'the sum of all sources',
+}
+
 /** Finds mistakes that the schema cannot: unknown variables, and texts and commands in which something is not replaced. */
 function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
   checkBreakpoints(sources, findings)
@@ -265,6 +272,11 @@ function checkSources(sources: readonly (ContextSource | undefined)[], findings:
     if (source === undefined) continue
     const at = `sources[${index}]`
     checkSource(source, at, findings)
+    const reservedFor = RESERVED[sourceName(source)]
+    if (reservedFor !== undefined) {
+      const message = `"${sourceName(source)}" is reserved for ${reservedFor}`
+      findings.problems.push({ path: `${at}.id`, message, hint: 'Choose another id.' })
+    }
     if (source.id !== undefined && ids.has(source.id))
       findings.warnings.push({ path: `${at}.id`, message: `another source is called "${source.id}" as well` })
     if (source.id !== undefined) ids.add(source.id)

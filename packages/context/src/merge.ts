@@ -38,8 +38,8 @@ export function messagesFor(run: readonly Part[]): { messages: ChatMessage[]; sh
   let before: Part | undefined
   const shares = run.map((part): Share => {
     const own = markEnd(messagesOf(part.groups), part.source.promptCache)
-    const bytes = own.messages.reduce((sum, message) => sum + sizeMessage(message).bytes, 0)
-    messages.push(...own.messages)
+    const bytes = own.messages.reduce((sum, sized) => sum + sized.bytes, 0)
+    for (const { message } of own.messages) messages.push(message)
     if (own.messages.length === 0) return { bytes, notes: part.note === undefined ? [own.note] : [] }
     const inOne = before && `in one message with ${sourceName(before.source)}`
     before = part

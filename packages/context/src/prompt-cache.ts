@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '@delta/model'
 import type { ContextSource } from './manifest.js'
-import type { SizedMessage } from './size.js'
+import { type SizedMessage, sizeMessage } from './size.js'
 
 /** `prompt_cache` of a source: absent, or how long the provider may cache what ends with it. */
 type Mark = ContextSource['promptCache']
@@ -12,19 +12,18 @@ type Mark = ContextSource['promptCache']
 export function markEnd(
   own: readonly SizedMessage[],
   mark: Mark,
-): { messages: ChatMessage[]; note?: string } {
-  const messages = own.map(({ message }) => message)
-  if (mark === undefined) return { messages }
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const message = messages[index]
-    const marked = message && markMessage(message, mark)
+): { messages: readonly SizedMessage[]; note?: string } {
+  if (mark === undefined) return { messages: own }
+  for (let index = own.length - 1; index >= 0; index--) {
+    const sized = own[index]
+    const marked = sized && markMessage(sized.message, mark)
     if (marked === undefined) continue
-    const isLast = index === messages.length - 1
-    const where = isLast ? 'at its end' : `after message ${index + 1} of its ${messages.length}`
+    const isLast = index === own.length - 1
+    const where = isLast ? 'at its end' : `after message ${index + 1} of its ${own.length}`
     const name = mark === '1h' ? 'prompt_cache 1h' : 'prompt_cache'
-    return { messages: messages.with(index, marked), note: `${name} ${where}` }
+    return { messages: own.with(index, sizeMessage(marked)), note: `${name} ${where}` }
   }
-  return { messages, note: 'no prompt_cache: nothing in it can carry a breakpoint' }
+  return { messages: own, note: 'no prompt_cache: nothing in it can carry a breakpoint' }
 }
 
 function markMessage(message: ChatMessage, mark: Mark): ChatMessage | undefined {

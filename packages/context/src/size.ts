@@ -1,10 +1,8 @@
-import type { ChatMessage, ContentPart } from '@delta/model'
+import type { ChatMessage, ContentPart, FunctionTool } from '@delta/model'
+import { jsonOf, keepJson } from './json.js'
 
-/** A message as the model gets it. */
-export interface SizedMessage {
-  message: ChatMessage
-  /** The message as JSON. */
-  json: string
+/** A part of a request, measured. */
+export interface Sized {
   /** What is sent of it: its texts, or what goes back to its provider in place of them. Without images and files. */
   sent: unknown
   /** Size of `sent` as JSON in UTF-8. An image or file counts four bytes for each of its tokens. */
@@ -13,15 +11,32 @@ export interface SizedMessage {
   mediaTokens: number
 }
 
+/** A message as the model gets it. */
+export interface SizedMessage extends Sized {
+  message: ChatMessage
+  /** The message as JSON. */
+  json: string
+}
+
+/** The definitions of the tools, which count as their JSON: in a schema, the keys are words of the author, too. */
+export interface SizedTools extends Sized {
+  sha256: string
+}
+
 /** Before a provider has counted. */
 export const USUAL_BYTES_PER_TOKEN = 4
 
 export function sizeMessage(message: ChatMessage): SizedMessage {
-  const json = JSON.stringify(message)
+  const { json, bytes: all } = keepJson(message)
   const mediaTokens = tokensOfMedia(message)
   const sent = sentOf(message)
-  const bytes = Buffer.byteLength(JSON.stringify(sent)) + mediaTokens * USUAL_BYTES_PER_TOKEN
-  return { message, json, sent, bytes, mediaTokens }
+  const bytes = sent === message ? all : Buffer.byteLength(JSON.stringify(sent))
+  return { message, json, sent, bytes: bytes + mediaTokens * USUAL_BYTES_PER_TOKEN, mediaTokens }
+}
+
+export function sizeTools(tools: readonly FunctionTool[]): SizedTools {
+  const { json, bytes, sha256 } = jsonOf(tools)
+  return { sent: json, bytes, mediaTokens: 0, sha256 }
 }
 
 /**
@@ -30,6 +45,8 @@ export function sizeMessage(message: ChatMessage): SizedMessage {
  */
 function sentOf(message: ChatMessage): unknown {
   const { items, iteration, is_error, prompt_cache, content, ...rest } = message
+  const isPlain = items === undefined && iteration === undefined && is_error === undefined
+  if (isPlain && prompt_cache === undefined && !Array.isArray(content)) return message
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
   const plain = { ...rest, content: texts }
   const list = message.role === 'assistant' ? message.items?.list : undefined

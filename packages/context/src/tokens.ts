@@ -2,7 +2,7 @@ import { type CommandOptions, describeEnd, runContextCommand } from './command.j
 import type { MessageGroup } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { ContextCommand, ContextManifest } from './manifest.js'
-import { type SizedMessage, USUAL_BYTES_PER_TOKEN } from './size.js'
+import { type Sized, USUAL_BYTES_PER_TOKEN } from './size.js'
 
 /** The provider's last count for a request of this run. It calibrates estimates for this model and kind of text. */
 export interface Calibration {
@@ -38,14 +38,14 @@ const FRAME_TOKENS = 4
 
 export type Meter = ReturnType<typeof createMeter>
 
-/** Measures messages: by an exact counter if there is one, else by their size and the provider's last count. */
+/** Measures messages and definitions of tools: by an exact counter if there is one, else by their size and the provider's last count. */
 export function createMeter({ tokenCounter }: ContextManifest, options: MeterOptions) {
   const { countTokens, calibration } = options
   const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
-  const counted = new Map<SizedMessage, number>()
+  const counted = new Map<Sized, number>()
 
   /** Counts messages at once, because a counter may be a program. Needed before `tokens` of these messages. */
-  async function countAll(messages: readonly SizedMessage[]): Promise<void> {
+  async function countAll(messages: readonly Sized[]): Promise<void> {
     if (count === undefined || messages.length === 0) return
     const counts = await count(messages.map(({ sent }) => textsOf(sent).join('\n')))
     const usable = counts.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)
@@ -54,7 +54,7 @@ export function createMeter({ tokenCounter }: ContextManifest, options: MeterOpt
       throw failure(`${who} gave no whole number for each of ${messages.length} texts`)
     for (const [index, message] of messages.entries()) counted.set(message, counts[index] ?? 0)
   }
-  function tokens(message: SizedMessage): number {
+  function tokens(message: Sized): number {
     if (count === undefined) return estimateTokens(message.bytes, calibration)
     return (counted.get(message) ?? 0) + message.mediaTokens + FRAME_TOKENS
   }

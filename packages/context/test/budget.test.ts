@@ -1,4 +1,5 @@
-import type { ChatMessage } from '@delta/model'
+import { createHash } from 'node:crypto'
+import type { ChatMessage, FunctionTool } from '@delta/model'
 import { areInstalled } from '@delta/testkit'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -108,6 +109,46 @@ test('a budget smaller than what must stay is an error that names the sources', 
   const tiny = build({ sources: [{ ...JOURNAL, max_tokens: 5 }] })
   await expect(tiny).rejects.toThrow('5 tokens are too few')
 })
+
+test('the definitions of the tools are the first block, and count in total_max_tokens', async () => {
+  const { build } = await run(20, 'x'.repeat(400))
+  const manifest = { total_max_tokens: 1000, sources: [PROMPT, JOURNAL] }
+  const tools = [tool('look', 'Looks. '.repeat(200))]
+  const bytes = Buffer.byteLength(JSON.stringify(tools))
+  const sha256 = createHash('sha256').update(JSON.stringify(tools)).digest('hex')
+  const about = { source_id: 'tools', type: 'tools', messages: 0, bytes, sha256 }
+  const withTools = await build(manifest, { tools })
+  expect(withTools.blocks[0]).toEqual({ ...about, tokens: Math.ceil(bytes / 4) })
+  expect(withTools.blocks.map(({ source_id }) => source_id)).toEqual(['tools', 'prompt', 'journal'])
+  expect(total(withTools.blocks)).toBeLessThanOrEqual(1000)
+  expect(withTools.messages.length).toBeLessThan((await build(manifest)).messages.length)
+
+  const calibration = { tokens: 500, bytes: 1000 } // of a whole request, tools included
+  expect((await build(manifest, { tools, calibration })).blocks[0]?.tokens).toBe(bytes / 2)
+  const countTokens = (texts: readonly string[]) => texts.map((text) => text.length)
+  const counted = await build({ sources: [JOURNAL] }, { tools, countTokens })
+  expect(counted.blocks[0]?.tokens).toBe(bytes + 4)
+})
+
+test('tools that leave too little room are named in the error', async () => {
+  const { build } = await run(3, 'x')
+  const tools = [tool('look', 'Looks. '.repeat(500))]
+  await expect(build({ total_max_tokens: 500, sources: [PROMPT, JOURNAL] }, { tools })).rejects.toMatchObject(
+    {
+      code: 'ERR_CONTEXT_BUDGET',
+      source: 'tools',
+      message: expect.stringMatching(
+        /^context\.yaml: 500 tokens are too few for what must stay: the tools \d+, "prompt" \d+, "journal" at least .*\.\nRaise total_max_tokens, or give the agent fewer tools\.$/,
+      ),
+    },
+  )
+  const own = build({ sources: [{ ...JOURNAL, max_tokens: 5 }] }, { tools })
+  await expect(own).rejects.toThrow('what must stay: "journal" at least')
+})
+
+function tool(name: string, description: string): FunctionTool {
+  return { type: 'function', function: { name, description, parameters: { type: 'object', properties: {} } } }
+}
 
 test('an estimate is four bytes a token, until the provider has counted', async () => {
   expect(estimateTokens(1000)).toBe(250)

@@ -111,14 +111,12 @@ test('a generator that writes the file may print what it likes, and the same tex
   }
 })
 
-test('last time’s file never passes for new: a generator that writes and prints nothing is an error', async () => {
-  const { build, directory } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
-  await expect(build(computed('true'))).rejects.toMatchObject({
-    code: 'ERR_CONTEXT_GENERATOR',
-    source: 'summary',
-    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything; one that finds nothing to say touches the file
-To go on without it: on_missing: skip`,
-  })
+test('last time’s file never passes for new: a generator that succeeds, but neither writes nor prints, makes an empty source', async () => {
+  const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
+  const { messages, blocks, warnings } = await build(computed('true'))
+  expect(messages).toEqual(block(''))
+  expect(blocks[0]).not.toHaveProperty('note')
+  expect(warnings).toEqual([])
 })
 
 test('nor is it used when the generator fails, whether it wrote or not', async () => {

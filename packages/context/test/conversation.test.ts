@@ -285,6 +285,23 @@ test('a run that has not begun has no conversation', async () => {
   }
 })
 
+test('a follower gives the same objects for the same messages, so their JSON is made once', async () => {
+  const { build } = await placeWith()
+  const run = history()
+  const journalPath = followEvents(async () => run.events)
+  const messages = async () => (await build({ sources: [{ type: 'journal' }] }, { journalPath })).messages
+  run.user('Go.')
+  run.thought('', [call('a'), call('b')])
+  run.result('a', 'first')
+  run.add({ type: 'HOOK_EXECUTION_AUDIT', action_id: 'b', observation_override: 'instead' })
+  run.result('b', 'second')
+  const before = await messages()
+  run.iteration('On.', 'x')
+  const after = await messages()
+  expect(after).toHaveLength(before.length + 2)
+  for (const [index, message] of before.entries()) expect(after[index]).toBe(message)
+})
+
 test('whatever is said when, a follower gives what the file and the events give, at every length', async () => {
   const { build, write } = await placeWith()
   const said = fc.constantFrom(

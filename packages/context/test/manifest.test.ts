@@ -176,6 +176,16 @@ test('a recipe without the conversation, and two sources of one name, are pointe
   ])
 })
 
+test('no source has a name that stands for something else in the account of a request', () => {
+  const named = (id: string) => ({ type: 'text', id, text: 'x' })
+  const sources = [named('tools'), named('answers'), { type: 'file', path: '${AGENT_HOME}/all' }, JOURNAL]
+  expect(problems({ sources })).toEqual([
+    'sources[0].id: "tools" is reserved for the tool definitions | Choose another id.',
+    'sources[1].id: "answers" is reserved for the model\'s answers | Choose another id.',
+    'sources[2].id: "all" is reserved for the sum of all sources | Choose another id.',
+  ])
+})
+
 test('no value makes the parser throw, and whatever is refused has its reasons', () => {
   const key = fc.constantFrom(
     ...'sources type path generator command condition when cache __proto__ x-a'.split(' '),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ChatMessage } from '@delta/model'
+import type { ChatMessage, FunctionTool } from '@delta/model'
 import { textOf, toWire } from '@delta/model/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -330,15 +330,28 @@ test.each(['chat', 'responses', 'messages'] as const)(
     const run = history()
     run.user('Go.')
     const sources = (rules: string) => [text(rules, { id: 'rules', prompt_cache: true }), JOURNAL]
-    const asked = ({ messages, blocks }: BuiltContext) => ({ ...toWire(api, { messages }).body, blocks })
-    const before = asked(await build({ sources: sources('Rules.') }, { journalPath: run.events }))
+    const look = (description: string): FunctionTool[] => [
+      { type: 'function', function: { name: 'look', description } },
+    ]
+    const ask = async (rules: string, tools = look('Looks.')): Promise<Asked> => {
+      const options = { journalPath: run.events, tools }
+      const { messages, blocks } = await build({ sources: sources(rules) }, options)
+      return { ...toWire(api, { messages, tools }).body, blocks }
+    }
+    const before = await ask('Rules.')
     run.iteration('I look.', 'a')
-    const options = { journalPath: run.events }
-    expect(
-      findCacheBreak(before, asked(await build({ sources: sources('Rules.') }, options))),
-    ).toBeUndefined()
-    const changed = asked(await build({ sources: sources('Rulez.') }, options))
+    expect(findCacheBreak(before, await ask('Rules.'))).toBeUndefined()
     const same = Buffer.byteLength('{"role":"system","content":"Rule')
-    expect(findCacheBreak(before, changed)).toMatchObject({ source: 'rules', byte: same })
+    expect(findCacheBreak(before, await ask('Rulez.'))).toMatchObject({ source: 'rules', byte: same })
+
+    const others = await ask('Rulez.', look('Looks!')) // the tools come before all messages
+    const byte = JSON.stringify(others.tools).indexOf('!')
+    expect(findCacheBreak(before, others)).toMatchObject({ source: 'tools', type: 'tools', byte })
+    const older = { ...before, blocks: before.blocks.slice(1) } // of a record without the block
+    expect(findCacheBreak(older, await ask('Rules.'))).toBeUndefined()
   },
 )
+
+interface Asked extends Pick<BuiltContext, 'blocks'> {
+  tools?: unknown
+}

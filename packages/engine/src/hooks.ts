@@ -32,6 +32,8 @@ export function stopAskedFor(
 /**
  * `pre_llm_request`: the hook reads `proposed_payload.json` and may write the request to send, as `final_payload.json` or
  * `payload_override.dat`. If the hook fails, a `SYSTEM_MESSAGE` tells the agent.
+ *
+ * @returns The proposed request itself if the hook changed nothing in it.
  */
 export async function overrideRequest(
   state: RunState,
@@ -42,10 +44,15 @@ export async function overrideRequest(
   const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  if (!hook?.failure) return { value: hook?.replacement ?? proposed }
+  if (!hook?.failure) return { value: changed(proposed, hook?.replacement) }
   if (!state.signal.aborted)
     warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
   return { value: proposed }
+}
+
+function changed(proposed: ChatRequest, replacement: ChatRequest = proposed): ChatRequest {
+  const isSame = replacement === proposed || JSON.stringify(replacement) === JSON.stringify(proposed)
+  return isSame ? proposed : replacement
 }
 
 /**

@@ -19,14 +19,21 @@ import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
 
-/** The request for these messages, with the agent's parameters and tools. */
-export function requestFor(agent: Agent, messages: ChatRequest['messages']): ChatRequest {
-  const { provider, model, parameters, stream = LLM_DEFAULTS.stream } = agent.llm
-  const request = { ...(model !== undefined && { model }), ...parameters, messages, tools: toolsOf(agent) }
+/** The request for these messages and tools, with the agent's parameters. */
+export function requestFor(
+  { llm }: Agent,
+  { messages, tools }: Required<Pick<ChatRequest, 'messages' | 'tools'>>,
+): ChatRequest {
+  const { provider, model, parameters, stream = LLM_DEFAULTS.stream } = llm
+  const request = { ...(model !== undefined && { model }), ...parameters, messages, tools }
   return (provider === 'openai' || provider === 'anthropic') && stream ? { ...request, stream } : request
 }
 
-function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
+/** The definitions of an agent's tools, and of `ask_human`. */
+export function toolsOf({
+  tools,
+  llm: { strictTools: strict = LLM_DEFAULTS.strictTools },
+}: Agent): FunctionTool[] {
   const own = [...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict }))
   return [...own, askHumanTool(strict)]
 }
@@ -114,6 +121,7 @@ async function build(
   for (const event of events) fold.add(event)
   const run = { runId, directory, workDirectory, runsDirectory, paths }
   const iteration = lastIteration + 1
+  const tools = toolsOf(agent)
   const blobs = new Map<string, Uint8Array>() // of files that no request held yet
   const context = await buildContext(agent.manifest, {
     journalPath: events,
@@ -122,6 +130,7 @@ async function build(
     credentials: credentialVariables(agent.llm, options),
     iteration,
     task: fold.history.userMessages.join('\n'),
+    tools,
     calibration: fold.history.lastCount,
     writeBlob: (bytes) => {
       const sha256 = hash('sha256', bytes)
@@ -130,7 +139,7 @@ async function build(
     },
     ...(options.signal && { signal: options.signal }),
   })
-  const request = requestFor(agent, context.messages)
+  const request = requestFor(agent, { messages: context.messages, tools })
   const readFresh = (sha256: string) => blobs.get(sha256) ?? readBlob(directory, sha256)
   const { body } = agent.model?.toWire?.(request, readFresh) ?? toWire(apiOf(agent.llm), request, readFresh)
   return { request, body, context, iteration }

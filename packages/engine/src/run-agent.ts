@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { followEvents } from '@delta/context/internal'
+import { followEvents, keepJson } from '@delta/context/internal'
 import { patternBudget } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 import { newRunId } from '@delta/journal/internal'
@@ -34,6 +34,7 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
+import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 
 /** The agent, its workspace and its task. */
@@ -128,12 +129,15 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, sync: options.sync })
 
   const environment = baseEnvironment(run, agent, options)
+  const tools = toolsOf(agent)
+  keepJson(tools)
   const { lastIteration, iterationsSinceMessage } = run.summary()
   const state: RunState = {
     run,
     agent,
     model: options.modelOf(environment),
     task: history.userMessages.join('\n'),
+    tools,
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
     maxIterations: options.maxIterations,

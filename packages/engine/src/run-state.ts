@@ -12,7 +12,7 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal/runs'
-import type { ChatModel } from '@delta/model'
+import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Question } from './outcome.js'
 
 /** Everything one engine process needs to drive one run; all of it comes from files and options. */
@@ -22,6 +22,8 @@ export interface RunState {
   readonly model: ChatModel
   /** All user messages, one a line, for each `condition` of `context.yaml`. */
   readonly task: string
+  /** The definitions of the tools, as each request carries them. */
+  readonly tools: readonly FunctionTool[]
   /** Number of the next iteration, from the journal. */
   readonly firstIteration: number
   readonly lastAllowedIteration: number

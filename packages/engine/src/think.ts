@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
-import { bytesOfMedia } from '@delta/context/internal'
+import { bytesOfMedia, jsonOf } from '@delta/context/internal'
 import { recordProcess } from '@delta/executor/internal'
 import type { NewEventOf } from '@delta/journal'
 import type { InvocationRecord, Thought } from '@delta/journal/runs'
@@ -35,6 +35,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
     credentials: state.credentials,
     iteration,
     task: state.task,
+    tools: state.tools,
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),
     calibration: state.run.history.lastCount,
@@ -42,11 +43,11 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   })
   for (const message of context.warnings) state.emit({ kind: 'notice', message })
 
-  const built = requestFor(state.agent, context.messages)
+  const built = requestFor(state.agent, { messages: context.messages, tools: state.tools })
   const request = await overrideRequest(state, built, iteration)
   if ('stopped' in request) return request
 
-  const isRewritten = JSON.stringify(request.value) !== JSON.stringify(built)
+  const isRewritten = request.value !== built
   const asked = await askModel(state, request.value, { iteration, context, isRewritten })
   if ('stopped' in asked) return asked
 
@@ -124,6 +125,7 @@ async function askModel(
     ...sent,
     blocks: context.blocks,
     about: isRewritten ? { ...about, rewritten_by: 'pre_llm_request' } : about,
+    jsonOf,
   })
   for (const message of state.run.notices.splice(0)) state.emit({ kind: 'notice', message }) // the first record opens the log
   const { retry, maxAttempts } = state.agent.llm

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { ChatRequest } from '@delta/model'
 import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -92,21 +94,25 @@ test('on_error gets the iteration in which the run failed', async () => {
   expect(await eventsOfType(result, 'ERROR')).toMatchObject([{ iteration: 2 }])
 })
 
-test('pre_llm_request may write the request as payload_override.dat or final_payload.json, which takes precedence', async () => {
+test('pre_llm_request may write the request as payload_override.dat or final_payload.json, which takes precedence; the record says when it changed', async () => {
   await using server = await startScriptedServer({
     choose: 'requests',
-    turns: [{ content: 'Done.', times: 2 }],
+    turns: [{ content: 'Done.', times: 3 }],
   })
   const write = (word: string, file: string) =>
     `sed 's/"Go"/"Go ${word}"/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/${file}"`
   const override = write('gently', 'payload_override.dat')
-  for (const [script, said] of [
-    [override, 'Go gently'],
-    [`${override}; ${write('fast', 'final_payload.json')}`, 'Go fast'],
+  for (const [script, said, rewritten_by] of [
+    [override, 'Go gently', 'pre_llm_request'],
+    [`${override}; ${write('fast', 'final_payload.json')}`, 'Go fast', 'pre_llm_request'],
+    ['cd "$DELTA_HOOK_IO_PATH"; cp input/proposed_payload.json output/final_payload.json', 'Go', undefined],
   ] as const) {
     const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ pre_llm_request: script }) })
-    await run()
+    const result = await run()
     expect(server.requests().at(-1)?.json?.messages.at(-1)).toEqual({ role: 'user', content: said })
+    const [thought] = (await eventsOfType(result, 'THOUGHT')) as { llm_invocation_ref?: string }[]
+    const record = await readFile(join(result.runDirectory, thought?.llm_invocation_ref ?? ''), 'utf8')
+    expect(JSON.parse(record).rewritten_by).toBe(rewritten_by)
   }
 })
 

@@ -1,7 +1,7 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { namesIn, syncPath } from '@delta/durable'
+import { namesIn } from '@delta/durable'
 import * as z from 'zod/mini'
 import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
@@ -31,7 +31,12 @@ export interface Invocation {
   blocks?: readonly object[] | undefined
   /** Further fields of the record: how it is sent, what was left out. */
   about?: object | undefined
+  /** The JSON of a value of the body and its SHA-256, where a caller has them: messages come again in each request. */
+  jsonOf?: JsonOf | undefined
 }
+
+/** `JSON.stringify` as in a list, and the SHA-256 of that in hexadecimal. */
+export type JsonOf = (value: unknown) => { json: string; sha256: string }
 
 /** A record that is on disk and waits for its response. */
 export interface InvocationRecord {
@@ -41,11 +46,17 @@ export interface InvocationRecord {
   body: Buffer
   /** The length of the body in bytes, without the blobs in it. */
   bytesWithoutBlobs: number
-  /** Adds what came back (response, usage, duration …) to the record. */
+  /** Adds what came back (response, usage, duration …) to the record. Not synced. */
   complete(response: object): void
 }
 
-/** What a run sends to its model, written to `io/` before it is sent. */
+/**
+ * What a run sends to its model, written to `io/` before it is sent. It survives the death of the process at any instant.
+ *
+ * The records are evidence: a run goes on without them, because the answer of the model is in its `THOUGHT`. So they are not
+ * synced, and a power cut may take those of the last seconds. The log of parts is synced: a line that was lost would give its
+ * number to another message, and an earlier record that names the number would tell of a request that was never sent.
+ */
 export interface RequestLog {
   /**
    * Records what is about to be sent to a model, before it is sent.
@@ -57,7 +68,7 @@ export interface RequestLog {
    * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
    */
   record(invocation: Invocation): InvocationRecord
-  /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
+  /** Makes the log of parts survive a power cut. The journal's `sync` does it first. */
   sync(): void
   /** Closes the log of parts; the run does it with its own `close`. */
   close(): void
@@ -79,7 +90,6 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   const paths = runPaths(directory)
   let parts: Parts | undefined
   let records = 0
-  const unsynced = new Set<string>()
 
   function open(): Parts {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -87,22 +97,22 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     return openParts(paths.parts, options)
   }
 
-  function record({ iteration, request, list, blobs = [], blocks, about }: Invocation): InvocationRecord {
+  function record(invocation: Invocation): InvocationRecord {
+    const { iteration, request, list = 'messages', blobs = [], blocks, about, jsonOf = newJson } = invocation
     fence()
     parts ??= open()
-    const text = JSON.stringify(request)
-    const body = Buffer.from(text)
-    const sha256 = createHash('sha256').update(body).digest('hex')
-    const kept = needsNames(text, blobs) ? withoutBlobs(request, directory, blobs) : request
-    const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(JSON.stringify(kept))
+    const sent = takeApart(request, list, jsonOf)
+    const body = Buffer.from(sent.text)
+    const kept = needsNames(sent.text, blobs) ? withoutBlobs(request, directory, blobs) : request
+    const stored = kept === request ? sent : takeApart(kept, list, newJson)
     records += 1
     const timestamp = new Date().toISOString()
     const fields = {
       iteration,
       timestamp,
-      sha256,
+      sha256: hash('sha256', body),
       ...about,
-      parts: linesOf(kept, list, parts),
+      parts: linesOf(stored, list, parts),
       ...(blobs.length > 0 && { blobs }),
       blocks,
       ...(records <= WHOLE_REQUESTS && { request: kept }),
@@ -112,19 +122,14 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     function complete(response: object): void {
       fence()
       overwriteRecord(path, `${JSON.stringify({ ...fields, ...response })}\n`)
-      unsynced.add(path)
     }
 
+    const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(stored.text)
     return { ref: `io/invocations/${basename(path)}`, body, bytesWithoutBlobs, complete }
   }
 
-  /** A record without its response is named by no event yet, and so are the parts it added. */
   function sync(): void {
-    if (unsynced.size === 0) return
     parts?.sync()
-    for (const path of unsynced) syncPath(path)
-    syncPath(paths.invocations)
-    unsynced.clear()
   }
 
   function close(): void {
@@ -134,18 +139,64 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   return { record, sync, close }
 }
 
-/** Takes a body apart: each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
+/** A body as JSON, and what it is made of. */
+interface BodyTexts {
+  text: string
+  /** The body with an empty conversation. */
+  parameters: object
+  sha256: string
+  /** Null for a body without a conversation. */
+  messages: { parts: readonly unknown[]; texts: ReturnType<JsonOf>[] } | null
+}
+
+function newJson(value: unknown): ReturnType<JsonOf> {
+  const json = JSON.stringify(value) ?? 'null'
+  return { json, sha256: hash('sha256', json) }
+}
+
+/** Makes the JSON of a body from that of its values: the same bytes as `JSON.stringify(request)`. */
+function takeApart(request: object, list: string, jsonOf: JsonOf): BodyTexts {
+  const conversation: unknown = Object(request)[list]
+  if (!Array.isArray(conversation)) {
+    const { json: text, sha256 } = newJson(request)
+    return { text, parameters: request, sha256, messages: null }
+  }
+  const texts = conversation.map((message: unknown) => jsonOf(message))
+  const entries = Object.entries(request)
+  const at = entries.findIndex(([name]) => name === list)
+  const before = fieldsOf(entries.slice(0, at), jsonOf)
+  const after = fieldsOf(entries.slice(at + 1), jsonOf)
+  const bodyOf = (listed: string) =>
+    `{${before}${before && ','}${JSON.stringify(list)}:${listed}${after && ','}${after}}`
+  return {
+    text: bodyOf(`[${texts.map(({ json }) => json).join(',')}]`),
+    parameters: { ...request, [list]: [] },
+    sha256: hash('sha256', bodyOf('[]')),
+    messages: { parts: conversation, texts },
+  }
+}
+
+function fieldsOf(entries: readonly [string, unknown][], jsonOf: JsonOf): string {
+  const fields = entries.flatMap(([name, value]) => {
+    const json = typeof value === 'object' ? jsonOf(value).json : JSON.stringify(value)
+    return json === undefined ? [] : `${JSON.stringify(name)}:${json}` // a function, say
+  })
+  return fields.join(',')
+}
+
+/** Each message, and the rest of the body, becomes a line of the parts log unless one holds it already. */
 function linesOf(
-  request: object,
-  list = 'messages',
+  { parameters, sha256, messages }: BodyTexts,
+  list: string,
   parts: Parts,
 ): { parameters: number; messages: Ranges | null; list?: string } {
-  const messages: unknown = Object(request)[list]
-  if (!Array.isArray(messages)) return { parameters: parts.lineOf('PARAMETERS', request), messages: null }
-  const parameters = parts.lineOf('PARAMETERS', { ...request, [list]: [] })
+  const line = parts.lineOf('PARAMETERS', parameters, sha256)
+  if (messages === null) return { parameters: line, messages }
   const lines: Ranges = []
-  for (const message of messages) addToRanges(lines, parts.lineOf('MESSAGE', message))
-  return { parameters, messages: lines, ...(list !== 'messages' && { list }) }
+  messages.texts.forEach((text, index) => {
+    addToRanges(lines, parts.lineOf('MESSAGE', messages.parts[index], text.sha256))
+  })
+  return { parameters: line, messages: lines, ...(list !== 'messages' && { list }) }
 }
 
 /** A line of `io/parts.jsonl`: one message, or one set of the other parameters, that was sent at least once. */
@@ -161,9 +212,10 @@ type Parts = ReturnType<typeof openParts>
  * damaged line is set aside with a notice, and costs the requests it was part of, never the run.
  */
 function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
-  const lines = new Map<string, number>()
-  const keyOf = (type: string, part: unknown) => hash('sha256', type + JSON.stringify(part), 'base64')
-  const onEvent = ({ type, part, seq }: PartEvent) => lines.set(keyOf(type, part), seq)
+  const messages = new Map<string, number>()
+  const parameters = new Map<string, number>()
+  const linesOf = (type: PartEvent['type']) => (type === 'MESSAGE' ? messages : parameters)
+  const onEvent = ({ type, part, seq }: PartEvent) => linesOf(type).set(newJson(part).sha256, seq)
   const log = openOrRepair()
 
   function openOrRepair(): Journal<PartEvent> {
@@ -177,10 +229,10 @@ function openParts(path: string, { sync, onNotice }: RequestLogOptions) {
   }
 
   /** The number of the line that holds this part; written when no line does yet. */
-  function lineOf(type: PartEvent['type'], part: unknown = null): number {
-    const key = keyOf(type, part)
-    if (!lines.has(key)) log.append({ type, part })
-    return lines.get(key) ?? log.lastSeq
+  function lineOf(type: PartEvent['type'], part: unknown, sha256: string): number {
+    const lines = linesOf(type)
+    if (!lines.has(sha256)) log.append({ type, part: part ?? null })
+    return lines.get(sha256) ?? log.lastSeq
   }
 
   return { lineOf, sync: log.sync, close: log.close }
@@ -234,7 +286,7 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   if (!record) throw corruptRequest(path, 'The record is not whole.')
   const kept = record.request ?? rebuilt(record.parts, readParts(paths.parts))
   const body = JSON.stringify(withBlobs(kept, runDirectory, new Set(record.blobs)))
-  if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
+  if (hash('sha256', body) === record.sha256) return body
   throw corruptRequest(
     path,
     'The request cannot be given back as it was sent: the recorded parts do not have its SHA-256.',

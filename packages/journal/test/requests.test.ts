@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
@@ -186,6 +187,26 @@ test('a torn or damaged parts log costs the requests it held, never the run', as
   expect(again.notices).toEqual([expect.stringContaining('line 2: Damaged: it is not JSON')])
   expect(await readRequest(run.directory, 12)).toBe(JSON.stringify({ messages: turns(4) }))
   await expect(readRequest(run.directory, 11)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
+})
+
+test('a body is made of the JSON that the caller keeps of its messages, and is the same as without it', async () => {
+  const run = await newRun()
+  const request = {
+    model: 'm',
+    stream: undefined,
+    messages: [...turns(2), null, 'é'],
+    tools: [{ name: 'a' }],
+  }
+  const jsonOf = vi.fn((value: unknown) => {
+    const json = JSON.stringify(value)
+    return { json, sha256: hash('sha256', json) }
+  })
+  const kept = run.requests.record({ iteration: 1, request, jsonOf })
+  const made = run.requests.record({ iteration: 2, request })
+  expect(jsonOf.mock.calls.map(([value]) => value)).toEqual([...request.messages, request.tools])
+  expect([kept.body.toString(), made.body.toString()]).toEqual(Array(2).fill(JSON.stringify(request)))
+  const [first, second] = records(run.paths.invocations).map(({ parts }) => parts)
+  expect(first).toEqual(second)
 })
 
 test('a closed run records no further request: another process may be its writer', async () => {

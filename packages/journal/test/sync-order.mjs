@@ -29,3 +29,13 @@ run.journal.append({ type: 'ACTION_REQUEST', iteration: 1, action_id: 'a', attem
 run.journal.sync()
 run.journal.sync()
 console.log('tool starts')
+run.journal.append({
+  type: 'ACTION_RESULT',
+  iteration: 1,
+  action_id: 'a',
+  tool_name: 'echo',
+  status: 'SUCCESS',
+  observation_content: 'hi',
+})
+run.journal.sync()
+console.log('next request leaves')

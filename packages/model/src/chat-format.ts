@@ -62,13 +62,18 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
 
 /** Behind the id of its call, which the model knows. */
 function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): Fields[] {
+  if (typeof content === 'string') return []
   const parts = partsOf(content).filter(isMedia)
   if (parts.length === 0) return []
   return [{ type: 'text', text: `[result of ${id}]` }, ...parts.map((part) => partOf(part, mapping))]
 }
 
-/** A message of ours without what the API does not know. The order of its fields stays. */
+/**
+ * A message of ours without what the API does not know. The order of its fields stays. One that the API knows as it is stays the
+ * same object, so that its JSON need not be made again.
+ */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
+  if (isKnown(message)) return message
   const { items: _items, iteration: _iteration, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
   if (message.role === 'assistant') noteItems(message, mapping)
@@ -76,6 +81,12 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   if (message.role !== 'tool') return { ...rest, content: contentOf(message, toPart) }
   const content = typeof message.content === 'string' ? message.content : message.content.map(asText)
   return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
+}
+
+/** True for a text without a field of ours. */
+function isKnown({ content, items, iteration, is_error, prompt_cache }: ChatMessage): boolean {
+  const isPlain = items === undefined && iteration === undefined && is_error === undefined
+  return isPlain && prompt_cache === undefined && !Array.isArray(content)
 }
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */

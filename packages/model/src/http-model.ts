@@ -70,6 +70,7 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   const own = Object.keys(vendor.headers).filter((name) => vendor.headers[name] !== null)
   const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...own]
   const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
+  const connection = connectionOf(vendor, { baseUrl, apiKey, headers })
 
   return {
     async load() {
@@ -86,7 +87,7 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
       const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
       const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
       try {
-        const answer = await send(bytes, { vendor, baseUrl, apiKey, headers, asked, timer })
+        const answer = await send(bytes, { connection, vendor, baseUrl, headers, asked, timer })
         const response = await readAnswer(answer, {
           asked,
           timer,
@@ -110,58 +111,95 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   }
 }
 
+type Post = (url: string | URL | Request, init: RequestInit) => Promise<Response>
+
+/** The vendor's client, made for the first request, and what its fetch does with the body of each request that is under way. */
+interface Connection {
+  client(): Promise<Client>
+  readonly posts: Map<unknown, Post>
+}
+
+function connectionOf(
+  vendor: Vendor,
+  { baseUrl, apiKey, headers }: Pick<Sending, 'baseUrl' | 'headers'> & { apiKey: string | undefined },
+): Connection {
+  const posts: Connection['posts'] = new Map()
+  let client: Promise<Client> | undefined
+  const connect = () =>
+    vendor.connect({
+      apiKey,
+      baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
+      defaultHeaders: {
+        authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
+        accept: 'application/json',
+        'user-agent': `delta-engine/${manifest.version}`,
+        ...vendor.headers,
+        ...headers,
+      },
+      maxRetries: 0,
+      timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
+      logLevel: 'off',
+      async fetch(url, init = {}) {
+        const post = posts.get(init.body)
+        if (!post) throw new Error('The client changed the body of the request.')
+        return post(url, init)
+      },
+    })
+  return {
+    posts,
+    async client() {
+      client ??= connect()
+      try {
+        return await client
+      } catch (error) {
+        client = undefined // the package could not be loaded
+        throw error
+      }
+    },
+  }
+}
+
 interface Sending {
+  readonly connection: Connection
   readonly vendor: Vendor
   readonly baseUrl: URL
-  readonly apiKey: string | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly asked: Asked
   readonly timer: IdleTimer
 }
 
 /** Posts these very bytes. The answer has status 2xx, and its body is still to be read. */
-async function send(body: Uint8Array, sending: Sending): Promise<Response> {
-  const { vendor, baseUrl, apiKey, headers, asked, timer } = sending
+async function send(given: Uint8Array, sending: Sending): Promise<Response> {
+  const { connection, vendor, baseUrl, headers, asked, timer } = sending
+  const { posts } = connection
+  const body = posts.has(given) ? given.slice() : given // bodies tell requests apart
   let failure: unknown
-  const client = await vendor.connect({
-    apiKey,
-    baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
-    defaultHeaders: {
-      authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
-      accept: 'application/json',
-      'user-agent': `delta-engine/${manifest.version}`,
-      ...vendor.headers,
-      ...headers,
-    },
-    maxRetries: 0,
-    timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
-    logLevel: 'off',
-    async fetch(url, init) {
-      try {
-        if (init?.body !== body) throw new Error('The client changed the body of the request.')
-        const { headers: own, signal } = init as { headers: Headers; signal: AbortSignal }
-        const allowed = Object.keys(headers)
-        const answer = await post(`${url}${baseUrl.search}`, { body, headers: own, signal, allowed })
-        if (answer.ok) return answer
-        timer.shortenTo(1000)
-        const { status, headers: received } = answer
-        throw statusError({ status, headers: received, body: await beginningOf(answer) }, asked)
-      } catch (error) {
-        failure = error // the client replaces it by a less specific one
-        throw error
-      }
-    },
+  posts.set(body, async (url, init) => {
+    try {
+      const { headers: own, signal } = init as { headers: Headers; signal: AbortSignal }
+      const allowed = Object.keys(headers)
+      const answer = await post(`${url}${baseUrl.search}`, { body, headers: own, signal, allowed })
+      if (answer.ok) return answer
+      timer.shortenTo(1000)
+      const { status, headers: received } = answer
+      throw statusError({ status, headers: received, body: await beginningOf(answer) }, asked)
+    } catch (error) {
+      failure = error // the client replaces it by a less specific one
+      throw error
+    }
   })
-  return client
-    .post(FORMATS[vendor.api].path, {
-      body,
-      headers: { 'content-type': 'application/json' },
-      signal: timer.signal,
-    })
-    .asResponse()
-    .catch((error: unknown) => {
-      throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
-    })
+  try {
+    const client = await connection.client()
+    const request = { body, headers: { 'content-type': 'application/json' }, signal: timer.signal }
+    return await client
+      .post(FORMATS[vendor.api].path, request)
+      .asResponse()
+      .catch((error: unknown) => {
+        throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
+      })
+  } finally {
+    posts.delete(body)
+  }
 }
 
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */

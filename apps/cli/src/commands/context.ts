@@ -62,7 +62,7 @@ function asText({ context, iteration, run, agent }: NextContext, breaks: readonl
     table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]]),
     ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
     ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
-    ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),
+    ...(breaks.some(({ type }) => type !== 'journal' && type !== 'tools') ? [ORDER_ADVICE] : []),
     ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
   ].join('')
 }
