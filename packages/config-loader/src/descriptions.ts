@@ -125,7 +125,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   header:
     'Text above each source but the journal, with the id in place of ${id}; false: none. Default: # Context Block: ${id}',
   merge: 'true: neighbouring sources of one role become one message. Default: false',
-  total_max_tokens: 'Token limit of the whole request: the definitions of the tools, and all messages. The journal gets what the rest leaves.',
+  total_max_tokens:
+    'Token limit of the whole request: the definitions of the tools, and all messages. The journal gets what the rest leaves.',
   token_counter: 'A program that counts tokens: reads one JSON string a line, prints one number a line.',
   'token_counter.command': 'The program and its arguments.',
   'token_counter.timeout_ms': 'Timeout in milliseconds; 0 for no limit. Default: 30000',
