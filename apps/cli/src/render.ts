@@ -57,17 +57,42 @@ interface ShownTool {
 /** What an engine reports; and of a journal also what no engine of today writes. */
 export type Shown = EngineEvent | { kind: 'journal'; event: StoredEvent }
 
+/** What earlier events of the run say about the next one. */
+interface Before {
+  /** The model of the last iteration, if it is known. */
+  model?: string | null | undefined
+  /** A command waits for a person's decision. */
+  isApprovalOpen: boolean
+}
+
 /** Renders the events of one run, in order. The last `ENGINE_START` says how calls are shown. */
 export function renderer(detail: Detail): (event: Shown) => string[] {
   let shown: CallStyle = { tools: new Map(), isConcurrent: false }
+  let before: Before = { isApprovalOpen: false }
   return (event) => {
-    if (event.kind === 'journal' && isKnownEvent(event.event) && event.event.type === 'ENGINE_START')
-      shown = shownIn(event.event)
-    return renderEvent(event, { ...detail, ...shown })
+    const stored = 'event' in event && isKnownEvent(event.event) ? event.event : undefined
+    if (stored?.type === 'ENGINE_START') shown = shownIn(stored)
+    const lines = renderEvent(event, { ...detail, ...shown, ...before })
+    if (stored) before = after(stored, before)
+    return lines
   }
 }
 
-type Rendering = Detail & CallStyle
+function after(event: JournalEvent, before: Before): Before {
+  switch (event.type) {
+    case 'THOUGHT':
+      return { ...before, model: event.model ?? before.model }
+    case 'HUMAN_INPUT_REQUEST':
+      return { ...before, isApprovalOpen: event.argv !== undefined }
+    case 'HUMAN_INPUT_RECEIVED':
+    case 'ACTION_RESULT':
+      return { ...before, isApprovalOpen: false }
+    default:
+      return before
+  }
+}
+
+type Rendering = Detail & CallStyle & Before
 
 /** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
 function renderEvent(event: Shown, detail: Rendering): string[] {
@@ -88,9 +113,14 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ENGINE_START':
       return [style('dim', printableLine(start(event)))]
     case 'USER_MESSAGE':
-      return transcript ? said('bold', '> ', textOf(event.content)) : []
+      if (!transcript) return []
+      return [
+        ...said('bold', '> ', textOf(event.content)),
+        ...(detail.isApprovalOpen ? [style('dim', NO_DECISION)] : []),
+      ]
     case 'THOUGHT':
-      if (event.tool_calls.length > 0 || transcript) return thought(event, detail)
+      if (transcript) return [...changeOfModel(event, detail), ...thought(event, detail)]
+      if (event.tool_calls.length > 0) return thought(event, detail)
       // the answer itself is on stdout
       return verbose && reasoningIn(event) !== undefined ? thought({ ...event, content: '' }, detail) : []
     case 'ACTION_REQUEST': {
@@ -100,14 +130,18 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     }
     case 'ACTION_RESULT':
       if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
-      return [...output(event.observation_content, verbose), style('dim', `     ${ended(event, detail)}`)]
+      return [
+        ...childRuns(event).map((line) => style('dim', line)),
+        ...output(event.observation_content, verbose),
+        style('dim', `     ${ended(event, detail)}`),
+      ]
     case 'HUMAN_INPUT_REQUEST':
       if (!transcript) return [] // it is asked at the terminal, or when the run has ended
       return said('yellow', event.argv === undefined ? '   ask_human ? ' : '   ? ', event.prompt)
     case 'HUMAN_INPUT_RECEIVED':
       return said('bold', '   > ', event.remember === undefined ? event.response : 'always')
     case 'ERROR':
-      if (event.recoverable) return verbose || isShownWait(event) ? said('red', '   ! ', retry(event)) : []
+      if (event.recoverable) return said('red', '   ! ', retry(event))
       return transcript ? said('red', '   ! ', event.error_message) : [] // reported when the run has ended
     case 'SYSTEM_MESSAGE':
       return said('dim', '   ', event.content)
@@ -124,6 +158,20 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
 
 function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirectory }: EngineStart): string {
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
+}
+
+/** Below a message that came while a command waited for approval: `> yes` looks like the decision. */
+const NO_DECISION = '   (a message, which approves nothing)'
+
+/** `model: gpt-5 (before: gpt-4o)`, above the first thought of another model. */
+function changeOfModel({ model }: Thought, { style, model: before }: Rendering): string[] {
+  if (!model || !before || model === before) return []
+  return [style('dim', `model: ${printableLine(model)} (before: ${printableLine(before)})`)]
+}
+
+/** The runs that a call started, one a line. */
+function childRuns({ child_runs: runs = [] }: ActionResult): string[] {
+  return runs.map(({ run_id: id, directory }) => `     run ${printableLine(id)}: ${printableLine(directory)}`)
 }
 
 /** What the model said, behind the number of its iteration; with `-v` below what it reasoned. */
@@ -194,12 +242,6 @@ function ended(event: ActionResult, { isConcurrent }: Rendering): string {
 
 function timeOf(ms: number | null | undefined): string {
   return typeof ms === 'number' ? `, ${duration(ms)}` : ''
-}
-
-/** Of a long wait, the first and each tenth attempt; `-v` shows all. */
-function isShownWait({ error_details: details }: ErrorEvent): boolean {
-  const { attempt } = Object(details) as { attempt?: unknown }
-  return typeof attempt !== 'number' || attempt === 1 || attempt % 10 === 0
 }
 
 /** A failure that is retried is one line. */
