@@ -26,7 +26,9 @@ export async function askAtTerminal(
 
 function promptOf(question: Question): string {
   const text = printable(question.prompt.trimEnd())
-  if (question.command !== undefined) return `${text}\n${claimOf(question.effects)}\n${choiceOf(question)} `
+  const { command, tool } = question
+  if (command !== undefined)
+    return `${text}\n${claimOf(question.effects)}\nalways: any later call of ${tool} in this run, with any arguments, is not asked about.\n${choiceOf(question)} `
   // after several lines, the answer would look like part of the last one
   return `${text}${choiceOf(question)}${text.includes('\n') ? '\n>' : ''} `
 }
@@ -46,10 +48,9 @@ async function askOnce(
   const hidden = isTypedUnseen && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
-  if (!hidden) terminal.stderr.write(prompt)
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
-    : await untilAborted(readLine(terminal), signal)
+    : await untilAborted(readLine(prompt, terminal), signal)
   if (signal.aborted) terminal.stdin.unref?.() // the pending read must not keep the process alive
   signal.removeEventListener('abort', endLine)
   // no typed Enter has ended the line on the screen

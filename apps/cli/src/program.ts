@@ -101,7 +101,10 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
         'continue a run that you did not start here; this runs the commands of its agent',
       )
       .option('--force', 'end the process that writes the run, and take over')
-      .option('--approve <request-id>', 'let the waiting command run; delta show has the id')
+      .option(
+        '--approve <request-id>',
+        'let the waiting command run; delta show has the id, of which a prefix is enough',
+      )
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
 

@@ -47,7 +47,7 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
  * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: the next
  * lookup reports that the run does not exist.
  *
- * @throws {UsageError} Several ids begin so; the message says how to see them.
+ * @throws {UsageError} Several ids begin so; the message lists them.
  */
 export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place
@@ -55,10 +55,19 @@ export async function resolveRunId(typed: string, place: Place): Promise<string>
   const all = await listRuns(workDirectory, place)
   const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
   if (ids.length <= 1) return ids[0] ?? typed
+  const shown = ids.slice(-MOST_IDS).map((id) => `  ${id}`)
+  const more = ids.length > MOST_IDS ? [`To see all: ${commandAt(place, 'list-runs')}`] : []
   throw new UsageError(
-    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean. To see them: ${commandAt(place, 'list-runs')}`,
+    [
+      `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:`,
+      ...shown,
+      ...more,
+    ].join('\n'),
   )
 }
+
+/** The newest: a workspace may have hundreds of the same day. */
+const MOST_IDS = 10
 
 /** Which calls are meant: those of one tool, those that did not succeed, or both. */
 export interface CallFilter {
