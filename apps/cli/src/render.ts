@@ -8,6 +8,7 @@ import {
   type EngineStart,
   type ErrorEvent,
   type HookExecutionAudit,
+  type HumanInputRequest,
   isKnownEvent,
   type JournalEvent,
   type StoredEvent,
@@ -15,7 +16,7 @@ import {
 } from '@delta/journal/runs'
 import { normaliseUsage, reasoningOf as reasoningText } from '@delta/model'
 import { textOf } from '@delta/model/internal'
-import { counted, duration, inColumns, printable, printableLine } from './text.js'
+import { counted, duration, inColumns, printable, printableLine, wrapped } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
@@ -35,6 +36,8 @@ export interface Detail {
   verbose: boolean
   /** Shows what each thought took; default: as `verbose`. */
   tokens?: boolean
+  /** Of the terminal, in which prose is wrapped; undefined for a file or a pipe. */
+  columns?: number | undefined
   /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean
 }
@@ -106,12 +109,13 @@ function renderEvent(event: Shown, detail: Rendering): string[] {
 }
 
 function renderStored(event: JournalEvent, detail: Rendering): string[] {
-  const { style, verbose, transcript = false } = detail
+  const { style, verbose, columns, transcript = false } = detail
+  const fit = (lines: readonly string[]): string[] => lines.flatMap((line) => wrapped(line, columns))
   const said = (format: Parameters<Style>[0], prefix: string, text: string): string[] =>
-    indented(prefix, text).map((line) => style(format, line))
+    fit(indented(prefix, text)).map((line) => style(format, line))
   switch (event.type) {
     case 'ENGINE_START':
-      return [style('dim', printableLine(start(event)))]
+      return fit([style('dim', printableLine(start(event)))])
     case 'USER_MESSAGE':
       if (!transcript) return []
       return [
@@ -119,10 +123,12 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
         ...(detail.isApprovalOpen ? [style('dim', NO_DECISION)] : []),
       ]
     case 'THOUGHT':
-      if (transcript) return [...changeOfModel(event, detail), ...thought(event, detail)]
-      if (event.tool_calls.length > 0) return thought(event, detail)
+      if (transcript) return fit([...changeOfModel(event, detail), ...thought(event, detail)])
+      if (event.tool_calls.length > 0) return fit(thought(event, detail))
       // the answer itself is on stdout
-      return verbose && reasoningIn(event) !== undefined ? thought({ ...event, content: '' }, detail) : []
+      return verbose && reasoningIn(event) !== undefined
+        ? fit(thought({ ...event, content: '' }, detail))
+        : []
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
@@ -137,7 +143,8 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
       ]
     case 'HUMAN_INPUT_REQUEST':
       if (!transcript) return [] // it is asked at the terminal, or when the run has ended
-      return said('yellow', event.argv === undefined ? '   ask_human ? ' : '   ? ', event.prompt)
+      if (event.argv === undefined) return said('yellow', '   ask_human ? ', event.prompt)
+      return approval(event, detail)
     case 'HUMAN_INPUT_RECEIVED':
       return said('bold', '   > ', event.remember === undefined ? event.response : 'always')
     case 'ERROR':
@@ -148,7 +155,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'HOOK_EXECUTION_AUDIT':
       return [...(verbose ? said('dim', '   ', hookLine(event)) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
-      return [style('dim', ending(event, transcript))]
+      return fit([style('dim', ending(event, transcript))])
     case 'SNAPSHOT':
       return []
     default:
@@ -167,6 +174,12 @@ const NO_DECISION = '   (a message, which approves nothing)'
 function changeOfModel({ model }: Thought, { style, model: before }: Rendering): string[] {
   if (!model || !before || model === before) return []
   return [style('dim', `model: ${printableLine(model)} (before: ${printableLine(before)})`)]
+}
+
+/** What was asked about a command. Its own lines are left as they are: they are judged, and pasted. */
+function approval({ prompt }: HumanInputRequest, { style, columns }: Rendering): string[] {
+  const [question = '', ...command] = indented('   ? ', prompt)
+  return [...wrapped(question, columns), ...command].map((line) => style('yellow', line))
 }
 
 /** The runs that a call started, one a line. */

@@ -70,6 +70,7 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
     style: styleFor(terminal.stdout, terminal.env),
     verbose: flags.verbose === true || step !== undefined,
     transcript: true,
+    columns: terminal.stdout.columns,
   })
   const withChildren = flags.json ? undefined : childFinder(run)
   const show = (event: StoredEvent): void => {

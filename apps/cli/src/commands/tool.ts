@@ -50,7 +50,7 @@ export async function list(
   }))
   const rows = listed.map(row)
   if (flags.json) printJson(terminal, listed.map(summaryOf))
-  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows])))
+  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows], terminal.stdout.columns)))
   return EXIT.completed
 }
 
