@@ -47,7 +47,7 @@ openai, openai-responses, anthropic, or local (a server on this machine).`,
 
   run: `
 Example:
-  git diff | delta run --agent ./my-agent -m - -q > review.md
+  git diff | delta run --agent ./critic -m - -q > review.md
 
 Several runs can work in one workspace at the same time: give each the same -w.
 Each prints its id, for delta continue --run-id.

@@ -330,7 +330,7 @@ function repeatable(
 
 /** A value that is empty or was not UTF-8 would silently mean something else. */
 function refuseUnusableValues(command: Command): void {
-  const options = command.options.filter((option) => !option.isBoolean())
+  const options = command.options.filter(({ required }) => required)
   for (const each of [...options, ...command.registeredArguments])
     if (!each.parseArg && !each.variadic) each.argParser(usable)
   for (const child of command.commands) refuseUnusableValues(child)

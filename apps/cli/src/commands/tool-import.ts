@@ -87,13 +87,13 @@ function nextSteps(path: string, tool: AtipTool, cwd: string): string {
   const file = relative(home ?? dirname(path), path)
   const where =
     home === undefined
-      ? 'To add it to an agent, keep the file beside its agent.yaml, and add there:'
+      ? 'To add it to an agent, keep the file beside its agent.yaml, and write there:'
       : `To add it to the agent, write into ${relative(cwd, join(home, 'agent.yaml'))}:`
   return `${tool.name} ${tool.version}: ${tool.description}
-The effects it declares are not verified. ${where}
-  imports:
-    - { atip: ${inFlow(`./${file}`)}, trust: user }
-trust: user says that you vouch for them; policy.min_trust_level asks for it.
+The effects it declares are not verified; "trust: user" says that you vouch for them.
+${where}
+imports:
+  - { atip: ${inFlow(`./${file}`)}, trust: user }
 `
 }
 
