@@ -27,10 +27,11 @@ export async function askAtTerminal(
 function promptOf(question: Question, columns: number | undefined): string {
   const { command, tool, effects } = question
   const text = printable(question.prompt.trimEnd())
-  const fit = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, columns)).join('\n')
+  const room = columns && columns - 1 // a blank follows
+  const fit = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, room)).join('\n')
   // after several lines, the answer would look like part of the last one
   if (command === undefined)
-    return `${fit(text.split('\n'))}${choiceOf(question)}${text.includes('\n') ? '\n>' : ''} `
+    return `${fit(`${text}${choiceOf(question)}`.split('\n'))}${text.includes('\n') ? '\n>' : ''} `
   const [why = '', ...judged] = text.split('\n') // the command stays as it is
   const always = `always: any later call of ${tool} in this run, with any arguments, is not asked about.`
   return [fit([why]), ...judged, fit([claimOf(effects), always]), `${choiceOf(question)} `].join('\n')
