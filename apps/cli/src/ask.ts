@@ -1,7 +1,7 @@
 import type { Question } from '@delta/engine'
 import { isDecision, isYesOrNo } from '@delta/engine/internal'
 import { readHidden, readLine, type Terminal } from './terminal.js'
-import { claimOf, printable } from './text.js'
+import { claimOf, printable, wrapped } from './text.js'
 
 /**
  * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not
@@ -15,7 +15,7 @@ export async function askAtTerminal(
 ): Promise<string | undefined> {
   const isApproval = question.command !== undefined
   const isAnswer = isApproval ? isDecision : question.inputType === 'confirmation' ? isYesOrNo : () => true
-  let prompt = promptOf(question)
+  let prompt = promptOf(question, terminal.stderr.columns)
   for (;;) {
     const line = await askOnce(prompt, question, terminal, signal)
     if (line === undefined || isAnswer(line)) return line
@@ -24,11 +24,17 @@ export async function askAtTerminal(
   }
 }
 
-function promptOf(question: Question): string {
+function promptOf(question: Question, columns: number | undefined): string {
+  const { command, tool, effects } = question
   const text = printable(question.prompt.trimEnd())
-  if (question.command !== undefined) return `${text}\n${claimOf(question.effects)}\n${choiceOf(question)} `
+  const room = columns && columns - 1 // a blank follows
+  const fit = (lines: readonly string[]) => lines.flatMap((line) => wrapped(line, room)).join('\n')
   // after several lines, the answer would look like part of the last one
-  return `${text}${choiceOf(question)}${text.includes('\n') ? '\n>' : ''} `
+  if (command === undefined)
+    return `${fit(`${text}${choiceOf(question)}`.split('\n'))}${text.includes('\n') ? '\n>' : ''} `
+  const [why = '', ...judged] = text.split('\n') // the command stays as it is
+  const always = `always: any later call of ${tool} in this run, with any arguments, is not asked about.`
+  return [fit([why]), ...judged, fit([claimOf(effects), always]), `${choiceOf(question)} `].join('\n')
 }
 
 function choiceOf({ command, tool, inputType }: Question): string {
@@ -46,10 +52,9 @@ async function askOnce(
   const hidden = isTypedUnseen && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
-  if (!hidden) terminal.stderr.write(prompt)
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
-    : await untilAborted(readLine(terminal), signal)
+    : await untilAborted(readLine(prompt, terminal), signal)
   if (signal.aborted) terminal.stdin.unref?.() // the pending read must not keep the process alive
   signal.removeEventListener('abort', endLine)
   // no typed Enter has ended the line on the screen

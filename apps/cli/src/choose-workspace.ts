@@ -125,8 +125,7 @@ async function askForWorkspace(
   const last = existing.length > 1 && existing.includes(lastUsed ?? '') ? `; last used ${lastUsed}` : ''
   const names = existing.length > 2 ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
   for (;;) {
-    terminal.stderr.write(`Workspace (${names}${last}; Enter for a new one): `)
-    const answer = (await readLine(terminal))?.trim()
+    const answer = (await readLine(`Workspace (${names}${last}; Enter for a new one): `, terminal))?.trim()
     if (answer === undefined) terminal.stderr.write('\n') // ends the line of the question
     if (answer === undefined)
       throw new UsageError(

@@ -139,9 +139,13 @@ async function read(value: string, terminal: Terminal): Promise<string> {
     return toText(await readBytes(createReadStream(path), value), value)
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new UsageError(`-m ${value}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+    const why = explainSystemError(cause, TEXT_FROM_STDIN) ?? (cause as Error).message
+    throw new UsageError(`-m ${value}: ${why}`, { cause })
   }
 }
+
+const TEXT_FROM_STDIN =
+  'After @, -m takes the path of a file with the message. To send a text that begins with @, use -m - and give it on stdin.'
 
 async function readBytes(stream: Readable, value: string): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -2,7 +2,7 @@ import { Help } from 'commander'
 
 /** Stands before the list of commands. */
 export const COMMON_TASKS = `Common tasks:
-  delta init hi && delta run --agent hi -w . -m "What is here?"
+  delta init hi && delta run --agent hi -w . -m "Hello"
       a first run, without a key
   delta run --agent ./my-agent -w ./workspace -m "…"
       a run of your agent on the files there
@@ -47,7 +47,7 @@ openai, openai-responses, anthropic, or local (a server on this machine).`,
 
   run: `
 Example:
-  git diff | delta run --agent ./my-agent -m - -q > review.md
+  git diff | delta run --agent ./critic -m - -q > review.md
 
 Several runs can work in one workspace at the same time: give each the same -w.
 Each prints its id, for delta continue --run-id.
@@ -55,7 +55,9 @@ Each prints its id, for delta continue --run-id.
 An agent calls another by a tool. The task goes to its stdin: there it is text,
 whatever it begins with. In the agent.yaml of the caller:
   - name: ask_reviewer
-    exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
+    exec: >-
+      delta run --agent \${AGENT_HOME}/reviewer
+      -m - -w \${work_dir} -q
     stdin: task
 
 Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process \
@@ -109,12 +111,13 @@ the tools alone; delta config --strict checks all files of an agent.`,
 
   'tool list': `
 Example:
-  delta tool list ./my-agent --json | jq '.[] | select(.decision != "allow")'
+  delta tool list ./my-agent --json |
+    jq '.[] | select(.decision != "allow")'
       what asks or is refused`,
 
   'tool import': `
 Example:
-  delta tool import delta --commands "list-runs,journal verify"
+  delta tool import delta --commands "list-runs,show"
       writes delta.atip.json
 
 ATIP (Agent Tool Introspection Protocol) is JSON in which a program describes its commands, their options and their \
@@ -127,7 +130,8 @@ effects. For a program without it, write a tool in agent.yaml:
   'mcp serve': `
 Most clients take a configuration like this:
   {"mcpServers": {"mine": {"command": "delta", "args":
-    ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
+    ["mcp", "serve", "/path/to/tools.yaml",
+     "-w", "/path/to/files"]}}}
 
 The policy of the file applies. A call that needs a person's approval is refused. \
 The server ends the running commands and itself when its input ends.

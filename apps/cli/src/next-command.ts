@@ -5,7 +5,7 @@ import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { EXIT } from './terminal.js'
-import { claimOf, counted, printable } from './text.js'
+import { claimOf, counted, printable, wrapped } from './text.js'
 
 /** A run that does not go on by itself, as far as the next command depends on it. */
 interface Stopped {
@@ -105,18 +105,22 @@ export function nextCommandOf(run: RunSummary): string[] {
  * What a person needs to know when a run ends without an answer, or with a doubtful one: why, and how to go on.
  *
  * @param quiet - The line of `ENGINE_END` has not been printed.
+ * @param columns - Of the terminal, if it is one.
  */
-export function endOf(result: RunResult, quiet: boolean): string[] {
+export function endOf(
+  result: RunResult,
+  { quiet, columns }: { quiet: boolean; columns: number | undefined },
+): string[] {
   const interrupted = quiet && result.status === 'INTERRUPTED' ? [`Interrupted (${result.reason}).`] : []
-  return [...interrupted, ...whyItEnded(result), ...nextCommand(result)]
+  return [...interrupted, ...whyItEnded(result, columns), ...nextCommand(result)]
 }
 
-function whyItEnded(result: RunResult): string[] {
+function whyItEnded(result: RunResult, columns: number | undefined): string[] {
   switch (result.status) {
     case 'COMPLETED':
       return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
-      return whatWaits(result.question)
+      return whatWaits(result.question, columns)
     case 'INTERRUPTED':
       return []
     case 'FAILED': {
@@ -136,8 +140,12 @@ function whyItEnded(result: RunResult): string[] {
   }
 }
 
-function whatWaits({ prompt, command, started, reasons, effects }: Question): string[] {
-  if (command === undefined) return [`Agent paused. It asks: ${printable(prompt)}`]
+function whatWaits(
+  { prompt, command, started, reasons, effects }: Question,
+  columns: number | undefined,
+): string[] {
+  if (command === undefined)
+    return `Agent paused. It asks: ${printable(prompt)}`.split('\n').flatMap((line) => wrapped(line, columns))
   return [
     `A command waits for approval (exit code ${EXIT.waiting}):`,
     `  ${printable(command)}`,

@@ -205,8 +205,7 @@ async function isTrusted(run: RunSummary, { flags, terminal }: Asked): Promise<b
   if (!flags.trustRun && !asks) return false
   say(terminal, await whatIsTrusted(run, flags.agent, terminal))
   if (flags.trustRun) return true
-  stderr.write('Did you start this run? [yes/no] ')
-  return /^y(es)?$/i.test((await readLine(terminal))?.trim() ?? '')
+  return /^y(es)?$/i.test((await readLine('Did you start this run? [yes/no] ', terminal))?.trim() ?? '')
 }
 
 async function whatIsTrusted(

@@ -42,7 +42,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
   const moves = stderr.isTTY === true && env.TERM !== 'dumb' && !quiet && !isJsonLines
   const style = styleFor(stderr, env)
   const line = moves ? liveLine(stderr, style) : undefined
-  const render = renderer({ style, verbose, tokens: verbose || moves })
+  const render = renderer({ style, verbose, tokens: verbose || moves, columns: stderr.columns })
   const log = engineLog(warn)
   let begun: string | undefined
   let streamedAnswer: string | undefined
@@ -95,7 +95,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       if (format === 'json') print(terminal, `${JSON.stringify(resultObject(result))}\n`)
       else if (format === 'raw') print(terminal, result.answer ?? '')
       else if (result.status === 'COMPLETED' && !isSeen) printAnswer(terminal, result.answer)
-      for (const each of endOf(result, quiet)) say(each)
+      for (const each of endOf(result, { quiet, columns: stderr.columns })) say(each)
     },
     stopLine,
     leaveRun() {

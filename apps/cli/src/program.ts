@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { AFTER_ALL, COMMON_TASKS, fitted, MORE_HELP, NARROWEST } from './help-texts.js'
 import { EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
+import { readTypedWords } from './typed-words.js'
 
 /** Parses the arguments, runs one command and returns its exit code. */
 export async function runProgram(terminal: Terminal): Promise<number> {
@@ -10,7 +11,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     exitCode = code
   })
   try {
-    await program.parseAsync(terminal.argv, { from: 'user' })
+    await program.parseAsync(readTypedWords(program, terminal.argv), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
@@ -40,7 +41,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     })
     .configureHelp({ minWidthToWrap: NARROWEST })
     .showHelpAfterError('See delta --help.')
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand('help [command...]', 'show the help of a command')
     .addHelpText('before', () => fitted(COMMON_TASKS, width))
     .addHelpText('after', () => fitted(AFTER_ALL, width))
 
@@ -100,7 +101,10 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
         'continue a run that you did not start here; this runs the commands of its agent',
       )
       .option('--force', 'end the process that writes the run, and take over')
-      .option('--approve <request-id>', 'let the waiting command run; delta show has the id')
+      .option(
+        '--approve <request-id>',
+        'let the waiting command run; delta show has the id, of which a prefix is enough',
+      )
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
 
@@ -238,7 +242,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .command('completion-words [words...]', { hidden: true })
     .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
 
-  refuseEmptyValues(program)
+  refuseUnusableValues(program)
   return program
 }
 
@@ -317,7 +321,7 @@ function repeatable(
   const option = new Option(flags, about)
     .default([], byDefault.length === 0 ? 'none' : JSON.stringify(byDefault))
     .argParser<string[]>((value, before) => {
-      notEmpty(value)
+      usable(value)
       if (values?.includes(value) === false)
         throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
       return [...before, value]
@@ -327,15 +331,21 @@ function repeatable(
   return option
 }
 
-/** An empty value usually comes from an unset variable, and would silently mean something else. */
-function refuseEmptyValues(command: Command): void {
-  for (const each of [...command.options, ...command.registeredArguments])
-    if (!each.parseArg && !each.variadic) each.argParser(notEmpty)
-  for (const child of command.commands) refuseEmptyValues(child)
+/** A value that is empty or was not UTF-8 would silently mean something else. */
+function refuseUnusableValues(command: Command): void {
+  const options = command.options.filter(({ required }) => required)
+  for (const each of [...options, ...command.registeredArguments])
+    if (!each.parseArg && !each.variadic) each.argParser(usable)
+  for (const child of command.commands) refuseUnusableValues(child)
 }
 
-function notEmpty(value: string): string {
+/** An empty value usually comes from an unset variable. In the place of bytes that are not UTF-8, Node.js puts U+FFFD. */
+function usable(value: string): string {
   if (value === '') throw new InvalidArgumentError('It is empty.')
+  if (value.includes('\ufffd'))
+    throw new InvalidArgumentError(
+      'It is not UTF-8 text, or contains U+FFFD. Rename the file, or convert the text and give it with -m - or -m @file.',
+    )
   return value
 }
 

@@ -8,6 +8,7 @@ import {
   type EngineStart,
   type ErrorEvent,
   type HookExecutionAudit,
+  type HumanInputRequest,
   isKnownEvent,
   type JournalEvent,
   type StoredEvent,
@@ -15,7 +16,7 @@ import {
 } from '@delta/journal/runs'
 import { normaliseUsage, reasoningOf as reasoningText } from '@delta/model'
 import { textOf } from '@delta/model/internal'
-import { counted, duration, inColumns, printable, printableLine } from './text.js'
+import { counted, duration, inColumns, printable, printableLine, wrapped } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
@@ -35,6 +36,8 @@ export interface Detail {
   verbose: boolean
   /** Shows what each thought took; default: as `verbose`. */
   tokens?: boolean
+  /** Of the terminal, in which prose is wrapped; undefined for a file or a pipe. */
+  columns?: number | undefined
   /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean
 }
@@ -57,17 +60,42 @@ interface ShownTool {
 /** What an engine reports; and of a journal also what no engine of today writes. */
 export type Shown = EngineEvent | { kind: 'journal'; event: StoredEvent }
 
+/** What earlier events of the run say about the next one. */
+interface Before {
+  /** The model of the last iteration, if it is known. */
+  model?: string | null | undefined
+  /** A command waits for a person's decision. */
+  isApprovalOpen: boolean
+}
+
 /** Renders the events of one run, in order. The last `ENGINE_START` says how calls are shown. */
 export function renderer(detail: Detail): (event: Shown) => string[] {
   let shown: CallStyle = { tools: new Map(), isConcurrent: false }
+  let before: Before = { isApprovalOpen: false }
   return (event) => {
-    if (event.kind === 'journal' && isKnownEvent(event.event) && event.event.type === 'ENGINE_START')
-      shown = shownIn(event.event)
-    return renderEvent(event, { ...detail, ...shown })
+    const stored = 'event' in event && isKnownEvent(event.event) ? event.event : undefined
+    if (stored?.type === 'ENGINE_START') shown = shownIn(stored)
+    const lines = renderEvent(event, { ...detail, ...shown, ...before })
+    if (stored) before = after(stored, before)
+    return lines
   }
 }
 
-type Rendering = Detail & CallStyle
+function after(event: JournalEvent, before: Before): Before {
+  switch (event.type) {
+    case 'THOUGHT':
+      return { ...before, model: event.model ?? before.model }
+    case 'HUMAN_INPUT_REQUEST':
+      return { ...before, isApprovalOpen: event.argv !== undefined }
+    case 'HUMAN_INPUT_RECEIVED':
+    case 'ACTION_RESULT':
+      return { ...before, isApprovalOpen: false }
+    default:
+      return before
+  }
+}
+
+type Rendering = Detail & CallStyle & Before
 
 /** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
 function renderEvent(event: Shown, detail: Rendering): string[] {
@@ -81,18 +109,26 @@ function renderEvent(event: Shown, detail: Rendering): string[] {
 }
 
 function renderStored(event: JournalEvent, detail: Rendering): string[] {
-  const { style, verbose, transcript = false } = detail
+  const { style, verbose, columns, transcript = false } = detail
+  const fit = (lines: readonly string[]): string[] => lines.flatMap((line) => wrapped(line, columns))
   const said = (format: Parameters<Style>[0], prefix: string, text: string): string[] =>
-    indented(prefix, text).map((line) => style(format, line))
+    fit(indented(prefix, text)).map((line) => style(format, line))
   switch (event.type) {
     case 'ENGINE_START':
-      return [style('dim', printableLine(start(event)))]
+      return fit([style('dim', printableLine(start(event)))])
     case 'USER_MESSAGE':
-      return transcript ? said('bold', '> ', textOf(event.content)) : []
+      if (!transcript) return []
+      return [
+        ...said('bold', '> ', textOf(event.content)),
+        ...(detail.isApprovalOpen ? [style('dim', NO_DECISION)] : []),
+      ]
     case 'THOUGHT':
-      if (event.tool_calls.length > 0 || transcript) return thought(event, detail)
+      if (transcript) return fit([...changeOfModel(event, detail), ...thought(event, detail)])
+      if (event.tool_calls.length > 0) return fit(thought(event, detail))
       // the answer itself is on stdout
-      return verbose && reasoningIn(event) !== undefined ? thought({ ...event, content: '' }, detail) : []
+      return verbose && reasoningIn(event) !== undefined
+        ? fit(thought({ ...event, content: '' }, detail))
+        : []
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
@@ -100,21 +136,26 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     }
     case 'ACTION_RESULT':
       if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
-      return [...output(event.observation_content, verbose), style('dim', `     ${ended(event, detail)}`)]
+      return [
+        ...childRuns(event).map((line) => style('dim', line)),
+        ...output(event.observation_content, verbose),
+        style('dim', `     ${ended(event, detail)}`),
+      ]
     case 'HUMAN_INPUT_REQUEST':
       if (!transcript) return [] // it is asked at the terminal, or when the run has ended
-      return said('yellow', event.argv === undefined ? '   ask_human ? ' : '   ? ', event.prompt)
+      if (event.argv === undefined) return said('yellow', '   ask_human ? ', event.prompt)
+      return approval(event, detail)
     case 'HUMAN_INPUT_RECEIVED':
       return said('bold', '   > ', event.remember === undefined ? event.response : 'always')
     case 'ERROR':
-      if (event.recoverable) return verbose || isShownWait(event) ? said('red', '   ! ', retry(event)) : []
+      if (event.recoverable) return said('red', '   ! ', retry(event))
       return transcript ? said('red', '   ! ', event.error_message) : [] // reported when the run has ended
     case 'SYSTEM_MESSAGE':
       return said('dim', '   ', event.content)
     case 'HOOK_EXECUTION_AUDIT':
       return [...(verbose ? said('dim', '   ', hookLine(event)) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
-      return [style('dim', ending(event, transcript))]
+      return fit([style('dim', ending(event, transcript))])
     case 'SNAPSHOT':
       return []
     default:
@@ -124,6 +165,26 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
 
 function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirectory }: EngineStart): string {
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
+}
+
+/** Below a message that came while a command waited for approval: `> yes` looks like the decision. */
+const NO_DECISION = '   (a message, which approves nothing)'
+
+/** `model: gpt-5 (before: gpt-4o)`, above the first thought of another model. */
+function changeOfModel({ model }: Thought, { style, model: before }: Rendering): string[] {
+  if (!model || !before || model === before) return []
+  return [style('dim', `model: ${printableLine(model)} (before: ${printableLine(before)})`)]
+}
+
+/** What was asked about a command. Its own lines are left as they are: they are judged, and pasted. */
+function approval({ prompt }: HumanInputRequest, { style, columns }: Rendering): string[] {
+  const [question = '', ...command] = indented('   ? ', prompt)
+  return [...wrapped(question, columns), ...command].map((line) => style('yellow', line))
+}
+
+/** The runs that a call started, one a line. */
+function childRuns({ child_runs: runs = [] }: ActionResult): string[] {
+  return runs.map(({ run_id: id, directory }) => `     run ${printableLine(id)}: ${printableLine(directory)}`)
 }
 
 /** What the model said, behind the number of its iteration; with `-v` below what it reasoned. */
@@ -194,12 +255,6 @@ function ended(event: ActionResult, { isConcurrent }: Rendering): string {
 
 function timeOf(ms: number | null | undefined): string {
   return typeof ms === 'number' ? `, ${duration(ms)}` : ''
-}
-
-/** Of a long wait, the first and each tenth attempt; `-v` shows all. */
-function isShownWait({ error_details: details }: ErrorEvent): boolean {
-  const { attempt } = Object(details) as { attempt?: unknown }
-  return typeof attempt !== 'number' || attempt === 1 || attempt % 10 === 0
 }
 
 /** A failure that is retried is one line. */

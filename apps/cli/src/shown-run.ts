@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ContextBlock } from '@delta/context'
 import { isJournalError, readJournal } from '@delta/journal'
 import { journalPath, latestRunId, runDirectory } from '@delta/journal/internal'
 import {
+  type ActionRequest,
   isKnownEvent,
   listRuns,
   type RunSummary,
@@ -14,7 +15,7 @@ import {
   type StoredEvent,
 } from '@delta/journal/runs'
 import type { LeftOut } from '@delta/model'
-import { commandAt, type Place, placeInWords } from './place.js'
+import { commandAt, type Place, placeInWords, placeOfRun } from './place.js'
 import { counted, printable } from './text.js'
 import { UsageError } from './usage.js'
 
@@ -46,7 +47,7 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
  * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: the next
  * lookup reports that the run does not exist.
  *
- * @throws {UsageError} Several ids begin so; the message says how to see them.
+ * @throws {UsageError} Several ids begin so; the message lists them.
  */
 export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place
@@ -54,10 +55,19 @@ export async function resolveRunId(typed: string, place: Place): Promise<string>
   const all = await listRuns(workDirectory, place)
   const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
   if (ids.length <= 1) return ids[0] ?? typed
+  const shown = ids.slice(-MOST_IDS).map((id) => `  ${id}`)
+  const more = ids.length > MOST_IDS ? [`To see all: ${commandAt(place, 'list-runs')}`] : []
   throw new UsageError(
-    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean. To see them: ${commandAt(place, 'list-runs')}`,
+    [
+      `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:`,
+      ...shown,
+      ...more,
+    ].join('\n'),
   )
 }
+
+/** The newest: a workspace may have hundreds of the same day. */
+const MOST_IDS = 10
 
 /** Which calls are meant: those of one tool, those that did not succeed, or both. */
 export interface CallFilter {
@@ -99,6 +109,57 @@ export function callFilter({ tool, failed = false }: CallFilter): (event: Stored
     shown.add(id)
     return [...made, ...before]
   }
+}
+
+/**
+ * Adds the runs that a call started to its result, where the journal does not name them: of the runs beside this one, and of those
+ * in the workspace that the call names with `-w`, the ones that have this run as their caller and began during the call. A call
+ * beside which others ran gets none, since they may be another's.
+ */
+export function childFinder({ runId, directory }: RunSummary): (event: StoredEvent) => Promise<StoredEvent> {
+  const place = placeOfRun(directory)
+  const open = new Map<string, ActionRequest>()
+  const listed = new Map<string, { at: number; runs: RunSummary[] }>()
+  let aloneSince: string | undefined
+
+  async function calledIn(workDirectory: string, until: string): Promise<RunSummary[]> {
+    const known = listed.get(workDirectory)
+    if (known !== undefined && Date.parse(until) <= known.at) return known.runs
+    const at = Date.now()
+    const runs = existsSync(workDirectory)
+      ? await listRuns(workDirectory, { ...place, ofAnyWorkspace: true, calledBy: runId })
+      : []
+    listed.set(workDirectory, { at, runs })
+    return runs
+  }
+
+  return async (event) => {
+    if (!isKnownEvent(event)) return event
+    if (event.type === 'ACTION_REQUEST' && !open.has(event.action_id)) {
+      open.set(event.action_id, event)
+      aloneSince = open.size === 1 ? event.timestamp : undefined
+    }
+    if (event.type !== 'ACTION_RESULT') return event
+    const from = aloneSince
+    const request = open.get(event.action_id)
+    open.delete(event.action_id)
+    if (open.size === 0) aloneSince = undefined
+    if (!request?.argv || event.child_runs !== undefined || from === undefined) return event
+    const found = new Map<string, { run_id: string; directory: string }>()
+    for (const workDirectory of new Set([place.workDirectory, ...workspacesIn(request.argv, place)]))
+      for (const { metadata, runId: run_id, directory } of await calledIn(workDirectory, event.timestamp)) {
+        const { created_at: began } = metadata
+        if (began !== null && from <= began && began <= event.timestamp)
+          found.set(directory, { run_id, directory })
+      }
+    return found.size === 0 ? event : { ...event, child_runs: [...found.values()] }
+  }
+}
+
+/** What a command line of delta names with `-w`. */
+function workspacesIn(argv: readonly string[], { workDirectory }: Place): string[] {
+  const named = argv[argv.findIndex((word) => word === '-w' || word === '--work-dir') + 1]
+  return named === undefined || named === argv[0] ? [] : [resolve(workDirectory, named)]
 }
 
 /** One line for each part of what the model saw before a thought, from the record of its request; '' without one. */

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { closeSync, fstatSync, statSync } from 'node:fs'
 import { createInterface, type Interface } from 'node:readline'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { killRunningCommands } from '@delta/executor'
 import { explainSystemError, UsageError } from './usage.js'
 
@@ -189,9 +190,14 @@ type Input = Terminal['stdin']
 /** Lines that arrived together with an earlier one, by stream: a pipe delivers several at once. */
 const buffered = new WeakMap<Input, AsyncIterator<string>>()
 
-/** The next line of stdin, a terminal or not, without its newline; undefined at end of input. */
-export async function readLine({ stdin }: Terminal): Promise<string | undefined> {
-  if (stdin.isTTY) return readTyped(stdin)
+/**
+ * Asks on stderr and reads the next line of stdin, a terminal or not, without its newline; undefined at end of input. What was
+ * typed before the question does not answer it. A pipe holds prepared answers, one line for each question.
+ */
+export async function readLine(prompt: string, { stdin, stderr }: Terminal): Promise<string | undefined> {
+  await forgetTyped(stdin)
+  stderr.write(prompt)
+  if (stdin.isTTY) return stdin.destroyed ? undefined : readTyped(stdin)
   if (!buffered.has(stdin) && (stdin.readableEnded || stdin.destroyed)) return undefined // `-m -` has read it all
   const lines = buffered.get(stdin) ?? open(stdin)[Symbol.asyncIterator]()
   buffered.set(stdin, lines)
@@ -199,6 +205,20 @@ export async function readLine({ stdin }: Terminal): Promise<string | undefined>
   const next = await lines.next()
   stdin.unref?.()
   return next.done ? undefined : next.value
+}
+
+/**
+ * Drops what was typed at a terminal so far, with or without Enter. In raw mode the system hands all of it out, and a stream without
+ * a listener forgets it; by the second turn of the event loop it has been read.
+ */
+async function forgetTyped(stdin: Input): Promise<void> {
+  if (!stdin.isTTY) return
+  stdin.setRawMode?.(true)
+  stdin.resume()
+  await nextTurn()
+  await nextTurn()
+  stdin.pause()
+  stdin.setRawMode?.(false)
 }
 
 /** What a terminal sends for arrows and the like. They move nothing here, and are not part of an answer. */
@@ -232,11 +252,12 @@ function lineOf(reader: Interface): Promise<string | undefined> {
  * secret, and the next question may echo its answer. Undefined when `signal` is aborted, at end of input, or when the
  * terminal has gone.
  */
-export function readHidden(
+export async function readHidden(
   prompt: string,
   { stdin, stderr, signals }: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  await forgetTyped(stdin)
   stdin.ref?.()
   const reader = createInterface({ input: stdin, terminal: true, historySize: 0, signal }) // without an `output` to echo to
   reader.on('SIGINT', () => signals.emit('SIGINT', 'SIGINT'))

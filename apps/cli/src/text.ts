@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { Effects } from '@delta/executor'
 import { columnsOf } from '@delta/executor/internal'
 import type { Terminal } from './terminal.js'
@@ -86,12 +87,59 @@ export function inColumns(text: string, columns: number): string {
   return `${shown}…`
 }
 
-/** Rows, the first of them a header, as lines with aligned columns. The terminal breaks a line that is wider than it is. */
-export function table(rows: readonly string[][]): string {
+/** What stands before the words of a line: blanks, the number of an iteration, or the mark of who speaks. */
+const BEFORE_WORDS = /^\s*(?:\d+\. |(?:ask_human )?[>?!∴] )?/
+
+/**
+ * A line of prose, coloured or not, as lines of at most this many columns. The further ones begin below the words of the first. A
+ * longer word is left to the terminal.
+ *
+ * @param columns - Undefined or 0: of a file or a pipe, which breaks no line.
+ */
+export function wrapped(line: string, columns: number | undefined): string[] {
+  if (!columns || line.length * 2 <= columns) return [line] // a character has two columns at most
+  const indent = ' '.repeat(BEFORE_WORDS.exec(stripVTControlCharacters(line))?.[0].length ?? 0)
+  const lines: string[] = []
+  let last = ''
+  for (const word of line.split(/(?<=\S)(?=\s)/)) {
+    if (last.trim() !== '' && columnsOf(stripVTControlCharacters(last + word)) > columns) {
+      lines.push(last)
+      last = indent + word.trimStart()
+    } else last += word
+  }
+  return [...lines, last]
+}
+
+/**
+ * Rows, the first of them a header, as lines with aligned columns. On a terminal that is narrower than the table, the cells that do
+ * not fit go below, so that no word breaks.
+ */
+export function table(rows: readonly string[][], columns?: number): string {
   const widthOf = (column: number) => Math.max(...rows.map((cells) => columnsOf(cells[column] ?? '')))
   const widths = (rows[0] ?? []).map((_, column) => widthOf(column))
   const padded = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - columnsOf(cell))
-  return rows.map((cells) => `${cells.map(padded).join('  ').trimEnd()}\n`).join('')
+  const breaks = breaksOf(widths, columns || Number.POSITIVE_INFINITY)
+  const lineOf = (cells: readonly string[]) =>
+    cells
+      .map(padded)
+      .map((cell, column) => (column === 0 ? '' : breaks.has(column) ? '\n  ' : '  ') + cell)
+      .join('')
+      .replaceAll(/ +$/gm, '')
+  return rows.map((cells) => `${lineOf(cells)}\n`).join('')
+}
+
+/** The columns that begin a line of their own. */
+function breaksOf(widths: readonly number[], columns: number): ReadonlySet<number> {
+  const breaks = new Set<number>()
+  let used = 0
+  for (const [column, width] of widths.entries()) {
+    if (column > 0 && used + 2 + width > columns) {
+      breaks.add(column)
+      used = 0
+    }
+    used += 2 + width
+  }
+  return breaks
 }
 
 /** Writes a result: byte for byte to a file or a pipe, without control sequences to a terminal. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { calls, delta, killOnce, scene, startDelta } from './delta.js'
 import { deltaOnTerminal, hasTerminal } from './terminal.js'
@@ -38,7 +39,9 @@ test('a waiting command is named in JSON; neither a message, response.txt nor an
   await at.workspace.write('.delta/one/interaction/response.txt', 'yes\n')
   for (const flags of [[], ['-m', 'yes'], ['--approve', 'another-id']])
     expect((await at.at('continue', ...flags)).exitCode).not.toBe(0)
-  const denied = await at.at('continue', '--deny', id, '-m', 'use a trash directory')
+  const shown = (await at.at('show')).stdout
+  expect(shown).toContain('> yes\n   (a message, which approves nothing)\n')
+  const denied = await at.at('continue', '--deny', id.slice(0, 8), '-m', 'use a trash directory')
   expect(denied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('said no') })
   expect((await at.at('show', '--request', '2')).stdout).toContain('use a trash directory')
   expect(at.workspace.has('old.txt')).toBe(true)
@@ -67,13 +70,54 @@ test.skipIf(!hasTerminal)(
       const keys = answers.map((answer) => `${answer}\n`)
       const { exitCode, screen } = await atTerminal(words('run', '-i'), keys)
       expect(exitCode).toBe(0)
-      const asked = `\n  rm old.txt\nEffects it declares: destructive\nAllow delete? [yes/no/always] ${answers[0]}\n`
+      const asked = `
+  rm old.txt
+Effects it declares: destructive
+always: any later call of delete in this run, with any arguments, is not asked about.
+Allow delete? [yes/no/always] ${answers[0]}
+`
       const again = answers
         .slice(1)
         .map((answer) => `Please answer yes, no or always.\nAllow delete? [yes/no/always] ${answer}\n`)
       expect(screen).toContain(`${asked}${again.join('')}   > `)
       expect(workspace.has('old.txt')).toBe(isThere)
     }
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'what was typed before a question answers nothing, with or without Enter, and one answer is for one question',
+  async () => {
+    const shell = 'echo > started; until [ -e go ]; do sleep 0.05; done'
+    const wait = { name: 'wait', shell, effects: { destructive: false } }
+    const files = ['a', 'b', 'c']
+    const { words, workspace, events } = await scene(
+      {
+        agent: ASK,
+        tools: [DELETE, wait],
+        turns: [
+          calls('wait'),
+          { tool_calls: files.map((file) => ({ name: 'delete', arguments: { file } })) },
+        ],
+      },
+      { files: Object.fromEntries(files.map((file) => [file, ''])) },
+    )
+    const screen = deltaOnTerminal(words('run', '-i'), { env: { TERM: 'dumb' } })
+    await waitForFile(join(workspace.path, 'started'))
+    screen.write('yes\nalways\nye')
+    await workspace.write('go', '')
+    const asked = (count: number) =>
+      screen.waitForOutput((text) => text.split('[yes/no/always] ').length === count + 1)
+    await asked(1)
+    screen.write('yes\nyes\nyes\n') // the first is for this question
+    await asked(2)
+    screen.write('no\n')
+    await asked(3)
+    screen.write('\u0004')
+    expect((await screen.result).exitCode).toBe(101)
+    const answers = (await events('HUMAN_INPUT_RECEIVED')).map(({ response }) => response)
+    expect(answers).toEqual(['yes', 'no'])
+    expect(files.map((file) => workspace.has(file))).toEqual([false, true, true])
   },
 )
 

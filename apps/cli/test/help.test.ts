@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { runProgram } from '../src/program.js'
+import type { Terminal } from '../src/terminal.js'
 import { delta } from './delta.js'
 import { hasTerminal, shellOnTerminal } from './terminal.js'
 
@@ -18,9 +21,9 @@ test('docs/cli.md is what the help says, and all of it fits a terminal of 80 col
   expect(blocks.flatMap((block) => block.split('\n')).filter((line) => line.length > 80)).toEqual([])
 })
 
-test('help run is run --help; sessions has its own, which names it as it was typed', async () => {
-  for (const name of ['run', 'sessions'])
-    expect(await delta(['help', name])).toEqual(await delta([name, '--help']))
+test('help run is run --help, at any depth; sessions has its own, which names it as it was typed', async () => {
+  for (const words of [['run'], ['sessions'], ['tool', 'expand']])
+    expect(await delta(['help', ...words])).toEqual(await delta([...words, '--help']))
   expect((await delta(['sessions', '--help'])).stdout).toContain('delta sessions exec <id>')
   expect((await delta(['sessions', 'exec'])).stderr).toBe(
     'delta sessions: exec needs a session id. "list" shows the sessions.\n',
@@ -40,16 +43,66 @@ test('a name that every object has is not a command, and --task is refused with 
   expect((await delta(['run', '--task', 'Go'])).stderr).toContain('--task is now -m/--message')
 })
 
+/** What the program says to words on the command line, in this process: exit code and stderr. */
+async function said(...argv: string[]): Promise<string> {
+  const stderr = new PassThrough()
+  const terminal = { argv, env: {}, cwd: ROOT, stdout: new PassThrough(), stderr } as unknown as Terminal
+  const exitCode = await runProgram(terminal)
+  return `${exitCode} ${stderr.read() ?? ''}`
+}
+
+test('a word that is not a command is an error with the nearest one, also beside --help; words of other programs name ours', async () => {
+  for (const words of ['rnu', 'rnu --help', 'help rnu'])
+    expect(await said(...words.split(' '))).toBe(
+      "2 Error: unknown command 'rnu'\n(Did you mean run?)\nSee delta --help.\n",
+    )
+  for (const words of ['tool expnd -h', 'help tool expnd', 'tool help expnd'])
+    expect(await said(...words.split(' '))).toContain(
+      "2 Error: unknown command 'expnd'\n(Did you mean expand?)",
+    )
+  for (const [theirs, ours] of [
+    ['resume', 'continue'],
+    ['logs', 'show'],
+    ['ls', 'list-runs'],
+  ] as const)
+    expect(await said(theirs, '-w', '.')).toContain(
+      `2 Error: unknown command '${theirs}'. It is called ${ours} here.\n`,
+    )
+})
+
+test('a value is not glued to a one-letter option of any command; flags may be, and a message has quotes', async () => {
+  for (const words of ['run -m=hi', 'run -message', 'continue -qmhi', 'context build -w. -m x', 'init -tx']) {
+    const [word = ''] = /(?<= )-\S+(?=$| )/.exec(words) ?? []
+    expect(await said(...words.split(' '))).toMatch(
+      new RegExp(
+        `^2 Error: '${word.replace('.', '\\.')}': a value is not written onto -[mwt]\\. Write -[mwt] <`,
+      ),
+    )
+  }
+  expect(await said('run', '-m=hi')).toBe(
+    "2 Error: '-m=hi': a value is not written onto -m. Write -m <text>, or --message <text>\nSee delta run --help.\n",
+  )
+  const flags = await said('run', '-qvm')
+  expect(flags).toContain("option '-m, --message <text>' argument missing")
+  expect(await said('run', '--mesage', 'Go')).toContain('(Did you mean --message?)')
+  for (const [words, stray] of [
+    [['do it'], 'do it'],
+    [['-m', 'do', 'it', 'now'], 'it now'],
+  ] as const)
+    expect(await said('run', '--agent', 'x', ...words)).toBe(
+      `2 Error: unexpected '${stray}'. A message goes behind -m, in quotes: -m "…"\nSee delta run --help.\n`,
+    )
+})
+
 test.skipIf(!hasTerminal)(
-  'help is as wide as the terminal: words break nowhere, and only a command is left to it',
+  'help is as wide as the terminal: from 60 columns on words break nowhere',
   async () => {
     const onScreen = async (columns: number, words: string[]) => {
       const { stdout } = await shellOnTerminal(`stty cols ${columns}; "$@"`, [...words, '--help']).result
       return stdout.split('\r\n')
     }
-    for (const words of [[], ['run'], ['continue']]) {
-      const tooWide = (await onScreen(60, words)).filter((line) => line.length > 60)
-      expect(tooWide.filter((line) => !/delta|work_dir|"mcp"/.test(line))).toEqual([])
+    for (const words of [[], ['run'], ['continue'], ['tool', 'list'], ['mcp', 'serve']]) {
+      expect((await onScreen(60, words)).filter((line) => line.length > 60)).toEqual([])
       const piped = (await delta([...words, '--help'])).stdout.split('\n')
       expect((await onScreen(140, words)).length).toBeLessThan(piped.length)
     }

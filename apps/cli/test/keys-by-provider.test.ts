@@ -131,6 +131,8 @@ test.each([
     expect(text).toContain(llm)
     expect(text).not.toMatch(/provider: script|model is a script/)
     const files = await directory.files()
+    expect(files).not.toContain(`${name}/script.yaml`)
+    expect(await directory.read(`${name}/.gitignore`)).toContain('\n.env\nworkspaces/\n')
     if (key === undefined) expect(files).not.toContain(`${name}/.env.example`)
     else expect(await directory.read(`${name}/.env.example`)).toContain(key)
     expect(await delta(['config', '--agent', name, '--strict'], { cwd: directory.path })).toMatchObject({

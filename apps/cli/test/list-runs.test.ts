@@ -16,10 +16,11 @@ test('list-runs serves scripts: --resumable --first, each field of metadata.json
   expect((await at('list-runs', '--status', 'DONE')).exitCode).toBe(2)
   const question = { request_id: expect.any(String), prompt: 'Which?', input_type: 'text', sensitive: false }
   expect(JSON.parse((await at('list-runs', '--json')).stdout)).toMatchObject([
-    { run_id: 'asks', status: 'WAITING_FOR_INPUT', reason_code: 'question', question },
+    { run_id: 'asks', status: 'WAITING_FOR_INPUT', end_time: null, reason_code: 'question', question },
     {
       run_id: 'done',
       status: 'COMPLETED',
+      end_time: expect.any(String),
       reason_code: 'answered',
       initial_message: 'Go',
       iterations: 2,
@@ -36,7 +37,7 @@ test('list-runs serves scripts: --resumable --first, each field of metadata.json
   expect((await at('show', 'done')).stdout).toContain('run done of ')
   expect(await at('continue', '--run-id', 'do', '-m', 'On')).toMatchObject({
     exitCode: 2,
-    stderr: `Error: The ids of 2 runs begin with do. Type more of the one you mean. To see them: delta list-runs -w ${workspace.path}\n`,
+    stderr: 'Error: The ids of 2 runs begin with do. Type more of the one you mean:\n  done\n  done-2\n',
   })
   const journal = join(workspace.path, '.delta/done/journal.jsonl')
   const text = await workspace.read('.delta/done/journal.jsonl')

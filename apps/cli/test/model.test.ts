@@ -52,14 +52,14 @@ test.each([
   },
 )
 
-test('after faults of a server the request is sent again, and the journal says so', async () => {
+test('after faults of a server the request is sent again, and the journal and a line for each say so', async () => {
   const faults: Fault[] = [
     { status: 429, retryAfter: '0.1' },
     { status: 503, retryAfter: '0.1' },
     { fault: 'reset' },
   ]
   const { run, server, events } = await served([{ before: faults, content: 'Done.' }])
-  const result = await run('-v')
+  const result = await run()
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   expect(result.stderr.match(/^ {3}! .*; trying again in \d/gm)).toHaveLength(3)
   expect(server.requests()).toHaveLength(4)

@@ -117,15 +117,15 @@ test('with accept_empty an empty answer completes the run, with a warning that s
   expect((await at('show')).stdout).toContain(`COMPLETED (${empty}) after 1`)
 })
 
-test('a message is the text, stdin or a file, and a replacement character that was typed is like any other', async () => {
+test('a message is the text, stdin or a file; a replacement character on stdin is like any other', async () => {
   const { words, events, workspace } = await scene()
   await workspace.write('task.md', 'from a file\n')
   for (const [message, content] of [
-    ['-', 'from stdin'],
+    ['-', 'What is \ufffd?'],
     [`@${workspace.path}/task.md`, 'from a file'],
-    ['What is \ufffd?', 'What is \ufffd?'],
+    ['from the command line', 'from the command line'],
   ] as const) {
-    await delta(words('run', '-m', message), { input: 'from stdin\n' })
+    await delta(words('run', '-m', message), { input: 'What is \ufffd?\n' })
     expect((await events())[1]).toMatchObject({ type: 'USER_MESSAGE', content })
   }
 })
@@ -160,5 +160,20 @@ test('-m refuses what is empty, not text or longer than 10 MB, from wherever it 
     expect(result, message).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toContain(said)
   }
+  const typed = (...last: string[]) => [process.execPath, DELTA, ...words('run'), ...last]
+  const inLatin1 = ['sh', '-c', 'v=$(printf "Gr\\374\\337e"); exec "$@" "$v"', 'sh']
+  for (const flag of ['-m', '-w']) {
+    const result = await runProcess([...inLatin1, ...typed(flag)], {
+      cwd: workspace.path,
+      env: cleanEnvironment(),
+    })
+    expect(result, flag).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain('is invalid. It is not UTF-8 text, or contains U+FFFD. Rename the file')
+  }
+  const missing = await runProcess(typed('-m', '@todo fix'), {
+    cwd: workspace.path,
+    env: cleanEnvironment(),
+  })
+  expect(missing.stderr).toContain('To send a text that begins with @, use -m - and give it on stdin.')
   expect(await workspace.files()).toEqual(Object.keys(files))
 })

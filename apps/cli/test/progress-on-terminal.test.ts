@@ -111,6 +111,37 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)(
+  'on a terminal of 60 columns no word breaks in show, list-runs and questions; a command is left as it is, to be pasted',
+  async () => {
+    const prompt = `Which of the files here ${'may be removed, and '.repeat(4)}which must stay?`
+    const { words } = await scene({
+      turns: [
+        {
+          content: 'I had better ask before I touch anything at all in here.',
+          ...calls('ask_human', { prompt }),
+        },
+      ],
+    })
+    const at60 = async (args: string[]) => {
+      const options = { env: { NO_COLOR: '1', TERM: 'dumb' } }
+      const screen = shellOnTerminal('stty cols 60 && exec "$@"', args, options)
+      if (args.includes('-i')) {
+        await screen.waitForOutput(/stay\? $/)
+        screen.write('\u0004')
+      }
+      return (await screen.result).stdout.split('\r\n')
+    }
+    const task = 'Please look at everything that is in this directory'
+    for (const args of [words('run', '-m', task, '-i'), words('show'), words('list-runs')]) {
+      const lines = await at60(args)
+      const tooLong = lines.filter((line) => line.length > 60)
+      expect(tooLong.filter((line) => !/delta continue|^run |interaction/.test(line))).toEqual([])
+      expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(args[0] === 'list-runs' ? task : prompt)
+    }
+  },
+)
+
 test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and safe in both', async () => {
   const { run, words, at } = await scene({
     tools: [SAY],

@@ -104,6 +104,18 @@ test('show --request prints the body that was sent, byte for byte', async () => 
   })
 })
 
+test('show has a line where the model changes', async () => {
+  const { run, at } = await served([{ ...calls('say', { text: 'hi' }) }, { content: 'Done.', times: 2 }], {
+    tools: [SAY],
+  })
+  await run('-q')
+  await at('continue', '-m', 'Again', '--model', 'other', '-q')
+  expect((await at('show')).stdout).toMatch(
+    /\n> Again\nmodel: other \(before: scripted\)\n3\. Done\.\nCOMPLETED/,
+  )
+  expect((await at('show')).stdout.match(/^model: /gm)).toHaveLength(1)
+})
+
 test('show --tool and --failed print only those calls, each below its thought, also as journal lines and of one step', async () => {
   const both = [
     { name: 'say', arguments: { text: 'both' } },

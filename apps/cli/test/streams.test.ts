@@ -20,12 +20,12 @@ test('a terminal that is closed in the instant in which it is opened has nothing
   const gone = Object.assign(new Error('TTY initialization failed'), { code: 'ERR_TTY_INIT_FAILED' })
   const terminal = terminalWith(failing(gone))
   expect(terminal.stdin).toBe(terminal.stdin)
-  expect(await readLine(terminal)).toBeUndefined()
+  expect(await readLine('', terminal)).toBeUndefined()
 })
 
 test('a terminal that breaks while it is read has nothing more to read', async () => {
   const broken = Object.assign(new Readable({ read: () => undefined }), { isTTY: true })
-  const line = readLine(terminalWith({ value: broken }))
+  const line = readLine('', terminalWith({ value: broken }))
   broken.destroy(Object.assign(new Error('read EIO'), { code: 'EIO' }))
   expect(await line).toBeUndefined()
 })

@@ -15,12 +15,12 @@ async function recipeInGuide(): Promise<string> {
   return recipe
 }
 
-test('called as the guide shows, a sub-agent gets the task as it is, and its answer comes back', async () => {
+test('called as the guide shows, a sub-agent gets the task as it is, and its answer comes back; show names its run below the call', async () => {
   const llm = 'llm: { provider: script, script: script.yaml }'
   const context = 'sources: [{ type: journal, id: conversation }]\n'
   const tasks = ['@note.txt', '-', '--new', 'Say "hi" to $USER\nin two lines']
   const called = tasks.map((task, index) => calls('ask_helper', { task, work_dir: `job${index}` }))
-  const { run, workspace } = await scene(
+  const { run, at, workspace } = await scene(
     {
       files: {
         'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInGuide()}`,
@@ -38,6 +38,10 @@ test('called as the guide shows, a sub-agent gets the task as it is, and its ans
     expect((await journalOf(join(workspace.path, `job${index}`)))[1]).toMatchObject({ content: task })
     expect(workspace.has(`job${index}/left.txt`)).toBe(true)
   }
+  const shown = (await at('show')).stdout.match(
+    /^ {3}ask_helper .*\n {5}run \S+: \S+\/job\d\/\.delta\/\S+$/gm,
+  )
+  expect(shown?.map((lines) => /job\d(?=\/)/.exec(lines)?.[0])).toEqual(['job0', 'job1', 'job2', 'job3'])
 })
 
 /** A parent whose first call is `delta run` of the child in the directory `job`. */

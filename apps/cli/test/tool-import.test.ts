@@ -48,7 +48,7 @@ test('tool import runs the program once, without keys, and writes what it says o
   const env = { PATH: `${program.path}:${process.env.PATH}`, DELTA_API_KEY: 'test-key-not-real' }
   const { stdout, stderr, exitCode } = await importIt(['notes'], env)
   expect({ stdout, exitCode }).toEqual({ stdout: 'notes.atip.json\n', exitCode: 0 })
-  expect(stderr).toContain('- { atip: ./notes.atip.json }')
+  expect(stderr).toContain('- { atip: ./notes.atip.json, trust: user }')
   expect(JSON.parse(await program.read('notes.atip.json'))).toEqual(NOTES)
   expect(await program.read('calls')).toBe('--agent\n')
   expect(await program.read('environment')).not.toContain('test-key-not-real')
@@ -67,7 +67,7 @@ test('tool import --commands takes some commands and groups, -o says where to, a
   })
   await mkdir(join(program.path, 'clerk'))
   const below = await importIt(['./notes', '-o', 'clerk/notes.atip.json'])
-  expect(below.stderr).toContain('and add there:\n  imports:\n    - { atip: ./notes.atip.json }\n')
+  expect(below.stderr).toContain('and write there:\nimports:\n  - { atip: ./notes.atip.json, trust: user }\n')
   await importIt(['./notes', '-o', 'notes.atip.json'])
   const binaries = ['clerk/notes.atip.json', 'notes.atip.json'].map(
     async (file) => JSON.parse(await program.read(file)).binary,
@@ -91,6 +91,22 @@ test('what was imported is a tool that runs, and what it says of itself is held 
   expect((await at.run()).exitCode).toBe(101)
   expect(await at.events('HUMAN_INPUT_REQUEST')).toHaveLength(1)
   expect(await program.read('calls')).toBe('--agent\nlist\n')
+})
+
+test('the lines that tool import prints for agent.yaml work as they are, also for a file further below; tool list says who declared the effects', async () => {
+  const { program, importIt } = await notes()
+  const [home, policy] = [join(program.path, 'clerk'), 'policy: { min_trust_level: user }\n']
+  await mkdir(join(home, 'my tools'), { recursive: true })
+  await program.write('clerk/agent.yaml', '')
+  const { stderr } = await importIt(['./notes', '-o', 'clerk/my tools/notes.atip.json'])
+  const [, printed = ''] = /write into clerk\/agent.yaml:\n(imports:\n.*\n)$/.exec(stderr) ?? []
+  expect(printed).not.toBe('')
+  const list = async () => (await delta(['tool', 'list', home])).stdout
+  await program.write('clerk/agent.yaml', `${policy}${printed}`)
+  expect(await list()).toMatch(/^notes_list\(\) +atip +allow +none of note \(file\) /m)
+  const effects = ', effects: { notes_list: { network: true } } }'
+  await program.write('clerk/agent.yaml', `${policy}${printed.replace(' }', effects)}`)
+  expect(await list()).toMatch(/^notes_list\(\) +atip +allow +network \(import\) /m)
 })
 
 test('an agent can import delta itself, also where it is not on the PATH, and call it', async () => {

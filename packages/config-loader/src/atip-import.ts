@@ -48,9 +48,13 @@ export async function readAtipTools(
     const message = sentence(spot.path.slice(0, -1), `no tool of this import is called "${name}"`)
     reportUnknownName(spot, message, { known, otherwise: `There are: ${known.join(', ')}, and * for all.` })
   }
-  const items = found.map((item) => withOwnEffects(item, { ...effects['*'], ...effects[item.name] }))
+  const ownEffects = (name: string) => ({ ...effects['*'], ...effects[name] })
+  const items = found.map((item) => withOwnEffects(item, ownEffects(item.name)))
   const quiet = { ...findings, unknownKey: () => undefined } // of newer programs
-  const tools = readTools(items, { file, path: [], findings: quiet })
+  const tools = readTools(items, { file, path: [], findings: quiet }).map((loaded) => {
+    const own = ownEffects(loaded.tool.expanded.name)
+    return { ...loaded, hasImportedEffects: Object.keys(own).length > 0 }
+  })
   const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
   if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
   if (tools.length === 0)

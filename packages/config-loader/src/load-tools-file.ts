@@ -27,6 +27,8 @@ export interface LoadedTools {
   tools: ReadonlyMap<string, Tool>
   /** Where the tool of this name is defined, as `file:line`. */
   placeOf: (name: string) => string | undefined
+  /** Who declared the effects of the tool of this name: the file that defines it, or (also) the import of that file. */
+  effectsBy: (name: string) => 'file' | 'import' | undefined
   /** What the same file says under `policy:`. */
   policy?: Policy
   /** Tools of the same name in several files, and which one counts. */
@@ -69,6 +71,11 @@ export async function loadToolsFile(
     placeOf: (name) => {
       const loaded = tools.get(name)
       return loaded && fileAndLine(loaded.file, loaded.path)
+    },
+    effectsBy: (name) => {
+      const loaded = tools.get(name)
+      if (loaded?.tool.settings.effects === undefined) return undefined
+      return loaded.hasImportedEffects ? 'import' : 'file'
     },
     ...(policy && { policy }),
     overrides,

@@ -20,6 +20,8 @@ export interface LoadedTool {
   rest: Record<string, unknown>
   file: YamlFile
   path: ValuePath
+  /** The import says something about its effects, so not all of them are from the file. */
+  hasImportedEffects?: boolean
 }
 
 /** Tools by name. A later definition replaces an earlier one in its place. */

@@ -60,7 +60,7 @@ export interface RunMetadata {
   created_at: string | null
   /** Of the last event. */
   updated_at: string | null
-  /** Null while the run goes on. */
+  /** Null while the run goes on or waits for input. */
   end_time: string | null
   /** The task. */
   initial_message: string | null
@@ -352,7 +352,7 @@ function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): Ru
     status,
     created_at: state.firstTimestamp ?? null,
     updated_at: state.lastTimestamp ?? null,
-    end_time: end?.timestamp ?? null,
+    end_time: status === 'WAITING_FOR_INPUT' ? null : (end?.timestamp ?? null),
     initial_message: state.userMessages[0] ?? firstStart?.task ?? null,
     iterations: state.lastIteration,
     max_iterations: lastStart?.max_iterations ?? null,

@@ -80,9 +80,9 @@ function readOwner(
 }
 
 function ownerWithoutLease(directory: string, fold: RunFold): Owner | undefined {
-  const { end_time, pid, host } = fold.summary(directory, undefined).metadata
-  if (end_time !== null || pid === null || !isWritingWithoutLease(pid, journalPath(directory)))
-    return undefined
+  const { status, end_time, pid, host } = fold.summary(directory, undefined).metadata
+  if (status === 'WAITING_FOR_INPUT' || end_time !== null || pid === null) return undefined
+  if (!isWritingWithoutLease(pid, journalPath(directory))) return undefined
   return { pid, host: host ?? '', alive: true }
 }
 

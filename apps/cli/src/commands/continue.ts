@@ -35,11 +35,12 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const { workDirectory, runsDirectory } = place
   const presenter = presenterFor(flags, terminal)
-  const decision = decisionIn(flags, terminal)
+  const typed = decisionIn(flags, terminal)
   refuseBeside(flags)
   const runId = flags.runId && (await resolveRunId(flags.runId, place))
   const found = await findRun(workDirectory, runId, place)
   const { run, list, isNew } = await trustedRun(found, { place, flags, terminal })
+  const decision = typed && completed(typed, run)
   refuseShownSecret(run, flags, terminal)
   const message = await readMessage(flags.message, terminal)
   rememberPlace(place, terminal)()
@@ -72,6 +73,14 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   return exitCodeFor(result)
 }
 
+type Decision = Extract<Reply, { requestId: string }>
+
+/** With the whole id, where the beginning of it was typed: one command waits at a time. */
+function completed(decision: Decision, { humanRequest }: RunSummary): Decision {
+  const waiting = humanRequest?.request_id
+  return waiting?.startsWith(decision.requestId) ? { ...decision, requestId: waiting } : decision
+}
+
 /** What is typed behind `-m -` is shown. */
 function refuseShownSecret(
   { humanRequest: request }: RunSummary,
@@ -93,10 +102,7 @@ function refuseBeside({ retry, message, approve, deny }: ContinueFlags): void {
     throw new UsageError(`--retry and ${other} cannot be combined: --retry makes the same request again.`)
 }
 
-function decisionIn(
-  { approve, deny }: ContinueFlags,
-  terminal: Terminal,
-): Extract<Reply, { requestId: string }> | undefined {
+function decisionIn({ approve, deny }: ContinueFlags, terminal: Terminal): Decision | undefined {
   if (approve !== undefined && deny !== undefined)
     throw new UsageError('--approve and --deny cannot be combined.')
   if (approve !== undefined && isWithinRun(terminal))

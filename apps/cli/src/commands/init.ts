@@ -83,13 +83,15 @@ export const PROVIDERS = {
 } as const
 type ProviderName = keyof typeof PROVIDERS
 
-/** Puts a real model in the place of the script, which stays for tests. */
+/** Puts a real model in the place of the script. */
 function writeModel(target: string, provider: ProviderName): void {
   const { llm, key } = PROVIDERS[provider]
   const script = /^(?:# The model is a script.*\n(?:#.*\n)*)?llm:\n(?: .*\n)+/m
   edit(target, 'agent.yaml', script, () => `llm:\n${llm.map((line) => `  ${line}\n`).join('')}`)
+  rmSync(join(target, 'script.yaml'))
   if (provider === 'anthropic') cachePrompt(target)
-  const example = `# Copy this file to .env, and keep that out of git.\n${key}=\n`
+  writeFileSync(join(target, '.gitignore'), '# a key; and what runs without -w work in\n.env\nworkspaces/\n')
+  const example = `# Copy this file to .env, which .gitignore keeps out of git.\n${key}=\n`
   if (key !== undefined) writeFileSync(join(target, '.env.example'), example)
 }
 

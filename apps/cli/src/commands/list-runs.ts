@@ -41,7 +41,8 @@ export async function execute(
 
   const records = found.map(({ run }) => recordOf(run))
   if (flags.json) printJson(terminal, records)
-  else if (found.length > 0) print(terminal, table(rowsOf(found, workspaces.length > 1)))
+  else if (found.length > 0)
+    print(terminal, table(rowsOf(found, workspaces.length > 1, terminal), terminal.stdout.columns))
   else if (!failed) say(terminal, nothingFound(all, places))
   for (const { run } of found) {
     const problem = problemOf(run)
@@ -164,9 +165,16 @@ function recordOf(run: RunSummary): object {
 
 const HEADER = ['STATUS', 'AGE', 'ITERATIONS', 'AGENT', 'MODEL', 'TOKENS', 'TASK']
 const TASK_COLUMNS = 60
+/** Of a file or a pipe. */
+const USUAL_COLUMNS = 80
 const NAME_COLUMNS = 24
 
-function rowsOf(found: readonly Listed[], isSeveral: boolean): [string[], ...string[][]] {
+function rowsOf(
+  found: readonly Listed[],
+  isSeveral: boolean,
+  { stdout }: Terminal,
+): [string[], ...string[][]] {
+  const taskColumns = Math.min(TASK_COLUMNS, (stdout.columns || USUAL_COLUMNS) - 2) // it may get a line of its own
   const rows = found.map(({ run, workspace }) => {
     const { runId, lastIteration, metadata, model, usage } = run
     const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
@@ -180,7 +188,7 @@ function rowsOf(found: readonly Listed[], isSeveral: boolean): [string[], ...str
       inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
       inColumns(printableLine(model ?? ''), NAME_COLUMNS),
       String(usage.total_tokens),
-      inColumns(printableLine(task), TASK_COLUMNS),
+      inColumns(printableLine(task), taskColumns),
     ]
   })
   return [['RUN', ...(isSeveral ? ['WORKSPACE'] : []), ...HEADER], ...rows]

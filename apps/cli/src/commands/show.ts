@@ -19,6 +19,7 @@ import { renderer, styleFor } from '../render.js'
 import {
   type CallFilter,
   callFilter,
+  childFinder,
   contextOfStep,
   findShownRun,
   followJournal,
@@ -69,7 +70,9 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
     style: styleFor(terminal.stdout, terminal.env),
     verbose: flags.verbose === true || step !== undefined,
     transcript: true,
+    columns: terminal.stdout.columns,
   })
+  const withChildren = flags.json ? undefined : childFinder(run)
   const show = (event: StoredEvent): void => {
     if (flags.json) print(terminal, `${JSON.stringify(event)}\n`)
     else for (const line of render({ kind: 'journal', event })) terminal.stdout.write(`${line}\n`) // already safe, and coloured
@@ -81,7 +84,8 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
   let hasStep = false
   let hasShown = false
   const called = new Set<string>()
-  for await (const event of events) {
+  for await (const read of events) {
+    const event = (await withChildren?.(read)) ?? read
     if (isKnownEvent(event) && event.type === 'THOUGHT')
       for (const { name } of event.tool_calls) called.add(name)
     if (event.type === 'ENGINE_START') render({ kind: 'journal', event }) // says how commands are shown

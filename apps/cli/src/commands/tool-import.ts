@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
 import { commandEnvironment } from '@delta/executor'
@@ -27,7 +27,7 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
   const file = flags.output ?? `${described.name}.atip.json`
   const path = resolve(terminal.cwd, file)
   write(path, text)
-  terminal.stderr.write(printable(nextSteps(path, described)))
+  terminal.stderr.write(printable(nextSteps(path, described, terminal.cwd)))
   print(terminal, `${file}\n`)
   return EXIT.completed
 }
@@ -81,11 +81,29 @@ function write(path: string, text: string): void {
   }
 }
 
-/** What to add to `agent.yaml`. */
-function nextSteps(path: string, tool: AtipTool): string {
+/** What to add to which `agent.yaml`: to the nearest above the file or, where there is none yet, to one beside it. */
+function nextSteps(path: string, tool: AtipTool, cwd: string): string {
+  const home = agentAbove(dirname(path))
+  const file = relative(home ?? dirname(path), path)
+  const where =
+    home === undefined
+      ? 'To add it to an agent, keep the file beside its agent.yaml, and write there:'
+      : `To add it to the agent, write into ${relative(cwd, join(home, 'agent.yaml'))}:`
   return `${tool.name} ${tool.version}: ${tool.description}
-The effects it declares are not verified. To add it to an agent, keep the file beside its agent.yaml, and add there:
-  imports:
-    - { atip: ./${basename(path)} }
+The effects it declares are not verified; "trust: user" says that you vouch for them.
+${where}
+imports:
+  - { atip: ${inFlow(`./${file}`)}, trust: user }
 `
+}
+
+function agentAbove(directory: string): string | undefined {
+  if (existsSync(join(directory, 'agent.yaml'))) return directory
+  const above = dirname(directory)
+  return above === directory ? undefined : agentAbove(above)
+}
+
+/** A path in a YAML mapping on one line. */
+function inFlow(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : JSON.stringify(path)
 }

@@ -41,12 +41,16 @@ export async function list(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, policy, warnings } = await loadTools(path, flags, terminal)
+  const { tools, policy, warnings, effectsBy } = await loadTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, formatProblem(warning))
-  const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
+  const listed = [...tools.values()].map((tool) => ({
+    tool,
+    declaredBy: effectsBy(tool.expanded.name),
+    ...decisionOn(tool, policy),
+  }))
   const rows = listed.map(row)
   if (flags.json) printJson(terminal, listed.map(summaryOf))
-  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows])))
+  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows], terminal.stdout.columns)))
   return EXIT.completed
 }
 
@@ -56,15 +60,16 @@ function decisionOn({ settings, expanded: { name } }: Tool, policy: Policy | und
   return { decision, reasons: hasConsent ? ['policy.tools'] : reasons }
 }
 
-type Listed = { tool: Tool } & PolicyDecision
+type Listed = { tool: Tool; declaredBy: ReturnType<LoadedTools['effectsBy']> } & PolicyDecision
 
-function summaryOf({ tool, decision, reasons }: Listed): object {
+function summaryOf({ tool, declaredBy, decision, reasons }: Listed): object {
   const { name, description, command, parameters, stdin, input_schema } = tool.expanded
   return {
     name,
     description: description ?? null,
     mode: modeOf(tool),
     effects: tool.settings.effects ?? null,
+    effects_by: declaredBy ?? null,
     trust: tool.settings.trust ?? null,
     decision,
     reasons,
@@ -79,14 +84,16 @@ const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
 /** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
 const WIDEST_SIGNATURE = 60
 
-function row({ tool, decision, reasons }: Listed): string[] {
+function row({ tool, declaredBy, decision, reasons }: Listed): string[] {
   const { properties, required } = toJsonSchema(tool.expanded)
   const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
+  const effects = effectsOf(tool.settings.effects)
+  const isOfProgram = modeOf(tool) === 'atip' && declaredBy !== undefined
   return [
     inColumns(`${tool.expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE), // `read_file(path, lines?)`
     modeOf(tool),
     `${decision}${reasons.length === 0 ? '' : `: ${reasons.join(', ')}`}`,
-    effectsOf(tool.settings.effects),
+    isOfProgram ? `${effects} (${declaredBy})` : effects, // the program's file, or what the import says instead
     tool.expanded.description?.split('\n')[0] ?? '',
   ]
 }
