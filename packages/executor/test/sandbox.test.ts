@@ -2,7 +2,7 @@ import { readdir, symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { quoteCommand, type Tool } from '../src/index.js'
+import { defineTool, quoteCommand, type Tool } from '../src/index.js'
 import { type CallContext, prepareCall } from '../src/internal.js'
 import { run, script } from './sandboxed.js'
 import { workspace } from './workspace.js'
@@ -40,6 +40,17 @@ test('runs that are kept outside the workspace are hidden, before and after the 
   expect(line.lastIndexOf(hidden)).toBeGreaterThan(line.indexOf(`--ro-bind ${path} `))
   const inside = words(join(path, 'runs/agent')) // hidden again, the agent would be, too
   expect(inside.lastIndexOf(hidden)).toBeLessThan(inside.indexOf(`--ro-bind ${path}/runs/agent `))
+})
+
+test('the states of sessions, which are code, are hidden from every tool but delta-sessions', async () => {
+  const { path } = await workspace({ 'sub/.sessions/one/env': '' })
+  const words = (...command: string[]) =>
+    prepare(defineTool({ name: 'tool', command, sandbox: true }), {
+      variables: { AGENT_HOME: '/agent', CWD: path },
+    }).resolvedCommand
+  expect(words('sh')).toContain(`--tmpfs ${path}/sub/.sessions --tmpfs ${path}/.sessions`)
+  expect(words('./delta-sessions')).toContain(`--tmpfs ${path}/.sessions`)
+  expect(words('delta-sessions', 'list')).not.toContain('.sessions ')
 })
 
 test('without bubblewrap the tool is refused, never run without', async () => {
