@@ -170,7 +170,7 @@ export class TimeoutError extends AtipExecuteError {
   }
 }
 
-/** The command would wait for a person at the keyboard, and it has no terminal. */
+/** The command would wait for a person at the keyboard, and it has no terminal. A call that gives its `--yes` never gets this for `prompts`. */
 export class InteractiveNotSupportedError extends AtipExecuteError {
   override readonly name = 'InteractiveNotSupportedError'
 

@@ -12,7 +12,7 @@ export interface OutputOptions {
   redactPatterns?: readonly RegExp[] | undefined
   /** Default true. */
   includeStderr?: boolean | undefined
-  /** Default false: a success is its stdout and nothing else. */
+  /** Whether `[Exit code: N]` is added. Default: to a failure only, unless `[TIMEOUT]` says it. */
   includeExitCode?: boolean | undefined
   /** Makes the text itself; it is still redacted and cut. */
   formatter?: ((result: ExecutionResult) => string) | undefined
@@ -61,14 +61,18 @@ export function formatResult(result: ExecutionResult, options: OutputOptions = {
 function assemble(
   result: ExecutionResult,
   clean: (text: string) => string,
-  { maxLength, includeStderr = true, includeExitCode = false }: OutputOptions & { maxLength: number },
+  { maxLength, includeStderr = true, includeExitCode }: OutputOptions & { maxLength: number },
 ): string {
-  const part = (text: string) => clean(result.truncated ? withoutPartialToken(text) : text)
+  const part = (given: string | null | undefined) => {
+    const text = given ?? '' // results of other programs have null for a stream that was not captured
+    return clean(result.truncated ? withoutPartialToken(text) : text)
+  }
   const stdout = part(result.stdout)
   const stderr = includeStderr ? part(result.stderr) : ''
+  const saysExitCode = includeExitCode ?? !(result.success || result.timedOut)
   const markers = [
     result.timedOut ? '[TIMEOUT]' : '',
-    includeExitCode ? `[Exit code: ${result.exitCode}]` : '',
+    saysExitCode ? `[Exit code: ${result.exitCode ?? 'none'}]` : '',
   ]
   const cutBefore = joinLines([result.truncated ? '[TRUNCATED]' : '', ...markers])
   const room = Math.max(0, maxLength - cutBefore.length - 2)

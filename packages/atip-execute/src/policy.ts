@@ -1,8 +1,8 @@
-import type { CostEstimate, ToolCall, TrustSource } from '@delta/atip'
+import type { AtipEffects, CostEstimate, ToolCall, TrustSource } from '@delta/atip'
 import { brokenRules, policyProblem, statesNothing, trustOf } from '@delta/atip/internal'
 import type { PolicyRules } from '@delta/executor'
 import { DEFAULT_RULES } from '@delta/executor/internal'
-import type { CommandMapping } from './command.js'
+import { argumentOf, type CommandMapping } from './command.js'
 import {
   AtipExecuteError,
   type ConfirmationContext,
@@ -104,7 +104,7 @@ export function checkPolicy(
   assertRules(policy)
   const { effects, tool } = mapping
   const broken = policy
-    ? brokenRules(effects, trustOf(tool), policy, DEFAULT_RULES).map((rule) => MEANING[rule])
+    ? brokenRules(effectsOf(call, mapping), trustOf(tool), policy, DEFAULT_RULES).map((rule) => MEANING[rule])
     : []
   const reasons = broken.flatMap(({ reason }) => reason ?? [])
   const because = statesNothing(effects) ? ' (it does not say what it does)' : ''
@@ -115,6 +115,21 @@ export function checkPolicy(
   }))
   const requiresConfirmation = broken.length > 0 && broken.every((rule) => !rule.final)
   return { allowed: broken.length === 0, requiresConfirmation, reasons, violations }
+}
+
+const ANSWERS_PROMPTS = new Set(['--yes', '--force', '-y'])
+
+/** A call that gives `--yes` answers the command's questions beforehand, so it asks none. */
+function effectsOf(call: ToolCall, { effects, metadata }: CommandMapping): AtipEffects {
+  const given = givenArguments(call) ?? {}
+  const isAnswered = (metadata.options ?? []).some(
+    (option) =>
+      option.type === 'boolean' &&
+      option.flags.some((flag) => ANSWERS_PROMPTS.has(flag)) &&
+      String(argumentOf(given, option)) === 'true',
+  )
+  if (!isAnswered || !effects.interactive) return effects
+  return { ...effects, interactive: { ...effects.interactive, prompts: false } }
 }
 
 /** @throws {AtipExecuteError} `INVALID_CONFIG` */

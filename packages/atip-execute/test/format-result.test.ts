@@ -24,14 +24,22 @@ describe('formatResult', () => {
     expect(format({ stdout: '' })).toBe('')
   })
 
+  test('a stream that another program did not capture counts as empty', () => {
+    const none = JSON.parse('{ "stdout": null, "stderr": null, "exitCode": null, "success": false }')
+    expect(format(none)).toBe('[Exit code: none]')
+  })
+
   test('stderr follows a success and leads a failure', () => {
     expect(format({ stderr: 'warning' })).toBe('output\nwarning')
-    expect(format({ stderr: 'error\n', success: false, exitCode: 1 })).toBe('error\noutput')
+    expect(format({ stderr: 'error\n', success: false, exitCode: 1 })).toBe('error\noutput\n[Exit code: 1]')
     expect(format({ stderr: 'warning' }, { includeStderr: false })).toBe('output')
   })
 
   test('markers say what happened', () => {
     expect(format({}, { includeExitCode: true })).toBe('output\n[Exit code: 0]')
+    const failure = { success: false, exitCode: 1, stdout: '' }
+    expect(format(failure)).toBe('[Exit code: 1]')
+    expect(format(failure, { includeExitCode: false })).toBe('')
     expect(format({ success: false, timedOut: true })).toBe('output\n[TIMEOUT]')
     expect(format({ stdout: 'a b', truncated: true })).toBe('a \n[TRUNCATED]')
   })

@@ -9,6 +9,11 @@ const tool = echo(
     pay: { description: 'Pay', effects: { cost: { billable: true, estimate: 'medium' } } },
     files: { description: 'Files', effects: { filesystem: { write: true, delete: true } } },
     ask: { description: 'Ask', effects: { interactive: { prompts: true } } },
+    confirm: {
+      description: 'Ask unless told',
+      options: [{ name: 'yes', flags: ['-y', '--yes'], type: 'boolean', description: 'Do not ask' }],
+      effects: { interactive: { prompts: true } },
+    },
     mystery: { description: 'Nobody knows' },
   },
   { trust: { source: 'community' } },
@@ -32,6 +37,12 @@ describe('checkPolicy', () => {
     expect(check('files', {}).allowed).toBe(true)
     expect(check('destroy', {}).codes).toEqual(['DESTRUCTIVE_BLOCKED'])
     expect(check('ask', {}).codes).toEqual(['INTERACTIVE_BLOCKED'])
+  })
+
+  test('a call that gives --yes is asked nothing', () => {
+    const executor = createExecutor({ tools: [tool], policy: {} })
+    const isAllowed = (args: object) => executor.checkPolicy(call('echo_confirm', { ...args })).allowed
+    expect([isAllowed({}), isAllowed({ yes: false }), isAllowed({ yes: true })]).toEqual([false, false, true])
   })
 
   test.each<[string, ExecutionPolicy, string, string]>([

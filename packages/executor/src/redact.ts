@@ -163,19 +163,24 @@ export const REDACTED = '[REDACTED]'
  */
 const WORD_START = '(?<![A-Za-z0-9_-])'
 
+/*
+ * A prefix that no word ends with needs no word start: tokens stand glued to other text, too (`TOKEN_ghp_…`). `sk-` does
+ * (`task-…`), and so does what begins a pattern without a small bound.
+ */
+
 const TOKENS = new RegExp(
   [
-    `${WORD_START}gh[pousr]_[A-Za-z0-9]{20,255}`, // GitHub
-    `${WORD_START}github_pat_[A-Za-z0-9_]{20,255}`,
-    `${WORD_START}glpat-[A-Za-z0-9_-]{20,64}`, // GitLab
-    `${WORD_START}sk-[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
-    `${WORD_START}[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
-    `${WORD_START}(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
-    `${WORD_START}(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,255}`, // Slack
-    `${WORD_START}AIza[A-Za-z0-9_-]{35}`, // Google
+    `gh[pousr]_[A-Za-z0-9]{20,255}`, // GitHub
+    `github_pat_[A-Za-z0-9_]{20,255}`,
+    `glpat-[A-Za-z0-9_-]{20,64}`, // GitLab
+    `(?:${WORD_START}sk-|sk-ant-api)[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
+    `[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
+    `(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
+    `(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,255}`, // Slack
+    `AIza[A-Za-z0-9_-]{35}`, // Google
     `${WORD_START}ya29\\.[A-Za-z0-9_-]{20,1024}`,
-    `${WORD_START}npm_[A-Za-z0-9]{36}`,
-    `${WORD_START}hf_[A-Za-z0-9]{30,64}`, // Hugging Face
+    `npm_[A-Za-z0-9]{36}`,
+    `hf_[A-Za-z0-9]{30,64}`, // Hugging Face
     `${WORD_START}eyJ[A-Za-z0-9_-]{8,8192}\\.eyJ[A-Za-z0-9_-]{8,16384}\\.[A-Za-z0-9_-]{0,8192}`, // JWT
   ].join('|'),
   'g',

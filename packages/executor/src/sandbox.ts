@@ -6,22 +6,29 @@ import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
 import type { SandboxSettings, Tool } from './tool.js'
 
+const RUNS = ['.delta']
+const SESSIONS = '.sessions'
+
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
  *
  * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
  * be written, and within them the agent's own directory only if it is listed, too, and never what it imports from elsewhere.
  * Every `.delta` in the workspace and from it upward, `runsDirectory`, and what the command line remembers for the user are
- * hidden. There is no network unless `network: true`, and no other process is visible.
+ * hidden, and so is every `.sessions`, whose states are code, but from `delta-sessions`. There is no network unless
+ * `network: true`, and no other process is visible.
  */
 export function sandboxPrefix(
-  { settings }: Tool,
+  { settings, expanded }: Tool,
   variables: Variables,
   around: SandboxedAgent = {},
 ): string[] | undefined {
   if (!settings.sandbox) return undefined
+  // By its bare name it is the one on the PATH; a path could lead to a file that a tool has written.
+  const isSessions = expanded.command[0] === 'delta-sessions'
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
-  return [...bubblewrap(settings.sandbox, variables, around), '--chdir', cwd, '--']
+  const hidden = isSessions ? RUNS : [...RUNS, SESSIONS]
+  return [...bubblewrap(settings.sandbox, variables, { ...around, hidden }), '--chdir', cwd, '--']
 }
 
 /** What a sandbox keeps from its tool, besides the agent's own directory; see `CallContext`. */
@@ -61,9 +68,12 @@ function pathProblem({ settings: { sandbox } }: Tool, variables: Variables): str
 function bubblewrap(
   { network, write, read }: SandboxSettings,
   variables: Variables,
-  { runsDirectory, imported = [] }: SandboxedAgent,
+  { runsDirectory, imported = [], hidden }: SandboxedAgent & { hidden: readonly string[] },
 ): string[] {
   const { AGENT_HOME, CWD } = variables
+  // Also where there are none yet: what a tool makes there, a session would run.
+  const mayMakeSessions =
+    hidden.includes(SESSIONS) && write?.some((path) => isInside(CWD, sandboxPath(path, variables)))
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
   const home = existing(homes()).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
@@ -86,8 +96,9 @@ function bubblewrap(
       ...mounts('--tmpfs', stateDirectories(covered, shown)),
     ]),
     ...empty([
-      ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
-      ...within(CWD),
+      ...existing(upward(dirname(CWD)).flatMap((directory) => hidden.map((name) => join(directory, name)))),
+      ...within(CWD, hidden),
+      ...(mayMakeSessions && !existsSync(join(CWD, SESSIONS)) ? [join(CWD, SESSIONS)] : []),
       ...runs.filter((directory) => !isInside(AGENT_HOME, directory)), // a listed path may hold them
     ]),
   ]
@@ -177,12 +188,12 @@ function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** Every `.delta` in a directory, at any depth, so that tools see no run of a nested workspace. Links are not followed. */
-function within(directory: string): string[] {
+/** Every directory of these names in a directory, at any depth, so that tools see no run of a nested workspace. Links are not followed. */
+function within(directory: string, names: readonly string[]): string[] {
   return entriesOf(directory).flatMap((entry) => {
     if (!entry.isDirectory()) return []
     const path = join(directory, entry.name)
-    return entry.name === '.delta' ? [path] : within(path)
+    return names.includes(entry.name) ? [path] : within(path, names)
   })
 }
 

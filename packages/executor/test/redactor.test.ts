@@ -146,6 +146,11 @@ describe('What looks like a secret is found where that is asked for', () => {
     expect(redactPatterns(`a:${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('a:[REDACTED]\nb')
   })
 
+  test('a token that is glued to other text', () => {
+    const token = `ghp_${letters.slice(0, 36)}`
+    expect(redactPatterns(`x${token} TOKEN_${token}`)).toBe('x[REDACTED] TOKEN_[REDACTED]')
+  })
+
   test('only the password of a URL goes', () => {
     expect(redactPatterns('postgres://me:hunter2@db:5432/x?y=1')).toBe(
       'postgres://me:[REDACTED]@db:5432/x?y=1',

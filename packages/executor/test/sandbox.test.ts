@@ -2,7 +2,7 @@ import { readdir, symlink } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { quoteCommand, type Tool } from '../src/index.js'
+import { defineTool, quoteCommand, type Tool } from '../src/index.js'
 import { type CallContext, prepareCall } from '../src/internal.js'
 import { run, script } from './sandboxed.js'
 import { workspace } from './workspace.js'
@@ -89,6 +89,17 @@ test('what the command line remembers for the user is hidden, also where a liste
   const line = words({ write: [path] })
   expect(line.indexOf(hidden)).toBeGreaterThan(line.indexOf(`--bind ${path} `))
   expect(words({})).not.toContain(hidden) // it lies in /tmp, which is hidden
+})
+
+test('the states of sessions, which are code, are hidden from every tool but delta-sessions', async () => {
+  const { path } = await workspace({ 'sub/.sessions/one/env': '' })
+  const words = (...command: string[]) =>
+    prepare(defineTool({ name: 'tool', command, sandbox: true }), {
+      variables: { AGENT_HOME: '/agent', CWD: path },
+    }).resolvedCommand
+  expect(words('sh')).toContain(`--tmpfs ${path}/sub/.sessions --tmpfs ${path}/.sessions`)
+  expect(words('./delta-sessions')).toContain(`--tmpfs ${path}/.sessions`)
+  expect(words('delta-sessions', 'list')).not.toContain('.sessions ')
 })
 
 test('without bubblewrap the tool is refused, never run without', async () => {

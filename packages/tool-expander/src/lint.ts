@@ -163,7 +163,7 @@ function optionLikeValues(
   path: string,
   source: Source | undefined,
 ): LintFinding[] {
-  if (inject_as !== 'argument' || values !== undefined) return []
+  if (inject_as !== 'argument' || values !== undefined || isOptionValue(name, source)) return []
   const rule = 'option-like-values'
   const isInWord = checkedWords.some((word) => word.includes(`\${${name}}`))
   if (allow_dash === false || (allow_dash === undefined && isInWord)) {
@@ -181,6 +181,16 @@ function optionLikeValues(
   const hint = program === 'find' ? 'Say allow_dash: false; for find, -- protects nothing.' : elsewhere
   const message = `A value of ${name} may begin with "-" and be taken for an option.`
   return [{ rule, path, message, hint }]
+}
+
+/** True where every place of a value is right behind the name of an option, which takes it as it is: `grep -e ${text}`. */
+function isOptionValue(name: string, source: Source | undefined): boolean {
+  const places = (source?.commands ?? []).flatMap(({ words, shapes }) =>
+    words.flatMap(({ pieces }, index) =>
+      pieces.some((piece) => isParameter(piece) && piece.name === name) ? [shapes[index - 1] ?? ''] : [],
+    ),
+  )
+  return places.length > 0 && places.every((before) => /^-(?:[A-Za-z\d]|-[A-Za-z][\w-]*)$/.test(before))
 }
 
 // Findings in the text of `exec:` or `shell:`. Where it is only matched, they are guesses: it may lie inside quotes.

@@ -55,6 +55,9 @@ test('values that may be taken for options are named, unless the template protec
   ])
   expect(found({ exec: 'x -- ${p} --q=${q} ${e}', parameters: [{ name: 'e', enum: ['a'] }] })).toEqual([])
   expect(found({ shell: 'x ${p}.txt' })).toEqual([])
+  // an option takes it as it is
+  for (const allow_dash of [undefined, true])
+    expect(found({ exec: 'git grep -e ${text}', allow_dash })).toEqual([])
 })
 
 test('free text that is refused where it begins with a dash is named', () => {

@@ -373,3 +373,27 @@ test('every problem of a script is reported at once, in order', () => {
     'Unknown modifier :x; there is only :raw.',
   ])
 })
+
+test("the author's own $1 is refused where it would be the model's value", () => {
+  for (const shell of [
+    'bash -c "ls $1" _ ${x}',
+    'eval "$1"; echo ${x}',
+    'eval "$@"; echo ${x}',
+    'sh -c "$*" _ ${x}',
+    'eval "${1}"; echo ${x}',
+    'echo $(($1)) ${x}',
+    'echo `eval "$1"` ${x}',
+    'sh <<E\n$1\nE\necho ${x}',
+  ])
+    expect(refusal({ shell })).toContain('This stands for what the model sends.')
+  for (const shell of [
+    'echo \\$1 "\\$1" ${x}',
+    "awk '{print $1}' ${x}",
+    'sh -c \'ls -- "$1"\' _ ${x}',
+    'f() { ls "$1" "$@"; }; f ${x}',
+    'echo `awk "{print}" f; awk \'{print $1}\' f` ${x}',
+    'eval "$1"',
+    'echo $# $? $$ ${x}',
+  ])
+    expect(load({ shell }).command[0]).toBe('sh')
+})

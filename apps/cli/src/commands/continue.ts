@@ -46,8 +46,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   rememberPlace(place, terminal)()
   const allowed = withAllowed(flags, run.allowed)
   const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })
-
-  const typed = allowedBy(flags, terminal)
+  const allowedNow = allowedBy(flags, terminal)
 
   const result = await withStopSignal(terminal, presenter, async (signal) => {
     const options = await engineOptions(agent, { place, flags: allowed, terminal, presenter, signal })
@@ -60,10 +59,10 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       run,
       trusted: true,
       onRun: (directory) => {
-        list(directory, saidOf(agent, { ...options, allowed: typed }))
+        list(directory, saidOf(agent, { ...options, allowed: allowedNow }))
         presenter.begin(directory)
       },
-      ...(isNew ? { allowed: typed } : {}),
+      ...(isNew ? { allowed: allowedNow } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),

@@ -14,6 +14,7 @@ import {
   looksAt,
   missing,
   next,
+  POSITIONAL,
   readDelimiter,
   readNewline,
   readWord,
@@ -64,8 +65,13 @@ function checkScript(scan: Scan): void {
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`
     if (parameters.has(name)) complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
+    // `eval "$1"` and `sh -c "ls $1"` would run it.
+    else if (parameters.size > 0 && POSITIONAL.test(name))
+      complain(scan, offset, 'ERR_SHELL_POSITIONAL', 'This stands for what the model sends.', OWN_POSITIONAL)
   }
 }
+
+const OWN_POSITIONAL = `Write \${name}, \\$ for text, or for another script sh -c '… "$1"' _ \${name}`
 
 function writeScript({ template, edits }: Scan, numbers: ReadonlyMap<string, number>): string {
   let script = ''

@@ -105,6 +105,9 @@ export function scanTemplate(
   return { scan, problems: first.map((complaint) => problemAt(scan, ...complaint)) }
 }
 
+/** `$1`, as it is written or by its name. */
+export const POSITIONAL = /^\$?[1-9@*]/
+
 const STOPPED = new Error()
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
@@ -297,9 +300,14 @@ function readVariable(scan: Scan, word: Word): void {
     return
   }
   word.pieces.push(null)
-  scan.expanded.push({ name, offset })
+  noteExpanded(scan, name, offset)
   if (name === '$$' && readReference(scan.template, offset + 1))
     complain(scan, offset, 'ERR_PLACEHOLDER', '$$ is a process number.')
+}
+
+/** Notes what the shell expands, but for a function's own `$1`. */
+function noteExpanded(scan: Scan, name: string, offset: number): void {
+  if (!scan.inFunction || !POSITIONAL.test(name)) scan.expanded.push({ name, offset })
 }
 
 /** Records a placeholder; what it is replaced by depends on where it stands. */
@@ -355,7 +363,7 @@ function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   const [written = '', name] = matchAt(BEGINNING, scan.template, offset) ?? []
   if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is not a placeholder.')
   scan.at += written.length
-  scan.expanded.push({ name, offset })
+  noteExpanded(scan, name, offset)
   word.pieces.push(null)
   if (next(scan) === '[') skipSubscript(scan, word)
 
@@ -432,6 +440,8 @@ function skipBackticks(scan: Scan, word: Word): void {
 function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
   const all = openings(scan.template, scan.at, end)
   refuse(scan, all, place, hint)
+  for (const { 1: name, index } of scan.template.slice(scan.at, end).matchAll(/'[^']*'|\$\{?([1-9@*])/g))
+    if (name) noteExpanded(scan, name, scan.at + index)
   const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
   for (const reference of all) {
     if (!scan.plain.has(reference.name)) continue
