@@ -32,7 +32,7 @@ test('the description in the example is what the program says of itself', async 
   await cp(HOME, copy.path, { recursive: true })
   const file = join(copy.path, 'notes.atip.json')
   const imported = await delta(['tool', 'import', join(copy.path, 'notes'), '-o', file])
-  expect(imported.stderr).toContain('- { atip: ./notes.atip.json }')
+  expect(imported.stderr).toContain('- { atip: ./notes.atip.json, trust: user }')
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(
     JSON.parse(await readFile(join(HOME, 'notes.atip.json'), 'utf8')),
   )

@@ -100,17 +100,18 @@ interface SchemaParts {
 }
 
 function partsOf(schema: unknown): SchemaParts {
-  return (schema as { _zod?: { def: SchemaParts } } | undefined)?._zod?.def ?? {}
+  const parts = (schema as { _zod?: { def: SchemaParts } } | undefined)?._zod?.def ?? {}
+  return parts.getter ? partsOf(parts.getter()) : parts // a lazy schema is what it gives
 }
 
 /** The keys of the mapping that belongs at a path; of several forms, those of the form that the value has. */
 function shapeAt(schema: unknown, value: unknown, path: ValuePath): Shape {
-  const { options, discriminator: key, getter, shape = {}, element, valueType, ...parts } = partsOf(schema)
+  const { options, discriminator: key, shape = {}, element, valueType, ...parts } = partsOf(schema)
   const isMeant = (option: Schema) => {
     const keys = partsOf(option).shape
     return key === undefined ? keys : keys?.[key]?._zod.values?.has(valueAt(value, [key]) as string)
   }
-  const inner = getter?.() ?? parts.innerType ?? parts.in ?? options?.find(isMeant)
+  const inner = parts.innerType ?? parts.in ?? options?.find(isMeant)
   if (inner) return shapeAt(inner, value, path)
   const [step, ...rest] = path
   if (step === undefined) return shape
