@@ -35,5 +35,5 @@ export const GOALS = [
 export function goalOf(figure) {
   const goal = GOALS.find((each) => each.figure === figure)
   if (goal === undefined) throw new Error(`There is no goal for ${figure}`)
-  return goal.atMost
+  return goal
 }

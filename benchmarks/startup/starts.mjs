@@ -27,23 +27,20 @@ export const NAMES = {
 
 /**
  * The starts by name, each with its `argv`, new for each start, and perhaps an `env`, and what they need until `close`. `runOf`
- * makes another one, of an agent with a script.
+ * makes another one, of an agent with these settings.
  */
 export async function prepareStarts() {
   const directory = mkdtempSync(join(tmpdir(), 'delta-bench-startup-'))
   const empty = join(directory, 'empty.js')
   writeFileSync(empty, '')
   const server = await startScriptedServer([{ content: 'Done.' }])
-  const agents = [await temporaryAgent({ baseUrl: server.baseUrl })]
-  const [remote] = agents
+  const agents = []
   let runs = 0
-  const run = (agent) => ({
-    argv: () => [DELTA, 'run', '--agent', agent.path, '-m', 'Go', '-q', '-w', join(directory, `w${runs++}`)],
-  })
-  const runOf = async (settings) => {
-    const agent = await temporaryAgent({ turns: [{ content: 'Done.' }], ...settings })
+  const runOf = async (settings = {}) => {
+    const agent = await temporaryAgent(settings)
     agents.push(agent)
-    return run(agent)
+    const workspace = () => join(directory, `w${runs++}`)
+    return { argv: () => [DELTA, 'run', '--agent', agent.path, '-m', 'Go', '-q', '-w', workspace()] }
   }
   const expand = { argv: () => [DELTA, 'tool', 'expand', HELLO] }
   return {
@@ -55,7 +52,7 @@ export async function prepareStarts() {
       [NAMES.listRuns]: { argv: () => [DELTA, 'list-runs', '-w', directory] },
       [NAMES.expand]: expand,
       [NAMES.script]: await runOf(),
-      [NAMES.http]: run(remote),
+      [NAMES.http]: await runOf({ baseUrl: server.baseUrl }),
       [NAMES.cold]: { ...expand, env: { NODE_DISABLE_COMPILE_CACHE: '1' } },
       [NAMES.aiSdk]: { argv: () => [AI_SDK, server.baseUrl, directory, '1'] },
     },

@@ -20,7 +20,7 @@ interface OwnRun extends Partial<Said> {
   /** Of its directory, without symbolic links. */
   path: string
   inode: number
-  /** Of the file system, on which alone the inode is unique. An entry of an older version has none. */
+  /** The file system of the inode. Entries of older versions have none. */
   dev?: number
 }
 
@@ -151,7 +151,7 @@ function tokenIn(runDirectory: string): string | undefined {
 }
 
 /** A run that may continue. */
-interface TrustedRun {
+export interface TrustedRun {
   /** Without what was set for it or allowed, if it is another's. */
   run: RunSummary
   /** To be called with its directory once it goes on: from then on it is listed as this user's, with what it goes on with. */

@@ -2,7 +2,7 @@ import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
-import { checkRunsDirectory, workDirectoryOf } from '@delta/journal/internal'
+import { checkRunsDirectory, realPath, workDirectoryOf } from '@delta/journal/internal'
 import {
   absoluteVariable,
   checkStateDirectory,
@@ -127,10 +127,6 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
   if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
   const state = openState(WORKSPACES, env)
   return () => state.add({ path, runs_dir })
-}
-
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** Which runs directory a workspace has: both absolute, without symbolic links. */

@@ -36,7 +36,7 @@ export interface Detail {
   verbose: boolean
   /** Shows what each thought took; default: as `verbose`. */
   tokens?: boolean
-  /** Of the terminal, in which prose is wrapped; undefined for a file or a pipe. */
+  /** How wide the terminal is, which wraps prose; undefined for a file or a pipe. */
   columns?: number | undefined
   /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean

@@ -118,20 +118,9 @@ export function callFilter({ tool, failed = false }: CallFilter): (event: Stored
  */
 export function childFinder({ runId, directory }: RunSummary): (event: StoredEvent) => Promise<StoredEvent> {
   const place = placeOfRun(directory)
+  const calledIn = listerOfCalled(runId, place)
   const open = new Map<string, ActionRequest>()
-  const listed = new Map<string, { at: number; runs: RunSummary[] }>()
   let aloneSince: string | undefined
-
-  async function calledIn(workDirectory: string, until: string): Promise<RunSummary[]> {
-    const known = listed.get(workDirectory)
-    if (known !== undefined && Date.parse(until) <= known.at) return known.runs
-    const at = Date.now()
-    const runs = existsSync(workDirectory)
-      ? await listRuns(workDirectory, { ...place, ofAnyWorkspace: true, calledBy: runId })
-      : []
-    listed.set(workDirectory, { at, runs })
-    return runs
-  }
 
   return async (event) => {
     if (!isKnownEvent(event)) return event
@@ -153,6 +142,21 @@ export function childFinder({ runId, directory }: RunSummary): (event: StoredEve
           found.set(directory, { run_id, directory })
       }
     return found.size === 0 ? event : { ...event, child_runs: [...found.values()] }
+  }
+}
+
+/** Lists the runs in a workspace that have this one as their caller. A list is made anew only for what came after it. */
+function listerOfCalled(runId: string, place: Place) {
+  const listed = new Map<string, { at: number; runs: RunSummary[] }>()
+  return async (workDirectory: string, until: string): Promise<RunSummary[]> => {
+    const known = listed.get(workDirectory)
+    if (known !== undefined && Date.parse(until) <= known.at) return known.runs
+    const at = Date.now()
+    const runs = existsSync(workDirectory)
+      ? await listRuns(workDirectory, { ...place, ofAnyWorkspace: true, calledBy: runId })
+      : []
+    listed.set(workDirectory, { at, runs })
+    return runs
   }
 }
 

@@ -6,13 +6,13 @@ import {
   openSync,
   readFileSync,
   readSync,
-  realpathSync,
   statSync,
   writeSync,
 } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { makeDirectories, replaceFile } from '@delta/durable'
+import { isInside, realPath } from '@delta/journal/internal'
 import { explainSystemError, UsageError } from './usage.js'
 
 /**
@@ -193,12 +193,7 @@ export function checkStateDirectory(workDirectory: string, env: NodeJS.ProcessEn
 
 /** Compares absolute paths, without symbolic links as far as they exist. */
 function isWithin(path: string, directory: string): boolean {
-  const way = relative(realPath(directory), realPath(path))
-  return way !== '..' && !way.startsWith(`..${sep}`)
-}
-
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path))
+  return isInside(realPath(path), realPath(directory))
 }
 
 /** A relative one would be another directory in each workspace. */

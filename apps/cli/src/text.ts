@@ -94,7 +94,7 @@ const BEFORE_WORDS = /^\s*(?:\d+\. |(?:ask_human )?[>?!∴] )?/
  * A line of prose, coloured or not, as lines of at most this many columns. The further ones begin below the words of the first. A
  * longer word is left to the terminal.
  *
- * @param columns - Undefined or 0: of a file or a pipe, which breaks no line.
+ * @param columns - Undefined or 0 for a file or a pipe, where no line is broken.
  */
 export function wrapped(line: string, columns: number | undefined): string[] {
   if (!columns || line.length * 2 <= columns) return [line] // a character has two columns at most

@@ -30,7 +30,10 @@ export function readTypedWords(program: Command, words: readonly string[]): read
   return words
 }
 
-/** Refuses a value that is glued to a one-letter option, and words beside an option for a message. Commander refuses unknown options. */
+/**
+ * Refuses a value that is glued to a one-letter option, and words beside an option for a message. Commander refuses unknown
+ * options.
+ */
 function refuseStrayWords(command: Command, words: readonly string[]): void {
   const stray: string[] = []
   let isValue = false
@@ -51,7 +54,7 @@ function refuseStrayWords(command: Command, words: readonly string[]): void {
 
 const longOption = (command: Command, word: string) => optionOf(command, word.replace(/=.*/s, ''))
 
-/** Of `-qvm`, the option `-m`. */
+/** The option that may take the next word: `-m` in `-qvm`. */
 function lastOfLetters(command: Command, word: string): Option | undefined {
   const letters = [...word.slice(1)]
   for (const [index, letter] of letters.entries()) {

@@ -170,7 +170,10 @@ export class TimeoutError extends AtipExecuteError {
   }
 }
 
-/** The command would wait for a person at the keyboard, and it has no terminal. A call that gives its `--yes` never gets this for `prompts`. */
+/**
+ * The command would wait for a person at the keyboard, and it has no terminal. A call that gives its `--yes` never gets this for
+ * `prompts`.
+ */
 export class InteractiveNotSupportedError extends AtipExecuteError {
   override readonly name = 'InteractiveNotSupportedError'
 

@@ -50,7 +50,10 @@ export interface Environment {
   found: Record<string, string>
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]
-  /** Digest of the `.env` of the workspace or the project, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
+  /**
+   * Digest of the `.env` of the workspace or the project, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with
+   * the run.
+   */
   workspaceEnvDigest?: string
   /** One of them names an endpoint or a key that neither the agent nor the environment sets. */
   warnings: ConfigWarning[]

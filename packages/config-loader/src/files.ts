@@ -10,7 +10,8 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { join, relative } from 'node:path'
+import { isInside } from '@delta/executor/internal'
 import { ConfigError, type Findings, formatReport } from './problems.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -25,12 +26,6 @@ export interface Workplace {
 /** The path as the person would type it: under the directory they gave, or absolute if it lies elsewhere. */
 export function displayName({ home, shown }: Workplace, path: string): string {
   return isInside(path, home) ? join(shown, relative(home, path)) : path
-}
-
-/** Compares absolute, resolved paths; a directory is inside itself. */
-export function isInside(path: string, directory: string): boolean {
-  const inner = relative(directory, path)
-  return inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)
 }
 
 /** Reads a YAML file and reports what is wrong with it. Without `file` it is missing, or cannot be used. */

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
 import {
   fitShape,
+  isInside,
   nearestNames,
   ownerOfKey,
   type ShapeProblem,
@@ -10,7 +11,7 @@ import {
 import type { ScriptTurn } from '@delta/model'
 import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
-import { displayName, findMainFile, isInside, readText, readYaml, realPath, type Workplace } from './files.js'
+import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
 import type { Findings } from './problems.js'
 import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'

@@ -5,7 +5,7 @@ export interface JsonText {
   readonly json: string
   /** Size of the JSON in UTF-8. */
   readonly bytes: number
-  /** Of the JSON, in hexadecimal. */
+  /** SHA-256 of the JSON, in hexadecimal. */
   readonly sha256: string
 }
 

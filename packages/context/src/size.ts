@@ -1,4 +1,5 @@
 import type { ChatMessage, ContentPart, FunctionTool } from '@delta/model'
+import { isPlain } from '@delta/model/internal'
 import { jsonOf, keepJson } from './json.js'
 
 /** A part of a request, measured. */
@@ -44,9 +45,8 @@ export function sizeTools(tools: readonly FunctionTool[]): SizedTools {
  * because another provider may be asked.
  */
 function sentOf(message: ChatMessage): unknown {
+  if (isPlain(message)) return message
   const { items, iteration, is_error, prompt_cache, content, ...rest } = message
-  const isPlain = items === undefined && iteration === undefined && is_error === undefined
-  if (isPlain && prompt_cache === undefined && !Array.isArray(content)) return message
   const texts = Array.isArray(content) ? content.filter(({ type }) => type === 'text') : content
   const plain = { ...rest, content: texts }
   const list = message.role === 'assistant' ? message.items?.list : undefined

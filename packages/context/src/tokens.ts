@@ -38,7 +38,10 @@ const FRAME_TOKENS = 4
 
 export type Meter = ReturnType<typeof createMeter>
 
-/** Measures messages and definitions of tools: by an exact counter if there is one, else by their size and the provider's last count. */
+/**
+ * Measures messages and definitions of tools: by an exact counter if there is one, else by their size and the provider's last
+ * count.
+ */
 export function createMeter({ tokenCounter }: ContextManifest, options: MeterOptions) {
   const { countTokens, calibration } = options
   const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))

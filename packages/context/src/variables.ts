@@ -1,5 +1,6 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
+import { isInside } from '@delta/executor/internal'
 
 /** The values of `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}`: absolute directories. */
 export interface ContextVariables {
@@ -61,9 +62,4 @@ function realPathOf(path: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
     return realPathOf(parent)
   }
-}
-
-function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith('../')
 }

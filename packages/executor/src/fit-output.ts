@@ -31,7 +31,7 @@ export function readEnds(
 
 /** The text, or as much of its ends as the budget of characters allows. */
 export function fit({ head, tail, chars, isLossy, bytes, where }: Ends, budget: number, keep: Keep): string {
-  if (chars <= budget) return isLossy ? onNewLine(head, `[not UTF-8 text${where}]\n`) : head
+  if (chars <= budget) return isLossy ? joined([head, `[not UTF-8 text${where}]\n`]) : head
   const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
   const first = head.slice(0, headChars).replace(/[\ud800-\udbff]$/, '') // never half of a character
   const last = tail.slice(Math.max(0, tail.length - budget + headChars)).replace(/^[\udc00-\udfff]/, '')
@@ -39,25 +39,12 @@ export function fit({ head, tail, chars, isLossy, bytes, where }: Ends, budget: 
   return joined([first, `[${leftOut} bytes left out here${where}]\n`, last])
 }
 
-/** What there is of these, each on a line of its own. */
+/** What there is of these, each on a line of its own. Joined at once: to grow a text by many would take minutes. */
 export function joined(parts: readonly (string | undefined)[]): string {
-  return parts.reduce<string>((text, part) => (part ? onNewLine(text, part) : text), '')
-}
-
-/** A text, and another that begins on a line of its own. */
-export function onNewLine(text: string, part: string): string {
-  return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
-}
-
-/** Texts, each of which begins on a line of its own. Joined at once: to grow a text by many would take minutes. */
-export function onLines(texts: readonly string[]): string {
-  let isOnNewLine = true
-  const pieces = texts.map((text) => {
-    const piece = isOnNewLine ? text : `\n${text}`
-    isOnNewLine = text === '' || text.endsWith('\n')
-    return piece
-  })
-  return pieces.join('')
+  const texts = parts.flatMap((part) => part || [])
+  return texts
+    .map((text, index) => (index === texts.length - 1 || text.endsWith('\n') ? text : `${text}\n`))
+    .join('')
 }
 
 /** A text of which all is there. */

@@ -50,6 +50,7 @@ export {
 } from './prepare-call.js'
 export { columnsOf, quoteForPerson, showControls } from './quote.js'
 export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
+export { isInside } from './sandbox.js'
 export {
   DEFAULT_SETTINGS,
   DEFAULT_TOOL_TIMEOUT_MS,

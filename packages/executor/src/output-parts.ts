@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import * as z from 'zod/mini'
 import { type CapturedOutput, decodeHead } from './channels.js'
-import { onLines } from './fit-output.js'
+import { joined } from './fit-output.js'
 import { type Media, mediaOf, showSize } from './media.js'
 import { hasTooManyValues } from './prepare-call.js'
 import type { ToolSettings } from './tool.js'
@@ -185,26 +185,26 @@ export function limited(parts: readonly ToolPart[], keptIn: string): ToolPart[] 
 }
 
 function joinTexts(parts: readonly ToolPart[]): ToolPart[] {
-  const joined: ToolPart[] = []
+  const merged: ToolPart[] = []
   let texts: string[] = []
   const endText = () => {
-    if (texts.length > 0) joined.push({ type: 'text', text: onLines(texts) })
+    if (texts.length > 0) merged.push({ type: 'text', text: joined(texts) })
     texts = []
   }
   for (const part of parts) {
     if (part.type === 'text') texts.push(part.text)
     else {
       endText()
-      joined.push(part)
+      merged.push(part)
     }
   }
   endText()
-  return joined
+  return merged
 }
 
 /** The parts as a text: `[image image/png 640x480, 53 kB]` where an image stands. */
 export function describeParts(parts: readonly ToolPart[]): string {
-  return onLines(parts.map(describePart))
+  return joined(parts.map(describePart))
 }
 
 function describePart(part: ToolPart): string {

@@ -71,7 +71,7 @@ function bubblewrap(
   { runsDirectory, imported = [], hidden }: SandboxedAgent & { hidden: readonly string[] },
 ): string[] {
   const { AGENT_HOME, CWD } = variables
-  // Also where there are none yet: what a tool makes there, a session would run.
+  // A session would run what a tool puts into `.sessions`, also where there are none yet.
   const mayMakeSessions =
     hidden.includes(SESSIONS) && write?.some((path) => isInside(CWD, sandboxPath(path, variables)))
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
@@ -188,7 +188,10 @@ function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-/** Every directory of these names in a directory, at any depth, so that tools see no run of a nested workspace. Links are not followed. */
+/**
+ * Every directory of these names in a directory, at any depth, so that tools see no run of a nested workspace. Links are not
+ * followed.
+ */
 function within(directory: string, names: readonly string[]): string[] {
   return entriesOf(directory).flatMap((entry) => {
     if (!entry.isDirectory()) return []
@@ -257,7 +260,7 @@ export function findWorkingDirectory(
 }
 
 /** Compares absolute paths; a directory is inside itself. */
-function isInside(path: string, directory: string): boolean {
+export function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith('../')
 }

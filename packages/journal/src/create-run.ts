@@ -67,7 +67,8 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     if (latest) announceRun(runsDirectory, runId)
     else markLayout(runsDirectory)
     await run.updateMetadata()
-    run.notices.push(...[ownerNotice(runsDirectory) ?? []].flat())
+    const notice = ownerNotice(runsDirectory)
+    if (notice !== undefined) run.notices.push(notice)
     return run
   } catch (error) {
     if (run) run.close()

@@ -8,8 +8,10 @@ export { migratedDirectory } from './migrate.js'
 export {
   blockedPathError,
   checkRunsDirectory,
+  isInside,
   isRunOf,
   journalPath,
+  realPath,
   runDirectory,
   workDirectoryOf,
 } from './paths.js'

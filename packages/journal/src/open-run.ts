@@ -49,7 +49,8 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
   if (isInDelta(directory)) keepPrivate(dirname(directory), { sync })
-  run.notices.unshift(...[ownerNotice(dirname(directory)) ?? [], migration?.notice ?? []].flat())
+  const notices = [ownerNotice(dirname(directory)), migration?.notice]
+  run.notices.unshift(...notices.filter((notice) => notice !== undefined))
   return run
 }
 

@@ -154,7 +154,7 @@ export function isRunOf(workDirectory: string, runDirectory: string): boolean {
 }
 
 /** Absolute, without symbolic links, as far as the path exists. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   const absolute = resolve(path)
   try {
     return realpathSync(absolute)
@@ -165,7 +165,7 @@ function realPath(path: string): string {
 }
 
 /** Compares absolute paths; a directory is inside itself. */
-function isInside(path: string, directory: string): boolean {
+export function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith(`..${sep}`)
 }

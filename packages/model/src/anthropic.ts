@@ -1,5 +1,5 @@
 import type { ChatModel } from './chat.js'
-import { type Client, type HttpModelOptions, httpModel, unusable } from './http-model.js'
+import { type Client, type HttpModelOptions, httpModel, notInstalled } from './http-model.js'
 
 /** Options of `anthropicModel`. The base URL is by default `https://api.anthropic.com`. It may end in `/v1`. */
 export type AnthropicModelOptions = HttpModelOptions
@@ -39,8 +39,7 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
 
 const load = () =>
   import('./anthropic-client.js').catch((cause: unknown) => {
-    const remedy = 'Install it: npm install @anthropic-ai/sdk'
-    throw unusable(`The package @anthropic-ai/sdk is not installed. ${remedy}`, cause)
+    throw notInstalled('@anthropic-ai/sdk', cause)
   })
 
 /** The version of the API that `messages-format.ts` maps to. */

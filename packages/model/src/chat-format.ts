@@ -1,4 +1,12 @@
-import type { ChatMessage, ChatRequest, ChatResponse, ContentPart, ModelDelta, ToolMessage } from './chat.js'
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type ChatResponse,
+  type ContentPart,
+  isPlain,
+  type ModelDelta,
+  type ToolMessage,
+} from './chat.js'
 import { cutOff } from './failure.js'
 import {
   type AddedEvent,
@@ -73,7 +81,7 @@ function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): 
  * same object, so that its JSON need not be made again.
  */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
-  if (isKnown(message)) return message
+  if (isPlain(message)) return message
   const { items: _items, iteration: _iteration, is_error: _error, prompt_cache, ...rest } = message
   const toPart = (part: ContentPart) => partOf(part, mapping)
   if (message.role === 'assistant') noteItems(message, mapping)
@@ -81,12 +89,6 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   if (message.role !== 'tool') return { ...rest, content: contentOf(message, toPart) }
   const content = typeof message.content === 'string' ? message.content : message.content.map(asText)
   return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
-}
-
-/** True for a text without a field of ours. */
-function isKnown({ content, items, iteration, is_error, prompt_cache }: ChatMessage): boolean {
-  const isPlain = items === undefined && iteration === undefined && is_error === undefined
-  return isPlain && prompt_cache === undefined && !Array.isArray(content)
 }
 
 /** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */

@@ -31,6 +31,12 @@ export interface CacheBreakpoint {
   prompt_cache?: boolean | string | undefined
 }
 
+/** True for a message that is one text, or none, and has no field of ours: every API of chat completions takes it as it is. */
+export function isPlain({ content, items, iteration, is_error, prompt_cache }: ChatMessage): boolean {
+  const isOurs = items !== undefined || iteration !== undefined || is_error !== undefined
+  return !isOurs && prompt_cache === undefined && !Array.isArray(content)
+}
+
 /** The text of a message, without its images and files; '' for none. */
 export function textOf(content: Content | null): string {
   if (content === null || typeof content === 'string') return content ?? ''

@@ -228,6 +228,10 @@ export function unusable(message: string, cause?: unknown): ModelError {
   return new ModelError('ERR_MODEL_SETTINGS', message, { cause })
 }
 
+export function notInstalled(name: string, cause: unknown): ModelError {
+  return unusable(`The package ${name} is not installed. Install it: npm install ${name}`, cause)
+}
+
 function stopped(cause: unknown): ModelError {
   return new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause })
 }

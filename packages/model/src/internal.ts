@@ -1,5 +1,5 @@
 // For the other packages of Delta: may change in any release.
-export { LLM_DEFAULTS, textOf } from './chat.js'
+export { isPlain, LLM_DEFAULTS, textOf } from './chat.js'
 export { asModelError } from './failure.js'
 export { type LlmSettings, llmKeys, llmSchema, safeParseLlm } from './llm.js'
 export { replaceLoneSurrogates } from './response.js'

@@ -1,6 +1,6 @@
 import type { ChatModel } from './chat.js'
 import { LLM_DEFAULTS } from './chat.js'
-import { type Client, type HttpModelOptions, httpModel, unusable } from './http-model.js'
+import { type Client, type HttpModelOptions, httpModel, notInstalled, unusable } from './http-model.js'
 
 /** Options of `openAiModel`. */
 export interface OpenAiModelOptions extends HttpModelOptions {
@@ -44,5 +44,5 @@ export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {
 
 const load = () =>
   import('openai').catch((cause: unknown) => {
-    throw unusable('The package openai is not installed. Install it: npm install openai', cause)
+    throw notInstalled('openai', cause)
   })

@@ -42,8 +42,9 @@ const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
  *
- * The message keeps all its fields, reasoning included. Four changes let it be sent back to any server: fields that are `null` or an empty list are left out, `content` is a string or `null`, calls have `arguments` as a string and
- * no `index`, and lone surrogates become replacement characters.
+ * The message keeps all its fields, reasoning included. Four changes let it be sent back to any server: fields that are `null` or
+ * an empty list are left out, `content` is a string or `null`, calls have `arguments` as a string and no `index`, and lone
+ * surrogates become replacement characters.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or its content or calls cannot be read.
  */

@@ -165,8 +165,6 @@ function recordOf(run: RunSummary): object {
 
 const HEADER = ['STATUS', 'AGE', 'ITERATIONS', 'AGENT', 'MODEL', 'TOKENS', 'TASK']
 const TASK_COLUMNS = 60
-/** Of a file or a pipe. */
-const USUAL_COLUMNS = 80
 const NAME_COLUMNS = 24
 
 function rowsOf(
@@ -174,7 +172,7 @@ function rowsOf(
   isSeveral: boolean,
   { stdout }: Terminal,
 ): [string[], ...string[][]] {
-  const taskColumns = Math.min(TASK_COLUMNS, (stdout.columns || USUAL_COLUMNS) - 2) // it may get a line of its own
+  const taskColumns = stdout.columns ? Math.min(TASK_COLUMNS, stdout.columns - 2) : TASK_COLUMNS // it may get a line of its own
   const rows = found.map(({ run, workspace }) => {
     const { runId, lastIteration, metadata, model, usage } = run
     const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `

@@ -15,7 +15,15 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { describeError } from '../errors.js'
-import { agentHomeOf, isOwnRun, listingOwnRuns, ownRun, saidOf, trustedRun } from '../own-runs.js'
+import {
+  agentHomeOf,
+  isOwnRun,
+  listingOwnRuns,
+  ownRun,
+  saidOf,
+  type TrustedRun,
+  trustedRun,
+} from '../own-runs.js'
 import { commandToContinue, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
 import { isWithinRun, type Terminal } from '../terminal.js'
@@ -77,52 +85,59 @@ interface Start {
 
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function resumeOrStart(start: Start, except: readonly string[] = []): Promise<RunResult> {
-  const { agent, message, engine, begin } = start
-  const { place, flags, terminal, presenter } = engine
-  const list = listingOwnRuns(terminal.env)
+  const { place, flags, terminal, presenter } = start.engine
   const earlier = await earlierRun(start, except)
-  const taken = earlier && (await trustedRun(earlier, { place, flags, terminal, mayStart: true }))
-  const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
-  const allowed = allowedBy(flags, terminal)
-  if (taken === undefined) {
-    const options = await engineOptions(agent, setting)
-    return runAgent({
-      ...options,
-      agent,
-      ...place,
-      message,
-      runId: flags.runId,
-      allowed,
-      onRun: (directory) => {
-        list(directory, saidOf(agent, { ...options, allowed }), { begins: true })
-        begin(directory)
-      },
-    })
-  }
-  const { runId, status, overrides } = taken.run
-  const other = isTaskOf(taken.run, message) ? '' : '; response.txt answers its question, so -m is not used'
-  presenter.warn(`Resuming run ${runId} (${status})${other}. --new starts another one.`)
-  const same = await asSetBefore(start, taken.run)
-  if (overrides.length > 0) presenter.warn(setLine(same))
-  const options = await engineOptions(same, setting)
+  if (earlier === undefined) return startNew(start)
+  const taken = await trustedRun(earlier, { place, flags, terminal, mayStart: true })
   try {
-    return await continueRun({
-      ...options,
-      agent: same,
-      ...place,
-      run: taken.run,
-      trusted: true,
-      onRun: (directory) => {
-        taken.list(directory, saidOf(same, { ...options, allowed }))
-        begin(directory)
-      },
-      ...(taken.isNew ? { allowed } : {}),
-    })
+    return await resume(start, taken)
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
-    presenter.warn(`Another call has resumed run ${runId}.`)
-    return resumeOrStart(start, [...except, runId])
+    presenter.warn(`Another call has resumed run ${earlier.runId}.`)
+    return resumeOrStart(start, [...except, earlier.runId])
   }
+}
+
+async function startNew({ agent, message, engine, begin }: Start): Promise<RunResult> {
+  const { place, flags, terminal } = engine
+  const list = listingOwnRuns(terminal.env)
+  const allowed = allowedBy(flags, terminal)
+  const options = await engineOptions(agent, engine)
+  return runAgent({
+    ...options,
+    agent,
+    ...place,
+    message,
+    runId: flags.runId,
+    allowed,
+    onRun: (directory) => {
+      list(directory, saidOf(agent, { ...options, allowed }), { begins: true })
+      begin(directory)
+    },
+  })
+}
+
+async function resume(start: Start, { run, list, isNew }: TrustedRun): Promise<RunResult> {
+  const { message, engine, begin } = start
+  const { place, flags, terminal, presenter } = engine
+  const other = isTaskOf(run, message) ? '' : '; response.txt answers its question, so -m is not used'
+  presenter.warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
+  const agent = await asSetBefore(start, run)
+  if (run.overrides.length > 0) presenter.warn(setLine(agent))
+  const allowed = allowedBy(flags, terminal)
+  const options = await engineOptions(agent, { ...engine, flags: withAllowed(flags, run.allowed) })
+  return continueRun({
+    ...options,
+    agent,
+    ...place,
+    run,
+    trusted: true,
+    onRun: (directory) => {
+      list(directory, saidOf(agent, { ...options, allowed }))
+      begin(directory)
+    },
+    ...(isNew ? { allowed } : {}),
+  })
 }
 
 /** The run that this command line would repeat, only where the workspace is named. stderr says why another run is not it. */
@@ -145,23 +160,22 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
     changesOf: (each) => changesOf(each, start),
     except,
   })
-  if (found?.run.problem !== undefined)
-    presenter.warn(
-      `Run ${found.run.runId} in this workspace is damaged, and was left as it is: ${describeError(found.run.problem)}`,
-    )
-  if (found === undefined || found.run.problem !== undefined || startsNew) return undefined
+  if (found === undefined) return undefined
   const { run, differs } = found
-  if (differs !== undefined) {
-    if (isOwnRun(run.directory, env) && !isWithinRun(terminal))
-      presenter.warn(
-        `Run ${run.runId} (${run.status}) is not resumed, because ${differs}. Go on with it: ${commandToContinue(place, run.runId)}`,
-      )
-    return undefined
-  }
-  return run
+  if (run.problem !== undefined)
+    presenter.warn(
+      `Run ${run.runId} in this workspace is damaged, and was left as it is: ${describeError(run.problem)}`,
+    )
+  else if (startsNew) return undefined
+  else if (differs === undefined) return run
+  else if (isOwnRun(run.directory, env) && !isWithinRun(terminal))
+    presenter.warn(
+      `Run ${run.runId} (${run.status}) is not resumed, because ${differs}. Go on with it: ${commandToContinue(place, run.runId)}`,
+    )
+  return undefined
 }
 
-/** Of a run that this user did not start, nothing is applied, nor compared: it is refused. */
+/** What has changed in the agent since the run's last start, in words. Nothing of another user's run, which is refused. */
 async function changesOf(run: RunSummary, start: Start): Promise<string | undefined> {
   const own = ownRun(run, start.engine.terminal.env)
   if (own === undefined) return undefined
