@@ -413,7 +413,7 @@ function readParts(path: string): Map<number, unknown> {
 function corruptRequest(path: string, problem: string): JournalError {
   return new JournalError(
     'ERR_REQUEST_CORRUPT',
-    `${path}: ${problem}\nSomebody changed these files, or the disk did. The run itself is not affected.`,
+    `${path}: ${problem}\nA power cut can leave this, and so can a disk, or someone who changed the files. The run itself is not affected.`,
     { path },
   )
 }

@@ -105,7 +105,7 @@ function partOf(part: ContentPart, { blobs }: Mapping): Fields {
 
 /**
  * Reads a response. Its output items are kept as they came, but for lone surrogates, which are treated as in a chat completion.
- * A message in the name of the developer or the user is dropped: sent back, it would be believed.
+ * What only a client writes is dropped: sent back, it would be believed as the word of a tool, the user or the developer.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`
  */
@@ -114,16 +114,30 @@ function read(value: unknown): ChatResponse {
   if (!isObject(value) || !Array.isArray(value.output)) throw notResponse('it has no list "output"', value)
   const { status = 'completed', output } = value
   if (status !== 'completed' && status !== 'incomplete') throw notResponse(`its status is "${status}"`, value)
-  const list: unknown[] = replaceLoneSurrogates(output.filter(isByAssistant).map(spellArguments))
+  const list: unknown[] = replaceLoneSurrogates(output.filter(isSpoken).map(spokenParts).map(spellArguments))
   const calls = list.filter(isCall).map(readCall)
   const message = messageWith({ api: ORIGIN.api, list }, textOf(list, 'text'), calls)
   const refusal = textOf(list, 'refusal')
   return responseOf(value, { ...message, ...(refusal && { refusal }) }, reasonOf(value, calls))
 }
 
-function isByAssistant(item: unknown): boolean {
-  const { role = 'assistant' } = fieldsOf(item)
-  return role === 'assistant'
+/** True but for an item that only a client writes: what a tool returned, an approval, a message of another role. */
+function isSpoken(item: unknown): item is Fields {
+  if (!isObject(item)) return false
+  const { type, role } = item
+  const isOfClient = /_output$|_response$|^item_reference$/.test(String(type))
+  return type === 'message' ? role === 'assistant' : role === undefined && !isOfClient
+}
+
+/** Parts that only a client writes go. The item itself, if it has none. */
+function spokenParts(item: Fields): Fields {
+  const isForeign = (part: unknown) => /^(input_|message$)/.test(String(fieldsOf(part).type))
+  const fields = ['content', 'summary'].filter(
+    (name) => Array.isArray(item[name]) && item[name].some(isForeign),
+  )
+  if (fields.length === 0) return item
+  const kept = fields.map((name) => [name, (item[name] as unknown[]).filter((part) => !isForeign(part))])
+  return { ...item, ...Object.fromEntries(kept) }
 }
 
 function spellArguments(item: unknown): unknown {
@@ -144,6 +158,7 @@ function textOf(list: readonly unknown[], field: 'text' | 'refusal'): string | n
   if (messages.length === 0) return null
   const texts = messages.map(({ content }) => {
     const parts = Array.isArray(content) ? content.filter(isObject) : []
+    if (typeof content === 'string' && field === 'text') return content
     return parts.map((part) => part[field] ?? '').join('')
   })
   return texts.filter(Boolean).join(PARAGRAPH)
