@@ -1,1 +1,0 @@
-console.log(JSON.stringify({content:Array(200000).fill({type:"text",text:"x"})}))
