@@ -45,7 +45,7 @@ export function joined(parts: readonly (string | undefined)[]): string {
 }
 
 /** A text, and another that begins on a line of its own. */
-export function onNewLine(text: string, part: string): string {
+function onNewLine(text: string, part: string): string {
   return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
 }
 
