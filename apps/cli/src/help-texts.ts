@@ -25,7 +25,7 @@ export const AFTER_ALL = `
 Each command has a --help of its own: delta run --help
 
 For programs:
-  delta --agent   describes every command as JSON (ATIP 0.6)`
+  delta --agent   describes every command as JSON (ATIP 0.6, the Agent Tool Introspection Protocol)`
 
 const ONLY_GENERATORS_RUN = `
 No model is asked, nothing is journaled and no hook runs. The generators of \

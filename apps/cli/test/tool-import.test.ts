@@ -109,6 +109,27 @@ test('the lines that tool import prints for agent.yaml work as they are, also fo
   expect(await list()).toMatch(/^notes_list\(\) +atip +allow +network \(import\) /m)
 })
 
+test('a command that prompts runs only in a call that gives its --yes, and is approved like any other', async () => {
+  const yes = { name: 'yes', flags: ['-y', '--yes'], type: 'boolean', description: 'Ask nothing' }
+  const effects = { destructive: false, interactive: { prompts: true } }
+  const commands = {
+    sort: { description: 'Sort', options: [yes], effects },
+    drop: { description: 'Drop', options: [yes], effects: { ...effects, destructive: true } },
+  }
+  const { program, importIt } = await notes({ ...NOTES, commands })
+  const at = await scene({
+    agent: { imports: ['notes.atip.json'] },
+    turns: [
+      calls('notes_sort', { yes: false }),
+      calls('notes_sort', { yes: true }),
+      calls('notes_drop', { yes: true }),
+    ],
+  })
+  await importIt([join(program.path, 'notes'), '-o', join(at.agent.path, 'notes.atip.json')])
+  expect((await at.run()).exitCode).toBe(101)
+  expect(await program.read('calls')).toBe('--agent\nsort --yes\n')
+})
+
 test('an agent can import delta itself, also where it is not on the PATH, and call it', async () => {
   const { agent, run } = await scene({
     agent: { imports: ['delta.atip.json'] },
@@ -128,7 +149,11 @@ test.each([
     ['nothing-of-this-name'],
     `nothing-of-this-name --agent: there is no such program.\n${HOW}`,
   ],
-  ['does not speak ATIP', ['echo'], 'A program with ATIP prints one JSON object for: echo --agent\n'],
+  [
+    'does not speak ATIP',
+    ['echo'],
+    'A program with ATIP (Agent Tool Introspection Protocol) prints one JSON object for: echo --agent\n',
+  ],
   [
     'is no program',
     ['./metadata.json'],

@@ -13,7 +13,7 @@ test.skipIf(!areInstalled('jq'))(
     expect(events.at(-1)).toMatchObject({
       type: 'ENGINE_END',
       status: 'FAILED',
-      reason: expect.stringMatching(/^pre_llm_request hook: \d+ of 400 tokens are spent$/),
+      reason: expect.stringMatching(/^pre_llm_request hook: \d+ of 1000 tokens are spent$/),
     })
     const thoughts = events.filter(({ type }) => type === 'THOUGHT').length
     expect(thoughts).toBeGreaterThan(1)
@@ -25,7 +25,7 @@ test.skipIf(!areInstalled('jq'))(
 )
 
 test.skipIf(!areInstalled('jq'))('what the provider counted is what is counted', async () => {
-  const usage = { prompt_tokens: 190, completion_tokens: 10, total_tokens: 200 }
+  const usage = { prompt_tokens: 490, completion_tokens: 10, total_tokens: 500 }
   const turn = { content: 'I look.', tool_calls: [{ name: 'look', arguments: {} }], usage }
   const server = await startScriptedServer([turn, turn, turn, { content: 'Enough.' }])
   onTestFinished(() => server.close())
@@ -36,6 +36,6 @@ test.skipIf(!areInstalled('jq'))('what the provider counted is what is counted',
   const args = ['run', '--agent', agent, '-w', workspace.path, '-m', 'Watch.']
   const { exitCode, stderr } = await delta(args, { DELTA_API_KEY: 'test-key-not-real' })
   expect(exitCode).toBe(1)
-  expect(stderr).toContain('400 of 400 tokens are spent')
+  expect(stderr).toContain('1000 of 1000 tokens are spent')
   expect(server.requests()).toHaveLength(2)
 })

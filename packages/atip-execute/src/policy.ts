@@ -1,7 +1,7 @@
 import type { AtipEffects, CostEstimate, ToolCall, TrustSource } from '@delta/atip'
 import { brokenRules, policyProblem, statesNothing, trustOf } from '@delta/atip/internal'
 import type { PolicyRules } from '@delta/executor'
-import { DEFAULT_RULES } from '@delta/executor/internal'
+import { DEFAULT_RULES, withAnswers } from '@delta/executor/internal'
 import { argumentOf, type CommandMapping } from './command.js'
 import {
   AtipExecuteError,
@@ -117,19 +117,12 @@ export function checkPolicy(
   return { allowed: broken.length === 0, requiresConfirmation, reasons, violations }
 }
 
-const ANSWERS_PROMPTS = new Set(['--yes', '--force', '-y'])
-
-/** A call that gives `--yes` answers the command's questions beforehand, so it asks none. */
 function effectsOf(call: ToolCall, { effects, metadata }: CommandMapping): AtipEffects {
   const given = givenArguments(call) ?? {}
-  const isAnswered = (metadata.options ?? []).some(
-    (option) =>
-      option.type === 'boolean' &&
-      option.flags.some((flag) => ANSWERS_PROMPTS.has(flag)) &&
-      String(argumentOf(given, option)) === 'true',
+  const flags = (metadata.options ?? []).flatMap((option) =>
+    option.type === 'boolean' && String(argumentOf(given, option)) === 'true' ? option.flags : [],
   )
-  if (!isAnswered || !effects.interactive) return effects
-  return { ...effects, interactive: { ...effects.interactive, prompts: false } }
+  return withAnswers(effects, flags)
 }
 
 /** @throws {AtipExecuteError} `INVALID_CONFIG` */

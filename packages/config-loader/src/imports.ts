@@ -145,7 +145,8 @@ async function importEntry(
 /** Reads one element of `imports:`. Reports what is wrong with it, and then returns undefined. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
   if (isMap(entry) && !('atip' in entry)) {
-    const message = 'must be a path, or { atip: <file> } for a description in ATIP'
+    const message =
+      'must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol)'
     wrong(spot, message, 'As in: - ./tools/files.yaml')
     return undefined
   }

@@ -172,7 +172,7 @@ test.each<[string, string]>([
   ['./tools', `${BY_ENTRY}agent/tools is a directory, not a file.\n  - ./tools\n    ^`],
   ...['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'].map((entry): [string, string] => [
     entry,
-    `${BY_ENTRY}must be a path, or { atip: <file> } for a description in ATIP.\n`,
+    `${BY_ENTRY}must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol).\n`,
   ]),
   ['"a\\0b"', `${BY_ENTRY}"a\\x00b" cannot be read`],
   ['a'.repeat(5000), 'name too long'],

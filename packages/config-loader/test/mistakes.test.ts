@@ -46,7 +46,7 @@ test.each<[string, Files, string[]]>([
     },
     [
       'agent/agent.yaml:4:5: imports[0]: must be a string or a mapping with "atip", got 5.',
-      'agent/agent.yaml:5:5: imports[1]: must be a path, or { atip: <file> } for a description in ATIP.',
+      'agent/agent.yaml:5:5: imports[1]: must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol).',
       'agent/agent.yaml:7:5: imports[3]: "none.yaml" does not exist in agent.',
       'agent/a.yaml:2:8: tools: must be a list, got 7.',
       'agent/b.yaml:1:29: tools[0] "b": Shell metacharacter \'|\' not allowed in exec: mode. Use shell: mode or remove pipe.',

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { decide, type PreparedCall, patternBudget, prepareCall } from '@delta/executor/internal'
+import { mayNeedApproval, type PreparedCall, patternBudget, prepareCall } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'
@@ -54,8 +54,7 @@ function isBarrier({ agent, alwaysAllowed }: RunState, { name }: Call): boolean 
   const tool = agent.tools.get(name)
   if (name === ASK_HUMAN || tool?.settings.critical) return true
   if (tool === undefined || alwaysAllowed.has(name)) return false
-  const { effects, trust } = tool.settings
-  return decide(effects, agent.policy, { trust, tool: name }).decision === 'ask'
+  return mayNeedApproval(tool, agent.policy)
 }
 
 /** True when the policy asks for approval and no person has answered `always` for this tool. */

@@ -37,11 +37,13 @@ export {
   type PolicyDecision,
   policySchema,
   TRUST_LEVELS,
+  withAnswers,
 } from './policy.js'
 export {
   type CallContext,
   isTooDeep,
   limitedMatcher,
+  mayNeedApproval,
   type PatternBudget,
   type PreparedCall,
   patternBudget,

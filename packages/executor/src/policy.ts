@@ -247,6 +247,14 @@ function exceedsCost({ cost }: Effects, rules: PolicyRules): boolean | undefined
   return rank(COST_ESTIMATES, cost.estimate) > rank(COST_ESTIMATES, rules.maxCostEstimate)
 }
 
+const ANSWERS = new Set(['--yes', '--force', '-y'])
+
+/** A call that gives `--yes`, `--force` or `-y` answers the command's questions beforehand, so it asks none. */
+export function withAnswers<Said extends Effects>(effects: Said, flags: readonly string[]): Said {
+  if (!effects.interactive || !flags.some((flag) => ANSWERS.has(flag))) return effects
+  return { ...effects, interactive: { ...effects.interactive, prompts: false } }
+}
+
 function rank<Level extends string>(levels: readonly Level[], level: Level): number {
   return levels.indexOf(level)
 }

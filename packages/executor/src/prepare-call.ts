@@ -8,7 +8,7 @@ import {
 } from '@delta/tool-expander'
 import { absolute, type Variables } from './environment.js'
 import { nearestNames, showValue } from './fit-shape.js'
-import { decide, type Policy } from './policy.js'
+import { decide, type Policy, withAnswers } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
 import type { Tool } from './tool.js'
@@ -148,12 +148,34 @@ function judge(
     return advice === undefined ? refused : { ...refused, advice }
   }
 
-  const { decision, reasons } = decide(settings.effects, policy, {
+  const effects = settings.effects && withAnswers(settings.effects, flagsOf(expanded, args))
+  const { decision, reasons } = decide(effects, policy, {
     trust: settings.trust,
     tool: expanded.name,
   })
   if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
   return { decision, args, bound, reasons }
+}
+
+/** The boolean options that a call gives. */
+function flagsOf({ parameters }: ExpandedTool, args: Record<string, unknown>): string[] {
+  return parameters.flatMap(({ name, type, option_name: flag }) =>
+    type === 'boolean' && flag !== undefined && String(args[name]) === 'true' ? [flag] : [],
+  )
+}
+
+/**
+ * Whether a person may have to approve some call of this tool. Those that answer the command's questions beforehand
+ * count, too.
+ */
+export function mayNeedApproval({ expanded, settings }: Tool, policy: Policy | undefined): boolean {
+  const effects = settings.effects && withAnswers(settings.effects, flagNames(expanded))
+  const options = { trust: settings.trust, tool: expanded.name }
+  return [settings.effects, effects].some((each) => decide(each, policy, options).decision === 'ask')
+}
+
+function flagNames({ parameters }: ExpandedTool): string[] {
+  return parameters.flatMap(({ option_name: flag }) => flag ?? [])
 }
 
 function refuse(status: RefusedCall['status'], args: unknown, observation: string): RefusedCall {

@@ -98,7 +98,7 @@ function createDirectory(metadata: SessionMetadata, { sessionsDirectory, env }: 
     const { variables } = rememberedVariables(caller, caller, secretsOf(caller, metadata.secret_names))
     commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
     // The names by which people look for the state; both follow the link to the current one.
-    for (const name of ['env', 'work_dir.txt'])
+    for (const name of ['env', 'env.sh', 'work_dir.txt'])
       symlinkSync(join('current', name), join(beside.directory, name))
     writeMetadata(beside, metadata) // which syncs the directory, too
     renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)

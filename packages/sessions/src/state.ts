@@ -41,6 +41,15 @@ export function formatVariables(variables: Variables): Buffer {
   return Buffer.concat(entries.flatMap(([name, value]) => [Buffer.from(`${name}=`), value, end]))
 }
 
+/** The same for people, and for a shell to source. A name that no shell can export is left out. */
+function formatExports(variables: Variables): Buffer {
+  const lines = [...variables]
+    .filter(([name]) => /^[A-Za-z_]\w*$/.test(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `export ${name}='${value.toString('latin1').replaceAll("'", "'\\''")}'\n`)
+  return Buffer.from(lines.join(''), 'latin1')
+}
+
 export function variablesOf(environment: NodeJS.ProcessEnv): Variables {
   return new Map(
     Object.entries(environment).flatMap(([name, value]) =>
@@ -205,6 +214,7 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   for (const { name, bytes } of filesOf(state)) createFile(join(directory, name), bytes)
   createFile(join(directory, SUMS), sumsOf(state))
+  createFile(join(directory, 'env.sh'), formatExports(state.variables)) // never read, so it has no digest
   for (const path of [directory, paths.states]) syncPath(path)
 
   const link = `${paths.current}.new`

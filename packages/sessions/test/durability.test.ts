@@ -40,11 +40,12 @@ test('a new state is on the disk before it becomes current, and current before t
   const state = basename(readlinkSync(join(directory, 'current')))
   const calls = readFileSync(log, 'utf8').split('\n')
   const first = calls.indexOf('synced env')
-  expect(calls.slice(first, first + 8)).toEqual([
+  expect(calls.slice(first, first + 9)).toEqual([
     'synced env',
     'synced work_dir.txt',
     'synced state.bash',
     'synced SHA256SUMS',
+    'synced env.sh',
     `synced ${state}`,
     'synced states',
     'renamed current',

@@ -172,6 +172,16 @@ describe('what is stored', () => {
     })
   })
 
+  test('env.sh is the environment for people: sourcing it gives the same bytes, and no session reads it', async () => {
+    const { exec, print, directory } = await start()
+    await exec(`export ODD=$'it\\'s \\xff $HOME\\n"two" lines '; expected=$ODD`)
+    const path = join(directory, 'env.sh')
+    const sourced = execFileSync('env', ['-i', '/bin/sh', '-c', '. "$1"; printf %s "$ODD"', 'sh', path])
+    expect(sourced).toEqual(Buffer.from('it\'s \xff $HOME\n"two" lines ', 'latin1'))
+    writeFileSync(path, 'export ODD=changed; exit 1')
+    expect(await print('[ "$ODD" = "$expected" ] && echo unchanged')).toBe('unchanged\n')
+  })
+
   test('half a state file after a power loss is an error that names it, never a session with less in it', async () => {
     const { exec, print, directory } = await start()
     await exec('f() { echo f; }; export KEPT=1; later=2')

@@ -7,7 +7,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, decide } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, credentialsOf, mayNeedApproval } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 import { type Medium, mediaOf } from './media.js'
 
@@ -84,8 +84,7 @@ export function runnerAfterApproval(tools: readonly Tool[], { media = true, ...o
   }
   const { confirm, policy } = options
   const approvalOf = (tool: Tool) => {
-    const { effects, trust } = tool.settings
-    if (confirm || decide(effects, policy, { trust }).decision !== 'ask') return undefined
+    if (confirm || !mayNeedApproval(tool, policy)) return undefined
     return (input: unknown) => needsApproval(tool, input, policy)
   }
   return { outputOf, approvalOf }

@@ -64,7 +64,7 @@ function directoryOf(output: string | undefined, cwd: string): string | undefine
 
 function howToSpeak(program: string): string {
   return `Name one program without arguments: its name on the PATH, or the path of an executable file (chmod +x) with a slash in it.
-A program with ATIP prints one JSON object for: ${program} --agent
+A program with ATIP (Agent Tool Introspection Protocol) prints one JSON object for: ${program} --agent
 For any other program, write a tool in agent.yaml: - { name: …, exec: … }`
 }
 

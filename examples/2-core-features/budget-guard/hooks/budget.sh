@@ -1,5 +1,5 @@
 # Adds up the tokens of this run's requests: what the provider counted or, where it counts nothing, the engine's estimate.
-budget=${BUDGET_TOKENS:-400}
+budget=${BUDGET_TOKENS:-1000}
 spent=$(cat "$RUN_DIR"/io/invocations/*.json 2>/dev/null |
   jq -s '[.[] | .usage.total_tokens // ([.blocks[].tokens] | add)] | add // 0')
 
