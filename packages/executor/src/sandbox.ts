@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
-import { dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
@@ -74,6 +74,7 @@ function bubblewrap(
   // A session would run what a tool puts into `.sessions`, also where there are none yet.
   const mayMakeSessions =
     hidden.includes(SESSIONS) && write?.some((path) => isInside(CWD, sandboxPath(path, variables)))
+  const inWorkspace = within(CWD, hidden)
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
   const home = existing(homes()).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
@@ -92,12 +93,16 @@ function bubblewrap(
       ...mounts('--tmpfs', existing([join(AGENT_HOME, 'workspaces')])), // other runs' files
       ...mounts('--ro-bind', [CWD, ...paths(read)]),
       ...mounts('--bind', paths(write)),
-      ...partsWithin(paths(write), [AGENT_HOME, ...guarded(imported, paths(write), AGENT_HOME)]),
+      ...partsWithin(paths(write), [
+        AGENT_HOME,
+        ...guarded(imported, paths(write), AGENT_HOME),
+        ...inWorkspace.filter((path) => basename(path) === SESSIONS), // or one above it is moved, and another put there
+      ]),
       ...mounts('--tmpfs', stateDirectories(covered, shown)),
     ]),
     ...empty([
       ...existing(upward(dirname(CWD)).flatMap((directory) => hidden.map((name) => join(directory, name)))),
-      ...within(CWD, hidden),
+      ...inWorkspace,
       ...(mayMakeSessions && !existsSync(join(CWD, SESSIONS)) ? [join(CWD, SESSIONS)] : []),
       ...runs.filter((directory) => !isInside(AGENT_HOME, directory)), // a listed path may hold them
     ]),

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
@@ -85,8 +86,15 @@ async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number
   const given = values['sessions-dir']
   // by default in the workspace, wherever in it a tool is running
   const sessionsDirectory =
-    given === undefined ? join(terminal.env.DELTA_CWD ?? cwd, '.sessions') : resolve(cwd, given)
+    given === undefined ? ownDirectory(terminal.env.DELTA_CWD ?? cwd) : resolve(cwd, given)
   return await command({ terminal, values, operands, cwd, sessionsDirectory, signal })
+}
+
+/** A link may have come with the workspace, or a tool made it, and then leads to states that are someone else's code. */
+function ownDirectory(workspace: string): string {
+  const path = join(workspace, '.sessions')
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path
+  throw new UsageError(`${path} is a link. Remove it, or say where the sessions are with --sessions-dir.`)
 }
 
 interface Invocation {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { areInstalled, isAlive } from '@delta/testkit'
@@ -40,6 +40,18 @@ function terminal(env: NodeJS.ProcessEnv = {}) {
 }
 
 describe('delta-sessions', () => {
+  test("a link in the place of the workspace's .sessions is refused: it leads to states of someone else", async () => {
+    const { cwd, run } = terminal()
+    await mkdir(join(cwd, 'hidden'))
+    await symlink('hidden', join(cwd, '.sessions'))
+    const { code, stderr } = await run(['start'])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${join(cwd, '.sessions')} is a link. Remove it`),
+    ])
+    expect(await readdir(join(cwd, 'hidden'))).toEqual([])
+  })
+
   test('says what to do where nothing can be kept', async () => {
     const { cwd, run } = terminal()
     await writeFile(join(cwd, 'file'), '')

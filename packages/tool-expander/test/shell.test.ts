@@ -384,6 +384,8 @@ test("the author's own $1 is refused where it would be the model's value", () =>
     'echo $(($1)) ${x}',
     'echo `eval "$1"` ${x}',
     'sh <<E\n$1\nE\necho ${x}',
+    'for f do sh -c "$f"; done; echo ${x}',
+    'for f; do $f; done; echo ${x}',
   ])
     expect(refusal({ shell })).toContain('This stands for what the model sends.')
   for (const shell of [
@@ -393,6 +395,9 @@ test("the author's own $1 is refused where it would be the model's value", () =>
     'f() { ls "$1" "$@"; }; f ${x}',
     'echo `awk "{print}" f; awk \'{print $1}\' f` ${x}',
     'eval "$1"',
+    'for f; do echo "$f"; done',
+    'f() { for each; do echo "$each"; done; }; f ${x}',
+    'for f\n in a b; do echo "$f" ${x}; done',
     'echo $# $? $$ ${x}',
   ])
     expect(load({ shell }).command[0]).toBe('sh')

@@ -14,6 +14,7 @@ import {
   looksAt,
   missing,
   next,
+  noteExpanded,
   POSITIONAL,
   readDelimiter,
   readNewline,
@@ -193,6 +194,7 @@ function readFor(scan: Scan, opening: number): void {
     if (name.includes('\0')) missing(scan, opening, 'The variable of this loop')
     skipBlanks(scan)
     if (looksAt(scan, IN)) readSimple(scan)
+    else noteExpanded(scan, '@', opening) // the loop is over "$@"
     if (RUN_LATER.test(`${name}=`)) disagree(scan, opening, name)
   }
   readCommands(scan, ['done'], opening)

@@ -306,7 +306,7 @@ function readVariable(scan: Scan, word: Word): void {
 }
 
 /** Notes what the shell expands, but for a function's own `$1`. */
-function noteExpanded(scan: Scan, name: string, offset: number): void {
+export function noteExpanded(scan: Scan, name: string, offset: number): void {
   if (!scan.inFunction || !POSITIONAL.test(name)) scan.expanded.push({ name, offset })
 }
 
