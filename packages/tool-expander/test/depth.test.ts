@@ -43,18 +43,22 @@ function placeholders(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `\${p${index}}`)
 }
 
-test.each(Object.keys(CONTRIVED))('%s: four times the words do not take ten times as long', (name) => {
-  const milliseconds = (count: number): number => {
-    const definition = { name: 'contrived', ...CONTRIVED[name]?.(count) }
-    const start = process.cpuUsage()
-    safeParseTool(definition)
-    const { user, system } = process.cpuUsage(start)
-    return (user + system) / 1000
-  }
-  const least = (count: number) => Math.min(...Array.from({ length: 5 }, () => milliseconds(count)))
-  milliseconds(2_000)
-  expect(least(8_000) / least(2_000)).toBeLessThan(10)
-})
+test.each(Object.keys(CONTRIVED))(
+  '%s: four times the words take less than twelve times as long, not sixteen',
+  (name) => {
+    const milliseconds = (count: number): number => {
+      const definition = { name: 'contrived', ...CONTRIVED[name]?.(count) }
+      const start = process.cpuUsage()
+      safeParseTool(definition)
+      const { user, system } = process.cpuUsage(start)
+      return (user + system) / 1000
+    }
+    milliseconds(8_000) // so that both are compiled
+    const pairs = Array.from({ length: 7 }, () => [milliseconds(2_000), milliseconds(8_000)] as const)
+    const [few, many] = [Math.min(...pairs.map(([each]) => each)), Math.min(...pairs.map(([, each]) => each))]
+    expect(many / few).toBeLessThan(12)
+  },
+)
 
 test('of thousands of problems the first hundred are reported', () => {
   const result = safeParseTool({ name: 'wrong', shell: 'echo `${x}`\n'.repeat(5_000) })
