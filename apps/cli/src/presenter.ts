@@ -44,6 +44,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
   const line = moves ? liveLine(stderr, style) : undefined
   const render = renderer({ style, verbose, tokens: verbose || moves, columns: stderr.columns })
   const log = engineLog(warn)
+  const warned = new Set<string>()
   let begun: string | undefined
   let streamedAnswer: string | undefined
 
@@ -53,6 +54,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
   }
 
   function warn(message: string): void {
+    warned.add(message)
     line?.leave()
     if (moves) stderr.write('\r') // the message hides the ^C that the terminal shows for Ctrl+C
     say(style('yellow', printable(message)))
@@ -92,7 +94,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       stopLine()
       if (isJsonLines) return // its ENGINE_END has said it
       const isSeen = stdout.isTTY === true && result.answer === streamedAnswer
-      if (format === 'json') print(terminal, `${JSON.stringify(resultObject(result))}\n`)
+      if (format === 'json') print(terminal, `${JSON.stringify(resultObject(result, warned))}\n`)
       else if (format === 'raw') print(terminal, result.answer ?? '')
       else if (result.status === 'COMPLETED' && !isSeen) printAnswer(terminal, result.answer)
       for (const each of endOf(result, { quiet, columns: stderr.columns })) say(each)
@@ -160,7 +162,7 @@ function engineLog(complain: (message: string) => void) {
   }
 }
 
-function resultObject(result: RunResult): object {
+function resultObject(result: RunResult, warned: ReadonlySet<string>): object {
   return {
     run_id: result.runId,
     run_directory: result.runDirectory,
@@ -174,7 +176,7 @@ function resultObject(result: RunResult): object {
     usage: result.usage,
     resumed: result.resumed,
     changed_files: result.changedFiles,
-    warnings: result.warnings,
+    warnings: [...new Set([...warned, ...result.warnings])],
   }
 }
 

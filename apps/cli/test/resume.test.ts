@@ -62,9 +62,11 @@ test('a changed agent begins a new run; a line names the interrupted one, what h
     `Run first (INTERRUPTED) is not resumed, because this has changed since it was last started: ${changed}. ${advice}`
   await agent.write('system_prompt.md', 'Another.\n')
   const edited = await run('--set', 'max_iterations=4', '--format', 'json')
-  expect(edited.stderr).toContain(notResumed('system_prompt.md; agent.yaml: max_iterations'))
+  const said = notResumed('system_prompt.md; agent.yaml: max_iterations')
+  expect(edited.stderr).toContain(said)
   const begun = JSON.parse(edited.stdout)
-  expect(begun).toMatchObject({ status: 'COMPLETED', resumed: false, changed_files: [], warnings: [] })
+  const warnings = [said.trimEnd()]
+  expect(begun).toMatchObject({ status: 'COMPLETED', resumed: false, changed_files: [], warnings })
   expect(begun.run_id).not.toBe('first')
 
   await isLatest()
