@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startProcess, waitForFile } from '../../packages/testkit/dist/index.js'
 import { root } from './environment.mjs'
@@ -50,6 +50,7 @@ export async function useNewestFrameworks(directory, packages) {
   for (const folder of ADAPTERS) {
     for (const part of ['src', 'dist', 'test', 'package.json'])
       cpSync(join(root, folder, part), join(directory, folder, part), { recursive: true })
+    rmSync(join(directory, folder, 'src/tsconfig.json')) // it refers to packages that are not here
     writeFileSync(
       join(directory, folder, 'tsconfig.json'),
       '{ "extends": "../../tsconfig.base.json", "include": ["src", "test"] }',
