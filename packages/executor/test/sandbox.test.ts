@@ -98,6 +98,7 @@ test('the states of sessions, which are code, are hidden from every tool but del
       variables: { AGENT_HOME: '/agent', CWD: path },
     }).resolvedCommand
   expect(words('sh')).toContain(`--tmpfs ${path}/sub/.sessions --tmpfs ${path}/.sessions`)
+  expect(words('sh')).toContain(`--bind ${path}/sub ${path}/sub `) // so that it cannot be moved away
   expect(words('./delta-sessions')).toContain(`--tmpfs ${path}/.sessions`)
   expect(words('delta-sessions', 'list')).not.toContain('.sessions ')
 })
