@@ -11,6 +11,7 @@
 export const layers = {
   'apps/cli': {
     imports: [
+      'workspace',
       'engine',
       'config-loader',
       'context',
@@ -25,12 +26,13 @@ export const layers = {
       'model',
     ],
   },
+  'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'model', 'durable'] },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },
   'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
   'packages/context': { imports: ['executor', 'journal', 'model', 'durable'] },
-  'packages/executor': { imports: ['tool-expander', 'durable'] },
+  'packages/executor': { imports: ['tool-expander', 'model', 'durable'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor', 'tool-expander'] },
   'packages/atip': { imports: ['executor', 'tool-expander'] },

@@ -4,12 +4,19 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { LoadedAgent } from '@delta/config-loader'
 import type { EngineOptions, RunResult } from '@delta/engine'
-import { type AgentFlags, findEnvironment, passedWithoutValue, type SetFlags } from './agent.js'
+import {
+  type AgentFlags,
+  isWithinRun,
+  type Place,
+  passedWithoutValue,
+  type RunsFlags,
+  type SetFlags,
+} from '@delta/workspace'
+import { findEnvironment } from './agent.js'
 import { askAtTerminal } from './ask.js'
 import { withOwnCommands } from './own-commands.js'
-import type { Place, RunsFlags } from './place.js'
 import type { Presenter, PresenterFlags } from './presenter.js'
-import { EXIT, isWithinRun, SIGNAL_EXIT, StoppedError, stopSignal, type Terminal } from './terminal.js'
+import { EXIT, SIGNAL_EXIT, StoppedError, stopSignal, type Terminal } from './terminal.js'
 import { explainSystemError, UsageError, wholeNumber } from './usage.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
@@ -37,7 +44,7 @@ export async function engineOptions(
 ): Promise<EngineOptions> {
   const { warn } = presenter
   const found = await findEnvironment(agent, { ...place, flags, terminal, warn, signal })
-  for (const warning of passedWithoutValue(agent, { ...found, environment: terminal.env })) warn(warning)
+  for (const warning of passedWithoutValue(agent, { credentials: found, env: terminal.env })) warn(warning)
   return {
     credentials: found,
     sources: found,

@@ -6,8 +6,8 @@ import { quoteForPerson } from '@delta/executor/internal'
 import type { JournalError } from '@delta/journal'
 import { journalPath } from '@delta/journal/internal'
 import { readRun } from '@delta/journal/runs'
+import { commandAt, commandToContinue, placeOfRun } from '@delta/workspace'
 import { newRun, nextCommandOf } from './next-command.js'
-import { commandAt, commandToContinue, placeOfRun } from './place.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
 import { explainSystemError, ISSUES } from './usage.js'
@@ -15,6 +15,7 @@ import { explainSystemError, ISSUES } from './usage.js'
 /** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
 const USAGE_CODES = [
   /^ERR_CLI_/,
+  /^ERR_WORKSPACE/,
   /^ERR_CONFIG/,
   /^ERR_TOOL/,
   /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_AGENT|NO_ANSWER|NOT_WAITING)/,

@@ -3,7 +3,7 @@ import type { Question, RunResult } from '@delta/engine'
 import { needsNewRun, retryOf } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor/internal'
 import type { RunSummary } from '@delta/journal/runs'
-import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
+import { commandAt, commandToContinue, type Place, placeOfRun } from '@delta/workspace'
 import { EXIT } from './terminal.js'
 import { claimOf, counted, printable, wrapped } from './text.js'
 

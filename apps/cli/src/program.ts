@@ -165,7 +165,6 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .description('Print an agent as the engine understands it, and where its settings come from')
     .option('--agent <directory>', 'agent directory', '.')
     .addOption(workspace('workspace whose .env counts'))
-    .option('--show-origin', 'one value a line, with the file and line it comes from')
     .option('--json', 'print JSON')
     .option('--model <name>', 'as --set llm.model=<name>')
     .addOption(

@@ -15,7 +15,7 @@ import {
   type StoredEvent,
 } from '@delta/journal/runs'
 import type { LeftOut } from '@delta/model'
-import { commandAt, type Place, placeInWords, placeOfRun } from './place.js'
+import { commandAt, type Place, placeInWords, placeOfRun } from '@delta/workspace'
 import { counted, printable } from './text.js'
 import { UsageError } from './usage.js'
 

@@ -28,14 +28,6 @@ export const EXIT = { completed: 0, failed: 1, usage: 2, busy: 6, waiting: 101 }
 /** Exit codes of a run that a signal stopped, by the signal's name. */
 export const SIGNAL_EXIT: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
-/**
- * True when a tool, hook or generator of a run started this process: its command line and its stdin may then come from a
- * model, and a model must not approve commands.
- */
-export function isWithinRun({ env }: Terminal): boolean {
-  return env.DELTA_PARENT_RUN !== undefined
-}
-
 /** The command was ended by a signal before it had a result. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError'

@@ -24,39 +24,6 @@ tools:
   '.env': 'DELTA_API_KEY=not-for-anyone\nDELTA_BASE_URL=http://127.0.0.1:2/v1?token=not-for-anyone\n',
 }
 
-test('config --show-origin lists every value with the file and line it comes from, or default, and no secret', async () => {
-  const agent = await temporaryAgent({ files: LAYERED, onCleanup: onTestFinished })
-  const { stdout } = await delta(['config', '--agent', '.', '--show-origin'], { cwd: agent.path })
-  const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' | '))
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      'ORIGIN | SETTING',
-      'agent.yaml:1 | name: "layered"',
-      'agent.yaml:5 | llm.session_token: "***"',
-      'default | max_iterations: 30',
-      'default | tools.*.timeout_ms: 600000',
-      expect.stringMatching(/^tools\/more\.yaml:4 \| tools\.list: /),
-      expect.stringMatching(/^agent\.yaml:8 \| tools\.read: .*"cat"/),
-      'tools/more.yaml:2 | tools.read: replaced by agent.yaml:8',
-      'hooks.yaml:1 | hooks.on_error: {"command":["true"],"timeout_ms":30000}',
-      expect.stringMatching(/^context\.yaml:2 \| context\.sources\[0\]: /),
-    ]),
-  )
-  expect(stdout).not.toContain('not-for-anyone')
-
-  const json = await delta(['config', '--agent', agent.path, '--show-origin', '--json'], { cwd: agent.path })
-  const settings = JSON.parse(json.stdout) as { path: string }[]
-  expect(settings.filter(({ path }) => /^environment|base_url/.test(path))).toEqual([
-    { path: 'environment.DELTA_API_KEY', value: '***', origin: `${agent.path}/.env` },
-    {
-      path: 'environment.DELTA_BASE_URL',
-      value: 'http://127.0.0.1:2/v1',
-      origin: `${agent.path}/.env`,
-      replaces: [`${agent.path}/agent.yaml:4`],
-    },
-  ])
-})
-
 test('config prints the resolved agent, where its key comes from, and the recipe in the words of context.yaml', async () => {
   const recipe = `sources:
   - &guide { type: file, path: '\${CWD}/DELTA.md', on_missing: skip, max_tokens: 5 }

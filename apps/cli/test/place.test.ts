@@ -33,11 +33,11 @@ async function scene(options: Parameters<typeof temporaryAgent>[0] = {}) {
 
 type Scene = Awaited<ReturnType<typeof scene>>
 
-const known = async ({ home }: Scene) =>
-  (await home.read('state/workspaces.jsonl'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+/** What the state directory says of workspaces, with the file of each. */
+const known = async ({ home }: Scene) => {
+  const files = (await home.files()).filter((name) => name.startsWith('state/workspaces/'))
+  return Promise.all(files.map(async (file) => ({ file, ...JSON.parse(await home.read(file)) })))
+}
 
 /** What git would do with the workspace of somebody who commits and stashes everything. */
 async function expectUnseen({ workspace, git }: Scene, file: string): Promise<void> {
@@ -86,9 +86,10 @@ describe('--runs-dir', () => {
     )
     expect(existsSync(join(at.workspace, '.delta'))).toBe(false)
     expect(await readFile(join(at.runs, 'one/engine.log'), 'utf8')).toContain('run one of test-agent')
-    expect(await known(at)).toEqual([{ path: at.workspace, runs_dir: at.runs }])
+    const [{ file, ...fact } = { file: '' }] = await known(at)
+    expect(fact).toEqual({ path: at.workspace, runs_dir: at.runs })
     expect((await stat(join(at.home.path, 'state'))).mode & 0o777).toBe(0o700)
-    expect((await stat(join(at.home.path, 'state/workspaces.jsonl'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(at.home.path, file))).mode & 0o777).toBe(0o600)
 
     await at.git('git clean -fdxq')
     expect((await at.at(['continue', '-w', 'ws', '-m', 'yes', '-q'])).stdout).toBe('Done.\n')
@@ -231,18 +232,18 @@ describe('the state directory', () => {
       expect((await at.at([command, '-w', 'ws'], broken)).exitCode).toBe(0)
     const way = 'Set DELTA_STATE_DIR to a directory that you can write.\n'
     for (const [flags, file, holds] of [
-      [[], 'runs.jsonl', 'which runs are yours'],
-      [['--runs-dir', 'runs'], 'workspaces.jsonl', 'where the runs of a workspace are kept'],
+      [[], 'runs', 'which runs are yours'],
+      [['--runs-dir', 'runs'], 'workspaces', 'where the runs of a workspace are kept'],
     ] as const)
       expect(await at.run([...flags], broken)).toMatchObject({
         exitCode: 2,
-        stderr: `Error: /proc/nowhere/${file}: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there ${holds}. ${way}`,
+        stderr: `Error: /proc/nowhere/${file}: Cannot be written: nothing can be created there (ENOENT).\nDelta remembers there ${holds}. ${way}`,
       })
     const homeless = { DELTA_STATE_DIR: '', HOME: join(at.home.path, 'nobody') }
     const refused = await at.run(['--runs-dir', 'runs'], homeless)
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain(
-      `${homeless.HOME}/.local/state/delta/workspaces.jsonl: Cannot be written: the home directory ${homeless.HOME} does not exist.\n`,
+      `${homeless.HOME}/.local/state/delta/workspaces: Cannot be written: the home directory ${homeless.HOME} does not exist.\n`,
     )
     expect([existsSync(at.runs), existsSync(homeless.HOME)]).toEqual([false, false])
 
@@ -253,7 +254,7 @@ describe('the state directory', () => {
       await mkdir(join(at.home.path, name))
       const env = { DELTA_STATE_DIR: '', [variable]: join(at.home.path, name) }
       expect((await at.run(['--runs-dir', `runs-${name}`, '--new'], env)).exitCode).toBe(0)
-      expect(existsSync(join(at.home.path, directory, 'workspaces.jsonl'))).toBe(true)
+      expect(existsSync(join(at.home.path, directory, 'workspaces'))).toBe(true)
       expect((await stat(join(at.home.path, directory))).mode & 0o777).toBe(0o700)
       expect((await at.at(['show', '-w', 'ws', '--answer'], env)).stdout).toBe('Done.\n')
     }
@@ -278,28 +279,14 @@ describe('the state directory', () => {
     expect((await at.run([], { DELTA_STATE_DIR: '', HOME: join(at.workspace, 'person') })).exitCode).toBe(0)
   })
 
-  test('skips a line that is not an entry with one warning, survives a cut one, and every hundredth drops what is gone', async () => {
+  test('names a damaged file in it, and what to do', async () => {
     const at = await scene()
     await at.run(['--runs-dir', 'runs', '--run-id', 'one'])
-    const path = join(at.home.path, 'state/workspaces.jsonl')
-    const entry = await readFile(path, 'utf8')
-    await writeFile(path, `nonsense\n${entry}{"path": "/cut`)
+    const [{ file } = { file: '' }] = await known(at)
+    await at.home.write(file, '{"path": "/cut')
     expect(await at.at(['list-runs', '-w', 'ws', '--first'])).toMatchObject({
-      stdout: 'one\n',
-      stderr: `${path}:1: The line is not an entry and is ignored. Delete it.\n`,
+      exitCode: 2,
+      stderr: `Error: ${join(at.home.path, file)}: It is not what Delta writes there. Delete it.\n`,
     })
-    const other = ['-w', 'other', '--runs-dir', 'more', '--new']
-    await at.run(other)
-    for (const name of ['other', 'ws'])
-      expect((await at.at(['show', '-w', name, '--answer'])).stdout).toBe('Done.\n')
-
-    const gone = Array.from({ length: 98 }, (_, index) => `{"path":"/gone/${index}","runs_dir":"/runs"}\n`)
-    await writeFile(path, gone.join('') + entry)
-    await at.run(other)
-    expect(await known(at)).toEqual([
-      { path: at.workspace, runs_dir: at.runs },
-      { path: join(at.home.path, 'other'), runs_dir: join(at.home.path, 'more') },
-    ])
-    expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 })

@@ -165,7 +165,8 @@ test('of two such calls the one that comes when the other has already completed 
     if (text.startsWith('Resuming run first')) writeFileSync(join(workspace.path, journal), whole) // the other call is done
   }
   const [stdout, stderr] = [{ write: hear }, { write: hear }]
-  const terminal = { argv: words('run'), env: cleanEnvironment(env), cwd: workspace.path, stdout, stderr }
+  const streams = { stdin: {}, stdout, stderr }
+  const terminal = { argv: words('run'), env: cleanEnvironment(env), cwd: workspace.path, ...streams }
   const signals = new EventEmitter()
   expect(await runProgram({ ...terminal, signals } as unknown as Terminal)).toBe(0)
   expect(said.slice(0, 2)).toEqual([

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { calls, delta } from './delta.js'
-import { deltaOnTerminal, hasTerminal } from './terminal.js'
 
 const RUN = ['run', '--agent', 'ws/agent', '-w', 'ws', '-m', 'Go', '-q']
 const JOURNAL = 'there/.delta/one/journal.jsonl'
@@ -49,7 +48,12 @@ async function scene() {
     await home.write(JOURNAL, (await home.read(JOURNAL)).replaceAll(inHome('ws'), inHome('there')))
   }
   expect((await here([...RUN, '--run-id', 'one'])).exitCode).toBe(101)
-  return { home, here, inHome, sh, send, terminal: { cwd: home.path, env } }
+  /** What the state directory says of runs. */
+  const listed = async () => {
+    const names = (await home.files()).filter((name) => name.startsWith('state/runs/'))
+    return Promise.all(names.map(async (name) => ({ name, ...JSON.parse(await home.read(name)) })))
+  }
+  return { home, here, inHome, sh, send, listed }
 }
 
 const WAYS = {
@@ -67,7 +71,7 @@ describe('a run that came with a workspace', () => {
     const refused = await here(resume('there'))
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
     expect(refused.stderr).toContain(
-      `Error: Run one is not among your runs (${inHome('state/runs.jsonl')}): it was copied, cloned or unpacked,`,
+      `Error: Run one is not among your runs (${inHome('state/runs')}): it was copied, cloned or unpacked,`,
     )
     expect(refused.stderr).toContain(`delta continue -w ${inHome('there')} --run-id one --trust-run\n`)
     expect(existsSync(inHome('there/ran.txt'))).toBe(false)
@@ -183,20 +187,19 @@ test('a run does not begin in a directory where a link was there before', async 
 
 describe('a run of this user', () => {
   test('goes on after its workspace was moved, and moved back, beside one that came from elsewhere', async () => {
-    const { home, here, inHome } = await scene()
+    const { here, inHome, listed } = await scene()
     await cp(inHome('ws/.delta/one'), inHome('ws/.delta/two'), { recursive: true })
     expect((await here(resume('ws', '--run-id', 'two'))).exitCode).toBe(2)
     await rename(inHome('ws'), inHome('moved'))
     const onward = await here(resume('moved', '--run-id', 'one', '--agent', 'moved/agent'))
     expect(onward).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-    const listed = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
-    expect(JSON.parse(listed.at(-1) ?? '').path).toBe(inHome('moved/.delta/one'))
+    expect(await listed()).toMatchObject([{ path: inHome('moved/.delta/one') }])
     await rename(inHome('moved'), inHome('ws'))
     expect((await here(resume('ws', '--run-id', 'one', '--agent', 'ws/agent'))).exitCode).toBe(0)
   })
 
   test('goes on with the agent, the settings and the permissions that it began with, whatever its journal names when it comes back', async () => {
-    const { home, here, inHome } = await scene()
+    const { home, here, inHome, listed } = await scene()
     await cp(inHome('ws/agent'), inHome('other'), { recursive: true })
     await home.write(
       'other/agent.yaml',
@@ -215,12 +218,8 @@ describe('a run of this user', () => {
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('pwned') })
     const made = ['ws/pwned.txt', 'ws/ran.txt'].map((name) => existsSync(inHome(name)))
     expect(made).toEqual([false, true])
-    const listed = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
-    expect(JSON.parse(listed.at(-1) ?? '')).toMatchObject({
-      agent_home: inHome('ws/agent'),
-      set: ['max_iterations=9'],
-      allowed: {},
-    })
+    const said = { agent_home: inHome('ws/agent'), set: ['max_iterations=9'], allowed: {} }
+    expect(await listed()).toMatchObject([said]) // what was listed before is gone
     await rm(inHome('ws/agent'), { recursive: true })
     const gone = await here(resume('ws'))
     expect(gone.exitCode).toBe(2)
@@ -228,15 +227,13 @@ describe('a run of this user', () => {
   })
 
   test('is known after a move by its inode together with the device, on which alone that is unique', async () => {
-    const { home, here } = await scene()
-    const { dev, ...entry } = JSON.parse(await home.read('state/runs.jsonl'))
+    const { home, here, listed } = await scene()
+    const [{ name, dev, ...entry } = { name: '' }] = await listed()
     for (const [device, exitCode] of [
       [dev + 1, 2],
       [dev, 0],
-      [undefined, 0], // of an older version
     ]) {
-      const moved = { ...entry, path: '/elsewhere', dev: device }
-      await home.write('state/runs.jsonl', `${JSON.stringify(moved)}\n`)
+      await home.write(name, JSON.stringify({ ...entry, path: '/elsewhere', dev: device }))
       expect((await here(resume('ws'))).exitCode).toBe(exitCode)
     }
   })
@@ -247,7 +244,7 @@ describe('a run of this user', () => {
     await mkdir(other.HOME)
     const refused = await here(resume('ws'), other)
     expect(refused.exitCode).toBe(2)
-    expect(refused.stderr).toContain(`(${other.HOME}/.local/state/delta/runs.jsonl)`)
+    expect(refused.stderr).toContain(`(${other.HOME}/.local/state/delta/runs)`)
     expect((await here(resume('ws', '--trust-run'), other)).exitCode).toBe(0)
 
     await here([...RUN, '--run-id', 'two', '--runs-dir', 'runs'])
@@ -276,37 +273,15 @@ describe('a run of this user', () => {
   })
 
   test('may begin again in the directory that an engine left which was killed as it listed the run', async () => {
-    const { home, here, inHome } = await scene()
+    const { here, inHome, listed } = await scene()
     for (const name of ['journal.jsonl', 'metadata.json']) await rm(inHome(`ws/.delta/one/${name}`))
     await cp(inHome('ws/agent'), inHome('ws/other'), { recursive: true })
     const again = ['run', '--agent', 'ws/other', '-w', 'ws', '-m', 'Go', '-q', '--run-id', 'one']
     expect((await here(again)).exitCode).toBe(101)
     expect((await here(resume('ws', '--run-id', 'one'))).exitCode).toBe(0)
-    const entries = (await home.read('state/runs.jsonl')).trimEnd().split('\n')
-    expect(JSON.parse(entries.at(-1) ?? '').agent_home).toBe(inHome('ws/other'))
+    expect(await listed()).toMatchObject([{ agent_home: inHome('ws/other') }])
   })
 })
-
-test.runIf(hasTerminal)(
-  'a run without a token, as a version before 0.2 began it, is asked about at a terminal',
-  async () => {
-    const { here, inHome, terminal } = await scene()
-    await rm(inHome('ws/.delta/one/owner'))
-    const piped = await delta(resume('ws', '-i'), { ...terminal, input: 'yes\n' }) // an answer from a pipe is none
-    expect(piped.exitCode).toBe(2)
-    for (const [answer, exitCode] of [
-      ['no', 2],
-      ['', 2],
-      ['yes', 0],
-    ] as const) {
-      const asking = deltaOnTerminal(resume('ws'), terminal)
-      await asking.waitForOutput((text) => text.includes('Did you start this run? [yes/no]'))
-      asking.write(`${answer}\n`)
-      expect((await asking.result).exitCode).toBe(exitCode)
-      expect((await here(resume('ws'))).exitCode).toBe(exitCode) // it is asked about once
-    }
-  },
-)
 
 test('a tool goes on only with runs that its own run started', async () => {
   const { here, inHome } = await scene()
@@ -320,13 +295,12 @@ test('a tool goes on only with runs that its own run started', async () => {
   expect((await here(resume('ws', '--run-id', own), elsewhere)).exitCode).toBe(0)
 })
 
-test('many runs begun at once are all listed, also while the list is written anew', async () => {
-  const { home, here } = await scene()
-  const entry = (index: number) => `{"token":"${index}","path":"/gone/${index}","inode":1}\n`
-  await home.write('state/runs.jsonl', Array.from({ length: 95 }, (_, index) => entry(index)).join(''))
+test('T7: many runs begun at once are all listed', async () => {
+  const { here, listed, inHome } = await scene()
   const ids = Array.from({ length: 8 }, (_, index) => `run-${index}`)
   await Promise.all(ids.map((id) => here([...RUN, '-w', id, '--run-id', id])))
-  const listed = await home.read('state/runs.jsonl')
-  expect(listed).not.toContain('/gone/')
-  expect(ids.filter((id) => !listed.includes(`/${id}"`))).toEqual([])
+  const paths = (await listed()).map(({ path }) => path)
+  expect(paths.toSorted()).toEqual(
+    ['ws/.delta/one', ...ids.map((id) => `${id}/.delta/${id}`)].map(inHome).toSorted(),
+  )
 })

@@ -118,31 +118,14 @@ test('a run goes on with the file that it was started with, and refuses another 
   expect((await delta(run(agent, '--new'), at)).exitCode).toBe(2)
 })
 
-test('a run that is taken up again goes on with it, and so does one of an older version that says trust_workspace_env', async () => {
-  const { server, agent, file, at } = await clone([
-    { content: 'Done.', hold: 'thinking' },
-    { content: 'More.' },
-  ])
+test('a run that is taken up again goes on with it', async () => {
+  const { server, agent, at } = await clone([{ content: 'Done.', hold: 'thinking' }])
   const first = startDelta(run(agent, '--trust-workspace-env'), at)
   await server.waitForRequests(1)
   first.kill('SIGKILL')
   await first.result
   server.release('thinking')
   expect(await delta(run(agent), at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-
-  const [{ run_id: id }] = (await journalOf(join(at.cwd, 'ws'))) as unknown as [{ run_id: string }]
-  const journal = join(at.cwd, 'ws/.delta', id, 'journal.jsonl')
-  const older = (await readFile(journal, 'utf8')).replace(
-    /"workspace_env_digest":"\w+"/,
-    '"trust_workspace_env":true',
-  )
-  await writeFile(journal, older)
-  const list = join(at.env.DELTA_STATE_DIR, 'runs.jsonl')
-  const lines = (await readFile(list, 'utf8')).trimEnd().split('\n')
-  const { set: _, allowed: __, ...listed } = JSON.parse(lines.at(-1) ?? '')
-  await writeFile(list, `${JSON.stringify(listed)}\n`)
-  await writeFile(file, `# changed\n${await readFile(file, 'utf8')}`)
-  expect(await delta(['continue', '-w', 'ws', '-m', 'More', '-q'], at)).toMatchObject({ stdout: 'More.\n' })
 })
 
 test("a sub-agent does not ask: its workspace's .env may name its caller's endpoint, any other needs the flag", async () => {
@@ -187,10 +170,8 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
       `${file}:1: OPENAI_BASE_URL names the model's endpoint ${server.baseUrl} The key and the whole conversation go there. Anyone who can write to the workspace can set it. Use it? A yes is remembered for this file with this content. [yes/no] > `,
     )
     expect(said).toContain('Done.')
-    expect(JSON.parse(await home.read('state/environments.jsonl'))).toEqual({
-      path: file,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-    })
+    const [yes = ''] = (await home.files()).filter((name) => name.startsWith('state/env/'))
+    expect(JSON.parse(await home.read(yes))).toEqual({ path: file })
     // by anybody who runs it as this user, also without a terminal
     expect(await delta(run(agent), at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
     expect(
@@ -211,7 +192,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     }
     const stopped = await answering('\u0003', run(agent), at)
     expect(stopped).toMatchObject({ exitCode: 130, stdout: expect.stringContaining('Nothing was run.') })
-    expect(await home.read('state/environments.jsonl')).toBe('')
+    expect((await home.files()).filter((name) => name.startsWith('state/env/'))).toEqual([])
     expect(server.requests()).toHaveLength(0)
   })
 

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { isAgentCommand, isInside, keyNames, type ValuePath } from '@delta/executor/internal'
+import { isAgentCommand, isInside, type ValuePath } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model/internal'
+import { KEY_NAMES } from '@delta/model/vendors'
 import type { LoadedContext } from './context.js'
 import { realPath } from './files.js'
 import type { LoadedHooks } from './hooks.js'
@@ -88,9 +89,10 @@ export function refuseCredentials(
     passEnv: readonly string[] = [],
     key: ValuePath = ['pass_env'],
   ) => {
-    const name = passEnv.find((candidate) => keyNames(llm).includes(candidate))
+    const name = passEnv.find((candidate) => names.includes(candidate))
     if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
   }
+  const names = [...KEY_NAMES, llm?.apiKeyEnv, llm?.otherKeyEnv]
   for (const { tool, file, path } of tools.values()) {
     refuseKeys(file, path, tool.settings.passEnv)
     if (hasOwnVariables(tool)) refuse(file, path, [...path, 'env'], 'delta gets no variables of its own')

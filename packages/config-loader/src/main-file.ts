@@ -1,15 +1,9 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import {
-  fitShape,
-  isInside,
-  nearestNames,
-  ownerOfKey,
-  type ShapeProblem,
-  type ValuePath,
-} from '@delta/executor/internal'
+import { fitShape, isInside, nearestNames, type ShapeProblem, type ValuePath } from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
 import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
+import { vendorOfProvider } from '@delta/model/vendors'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
@@ -55,7 +49,7 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     main,
     ...(document && { document }),
     ...(typeof keyEnv === 'string' && { keyEnv }),
-    isOtherProvider: ownerOfKey({ provider }) !== ownerOfKey({ provider: llmOf(main).provider }),
+    isOtherProvider: vendorOfProvider(provider) !== vendorOfProvider(llmOf(main).provider),
   }
 }
 
@@ -103,11 +97,11 @@ function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Find
   const ofPath = (path: string) => sets.findLast((set) => set.path.join('.') === path)
   const set = ofPath('llm.provider')
   const llm = llmOf(file)
-  const owner = ownerOfKey({ provider: llm.provider })
-  if (set === undefined || ownerOfKey({ provider: set.value }) === owner || ofPath('llm')) return []
+  const vendor = vendorOfProvider(llm.provider)
+  if (set === undefined || vendorOfProvider(set.value) === vendor || ofPath('llm')) return []
   const keys = SERVER_KEYS.filter((key) => Object.hasOwn(llm, key))
   const unused = keys.map((key) => `llm.${key}`).filter((path) => ofPath(path) === undefined)
-  const message = `${file.name} is for provider ${owner}, so these are not used: ${unused.join(', ')}.`
+  const message = `${file.name} is for provider ${vendor.id}, so these are not used: ${unused.join(', ')}.`
   if (unused.length > 0) findings.warn(set.place, message)
   return keys.map((key) => ({ path: ['llm', key], written: '', value: undefined, place: set.place }))
 }

@@ -24,6 +24,8 @@ async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}):
   return error.message.replaceAll(root, 'project')
 }
 
+const NOTHING = { others: [], exported: {}, origins: [], warnings: [] }
+
 const KEYS = {
   'work/.env': 'DELTA_API_KEY=work\n',
   'agent/.env': 'DELTA_API_KEY=agent\n',
@@ -84,7 +86,8 @@ test('the origins say where each value came from, and never the value', async ()
   expect(await load()).toEqual({
     apiKey: 'secret',
     baseUrl: llmBaseUrl,
-    found: { OPENAI_API_KEY: 'secret' },
+    others: [],
+    exported: {},
     origins: [
       { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
       { name: 'llm.base_url', from: join(root, 'agent/agent.yaml') },
@@ -111,7 +114,7 @@ test('other names in an .env file have no effect', async () => {
   const { load } = await project({
     'agent/.env': 'PATH=/evil\nNODE_OPTIONS=--inspect\nDELTA_IMPORT_ROOTS=/\n',
   })
-  expect(await load()).toEqual({ found: {}, origins: [], warnings: [] })
+  expect(await load()).toEqual(NOTHING)
   expect(process.env).toEqual(before)
 })
 
@@ -177,7 +180,7 @@ test("an endpoint in the project's .env is refused wherever the workspace lies, 
       `.env:1:1: The endpoint ${url} (OPENAI_BASE_URL) is not used, because anyone who can write to the project`,
     )
   const anthropic = { provider: 'anthropic' } as const
-  expect(await load({ llm: anthropic })).toMatchObject({ found: {} })
+  expect(await load({ llm: anthropic })).toMatchObject({ others: [] })
   expect(await load({ trustWorkspaceEnv: true })).toMatchObject({ apiKey: 'sk', baseUrl: url })
 })
 
@@ -196,7 +199,7 @@ test.runIf(process.geteuid?.() === 0)(
   async () => {
     const { root, load } = await project({ '.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://evil.example\n' })
     const file = join(root, '.env')
-    const expected = { found: {}, origins: [], warnings: [{ file, message: expect.any(String) }] }
+    const expected = { ...NOTHING, warnings: [{ file, message: expect.any(String) }] }
     await chown(file, 65534, 65534)
     expect(await load({ trustWorkspaceEnv: true })).toMatchObject(expected)
     expect((await load()).warnings[0]?.message).toBe('Not used: it belongs to another user (65534).')
@@ -330,12 +333,17 @@ test('such an agent may have an address on this machine without a key, one with 
     expect(await loadEnvironment({ ...options, llmBaseUrl: url })).toMatchObject({ baseUrl: url })
   }
   const parents = 'https://api.example.com/v1'
-  const options = await nestedAgent({}, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: parents })
+  const options = await nestedAgent({}, above({ vendor: 'openai', key: 'sk', address: parents }))
   expect(await loadEnvironment({ ...options, llmBaseUrl: parents })).toMatchObject({
     apiKey: 'sk',
     baseUrl: parents,
   })
 })
+
+/** What the run above hands on. */
+function above(pair: object, env: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { DELTA_CREDENTIALS: JSON.stringify({ pairs: [pair], env }) }
+}
 
 test('such an agent gets no key of the workspace for its address, be there a key beside it, or a link to one', async () => {
   const url = 'https://evil.example.com'
@@ -354,11 +362,46 @@ test('such an agent gets no key of the workspace for its address, be there a key
 test("below a run, the workspace's .env may name the endpoint of the run above; any other needs the option", async () => {
   const url = 'http://localhost:1/v1'
   const files = { 'made/work/.env': `DELTA_BASE_URL=${url}\nDELTA_API_KEY=mine\n` }
-  const inherited = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: url })
-  expect((await loadEnvironment(inherited)).baseUrl).toBe(url)
-  const other = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: 'http://localhost:2/v1' })
+  const inherited = await nestedAgent(files, above({ vendor: 'openai', key: 'sk', address: url }))
+  expect(await loadEnvironment(inherited)).toMatchObject({ apiKey: 'mine', baseUrl: url })
+  const elsewhere = { vendor: 'openai', key: 'sk', address: 'http://localhost:2/v1' }
+  const other = await nestedAgent(files, above(elsewhere))
   await expect(loadEnvironment(other)).rejects.toThrow('or trust this file')
   expect((await loadEnvironment({ ...other, trustWorkspaceEnv: true })).baseUrl).toBe(url)
+})
+
+test('K8: the origins of what the run above found name that run and its file', async () => {
+  const origins = [
+    { name: 'DELTA_API_KEY', from: '/src/x/.env' },
+    { name: 'llm.base_url', from: '/src/x/agent.yaml' },
+  ]
+  const pair = { vendor: 'openai', key: 'sk', address: 'http://localhost:1/v1', origins }
+  const options = await nestedAgent({}, above(pair))
+  const named = origins.map(({ name, from }) => ({ name, from: `run 20261120_093000_a1b2c3, ${from}` }))
+  expect((await loadEnvironment(options)).origins).toEqual(named)
+})
+
+test('K6: what stands in the files of other vendors is handed on as pairs, each with the address that its own names make', async () => {
+  const { root, load } = await project(
+    {
+      'agent/.env': 'ANTHROPIC_API_KEY=a\nGEMINI_API_KEY=g\n',
+      'work/.env': 'ANTHROPIC_BASE_URL=http://evil.example\n',
+    },
+    { env: { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' } },
+  )
+  const gemini = { vendor: 'GEMINI_API_KEY', key: 'g' }
+  const found = await load()
+  expect(found).toMatchObject({ others: [gemini], exported: { OPENAI_API_KEY: 'o' } }) // nobody said yes to the address
+  await rm(join(root, 'work/.env'))
+  const anthropic = { vendor: 'anthropic', key: 'a', address: 'https://api.anthropic.com' }
+  expect(await load()).toMatchObject({ others: [anthropic, gemini] })
+})
+
+test('DELTA_CREDENTIALS that no engine wrote is refused', async () => {
+  for (const text of ['{', '[]', '{"pairs":1,"env":{}}'])
+    expect(await refusal({}, { env: { DELTA_CREDENTIALS: text } })).toMatch(
+      /^DELTA_CREDENTIALS: It does not hold what an engine sets there/,
+    )
 })
 
 test('an agent that a tool of another run may have written is not trusted by the option', async () => {
@@ -400,17 +443,14 @@ test('a name that is almost one of ours is pointed out; others are ignored', asy
   expect(warnings[1]).toMatchObject({ file: join(root, 'agent/.env'), column: 8 })
 })
 
-test('without a key, a line that was probably meant to set one is pointed out; its text is not', async () => {
+test('without a key, the first name that was probably meant as one is pointed out; its value is not', async () => {
   const { load } = await project({
-    'agent/.env': 'OPENAI_KEY=sk-1\n# a comment\nSECRET_SAUCE=x\nAPI_KEY=sk-2\n',
-    'work/.env': 'sk-secret-4\n',
+    'agent/.env': '# a comment\nSECRET_SAUCE=x\nOPENAI_KEY=sk-1\nAPI_KEY=sk-2\n',
   })
   const say = async (more = {}) =>
     (await load(more)).warnings.map(({ line, message, hint }) => `${line}: ${message} ${hint}`)
   expect(await say()).toEqual([
-    '1: This line has no "=", so it has no effect. Write DELTA_API_KEY=….',
-    '1: OPENAI_KEY has no effect. Did you mean OPENAI_API_KEY?',
-    '4: API_KEY has no effect. Did you mean DELTA_API_KEY?',
+    '3: OPENAI_KEY has no effect. A key is read from DELTA_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY.',
   ])
   for (const enough of [
     { env: { OPENAI_API_KEY: 'sk' } },
@@ -431,7 +471,7 @@ test('an agent that is not there is said to be missing', async () => {
 
 test('an .env that is a directory is ignored, one that is not text is an error', async () => {
   const { load } = await project({ 'agent/.env/x': '' })
-  expect(await load()).toEqual({ found: {}, origins: [], warnings: [] })
+  expect(await load()).toEqual(NOTHING)
   expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
 })
 

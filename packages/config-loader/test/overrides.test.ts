@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError, loadAgent, loadEnvironment } from '../src/index.js'
-import { listSettings } from '../src/internal.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 const AGENT = {
@@ -193,15 +192,6 @@ test('a problem after a removed list element still has its line', async () => {
   const message = await complaint({ ...AGENT, 'context.yaml': context }, set('context.sources.memory='))
   expect(message).toContain('agent/context.yaml:5:')
   expect(message).not.toContain('agent/context.yaml:4:')
-})
-
-test('listSettings names the flag where a value comes from one', async () => {
-  const home = await agentOf(AGENT)
-  const settings = await listSettings(home, {
-    env: {},
-    ...set('llm.model=x', 'tools.bash.timeout_ms=5'),
-  })
-  expect(settings.find(({ path }) => path === 'llm.model')).toMatchObject({ origin: '--set llm.model=x' })
 })
 
 const BELOW = { DELTA_PARENT_RUN: '/elsewhere/.delta/20261120_093000_a1b2c3' }

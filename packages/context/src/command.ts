@@ -6,7 +6,7 @@ import {
   type Redactor,
   runCommand,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, secretValues } from '@delta/executor/internal'
+import { type Credentials, secretValues, withExported } from '@delta/executor/internal'
 import type { ContextCommand } from './manifest.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
@@ -15,8 +15,8 @@ export interface CommandOptions {
   variables: ContextVariables
   /** For generators and conditions. Its engine credentials reach a generator only by `pass_env`. */
   env: NodeJS.ProcessEnv
-  /** Engine credentials by name that are not in `env`: for `pass_env`, and for generators that are agents. */
-  credentials?: Readonly<Record<string, string>> | undefined
+  /** Engine credentials that are not in `env`: for `pass_env`, and for generators that are agents. */
+  credentials?: Credentials | undefined
   /** Ends a running command with `ERR_CONTEXT_ABORTED`. */
   signal?: AbortSignal | undefined
   /** Called when a generator or token counter has started. They run one after the other. */
@@ -45,8 +45,7 @@ export async function runContextCommand(
     passEnv,
     command: argv, // an agent asks a model of its own
   })
-  const passed = credentialsOf(env, [...CREDENTIAL_NAMES, ...Object.keys(credentials ?? {})])
-  const known = createRedactor(secretValues(passed))
+  const known = createRedactor(secretValues(withExported(given, credentials)))
   const outcome = await runCommand(argv, {
     cwd,
     env,

@@ -197,11 +197,11 @@ test.each([
 
 test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
   const { build, options, write, directory } = await placeWith()
-  await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)
+  await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [${DELTA_CREDENTIALS:+keys}]"\n'), 0o755)
   const env = { PATH: `${directory}/bin:${options.env.PATH}` }
-  const credentials = { DELTA_API_KEY: 'sk' }
+  const credentials = { pairs: [], env: { DELTA_API_KEY: 'sk' } }
   for (const [subcommand, key] of [
-    ['run', 'sk'],
+    ['run', 'keys'],
     ['list-runs', ''],
   ]) {
     const generator = { command: ['delta', subcommand] }

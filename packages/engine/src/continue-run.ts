@@ -124,9 +124,9 @@ async function resume(
   // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
     events.push({ type: 'USER_MESSAGE', content: message })
+  options.onRun?.(run.directory)
   run.journal.append(...events)
   run.journal.sync()
-  options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })

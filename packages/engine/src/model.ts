@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { commandEnvironment, runCommand } from '@delta/executor'
-import { credentialsOf, keyNames } from '@delta/executor/internal'
+import { exportedIn, keyNamesOf } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
 import { type ChatModel, type ChatResponse, ModelError, replayModel, scriptModel } from '@delta/model'
 import { fromWire, toWire } from '@delta/model/internal'
 import type { OpenAiModelOptions } from '@delta/model/openai'
+import { vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
 import { failureOf } from './hook-output.js'
 import type { EngineOptions } from './options.js'
@@ -39,14 +40,10 @@ export async function modelFor(
     case 'command': {
       // as in hooks, `${AGENT_HOME}` is replaced by the agent's directory
       const argv = (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
-      // the command may be a client of the provider: it gets the keys of the environment, each with its address and its owner
-      const passEnv = [...keyNames(llm), ...ADDRESSES]
-      const { DELTA_KEY_FOR, DELTA_URLS_OF_RUN } = env
-      const keys = {
-        credentials: credentialsOf(env, passEnv),
-        passEnv,
-        extra: { DELTA_KEY_FOR, DELTA_URLS_OF_RUN },
-      }
+      // the command is the model: it may be a client of any vendor, and gets what the person exported
+      const { exported } = credentials ?? {}
+      const all = { pairs: [], env: exported ?? exportedIn(env, [llm.apiKeyEnv, llm.otherKeyEnv]) }
+      const keys = { credentials: all, passEnv: keyNamesOf(all), extra: all.env }
       return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
     }
     case 'replay': {
@@ -69,8 +66,6 @@ export async function modelFor(
   }
 }
 
-const ADDRESSES = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']
-
 /** Loads only the package of this provider. */
 async function serverModel({ provider, api }: Agent['llm'], options: OpenAiModelOptions): Promise<ChatModel> {
   if (provider === 'anthropic') {
@@ -85,11 +80,11 @@ const NO_CREDENTIALS =
   'No API key and no base URL for the model. Give the option credentials, such as { apiKey: process.env.OPENAI_API_KEY }, or { baseUrl } for a server without a key. The environment is not read.'
 
 function noKey(llm: Agent['llm'], { DELTA_PARENT_RUN: parent }: NodeJS.ProcessEnv): string {
-  const { provider, apiKeyEnv } = llm
-  const usual = provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY'
+  const { apiKeyEnv } = llm
+  const usual = vendorOfProvider(llm.provider).key
   if (parent)
     return `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
-Add to that tool: pass_env: [${apiKeyEnv ?? (provider === 'anthropic' ? usual : 'DELTA_API_KEY')}]. A tool whose command is "delta run" itself needs no pass_env.`
+Add to that tool: pass_env: [${apiKeyEnv ?? usual}]${apiKeyEnv ? '' : ', or [DELTA_API_KEY] if that is the key that you set'}. A tool whose command is "delta run" itself needs no pass_env.`
   const key = apiKeyEnv === undefined ? `DELTA_API_KEY=… (or ${usual}=…)` : `${apiKeyEnv}=…`
   return `No API key and no base URL for the model. Choose one of these:
   a key             put ${key} into the environment or the agent's .env

@@ -2,10 +2,16 @@ import { basename, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { commandEnvironment } from '@delta/executor'
-import { credentialsOf, isKeyOfOther, keyNames, ownerOfKey } from '@delta/executor/internal'
+import {
+  type Credentials as AllCredentials,
+  exportedIn,
+  type Origin,
+  type Pair,
+} from '@delta/executor/internal'
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
+import { vendorIdOf, vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
 import type { Question } from './outcome.js'
 import type { EngineEvent } from './run-state.js'
@@ -17,8 +23,12 @@ import type { EngineEvent } from './run-state.js'
 export interface Credentials {
   apiKey?: string | undefined
   baseUrl?: string | undefined
-  /** Keys and addresses of all providers by name, for commands that list them in `pass_env` and for sub-agents. */
-  found?: Readonly<Record<string, string>> | undefined
+  /** What was found of other vendors: for commands that list a key in `pass_env`, and for sub-agents. Default: nothing. */
+  others?: readonly Pair[] | undefined
+  /** Keys and addresses by their variables, likewise. Default: those in `env`. */
+  exported?: Readonly<Record<string, string>> | undefined
+  /** Where key and address came from: sub-agents name it. */
+  origins?: readonly Origin[] | undefined
 }
 
 /** Where settings come from, as `loadEnvironment` of `@delta/config-loader` reports it. */
@@ -61,8 +71,8 @@ export interface EngineOptions {
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /**
-   * Called with the run's directory: by `runAgent` before it writes the first event, so that a program can list the run even if it
-   * is killed then; by `continueRun` after it has written its first event. An error that it throws ends the engine and is rethrown.
+   * Called with the run's directory once this process owns it, before the first event is written: a program can list the run even
+   * if it is killed then. An error that it throws ends the engine and is rethrown.
    */
   onRun?: ((runDirectory: string) => void) | undefined
   /** True passes the model's text to `onEvent` as it streams. Default: false. */
@@ -131,7 +141,7 @@ export function baseEnvironment(
 ): NodeJS.ProcessEnv {
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
   return commandEnvironment(host, {
-    credentials: credentialVariables(llm, { env: host, credentials }), // withheld
+    credentials: credentialsFor(llm, { env: host, credentials }), // withheld
     run: {
       agentHome,
       cwd: run.workDirectory,
@@ -141,7 +151,6 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
-      ...ownerVariables(llm, { env: host, credentials }),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
@@ -177,64 +186,16 @@ function depthOf(host: NodeJS.ProcessEnv): number {
   return Number.isInteger(depth) && depth > 0 ? depth : 0
 }
 
-/**
- * The keys and addresses by the names that `pass_env` may list. The key that the agent uses has the names `DELTA_API_KEY` and that
- * of its provider, or of `api_key_env`, whatever its source. A sub-agent gets them all.
- */
-export function credentialVariables(
+/** Every key that the engine has. The first pair is that of the agent's model. */
+export function credentialsFor(
   llm: Agent['llm'],
   { env: host = process.env, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
-): Record<string, string> {
-  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
-  const { DELTA_API_KEY: shared, ...ofHost } = credentialsOf(host, keyNames(llm))
-  const names = ownNames(llm)
-  const addresses = names.map((name) => `${name}_BASE_URL`)
-  // another address was found for another key, and a command must not send it this one
-  const others = Object.entries(found ?? {}).filter(([name]) => !addresses.includes(name))
-  return {
-    ...ofHost,
-    ...(shared !== undefined && !isKeyOfOther(host, llm) && { DELTA_API_KEY: shared }),
-    ...(apiKey === undefined ? found : Object.fromEntries(others)),
-    ...(apiKey !== undefined && Object.fromEntries(names.map((name) => [`${name}_API_KEY`, apiKey]))),
-    ...(apiKey !== undefined && llm.apiKeyEnv !== undefined && { [llm.apiKeyEnv]: apiKey }),
-    ...(baseUrl !== undefined && Object.fromEntries(addresses.map((name) => [name, baseUrl]))),
-  }
-}
-
-/** The beginnings of the variables that hold the key and the address of the agent's model. */
-function ownNames({ provider, apiKeyEnv }: Agent['llm']): string[] {
-  if (apiKeyEnv !== undefined) return ['DELTA']
-  return ['DELTA', provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI']
-}
-
-/**
- * Tells sub-agents whose the two `DELTA_` variables are, so that none of another provider sends that key, and which addresses are not
- * as the person set them: those are for the key beside them only. An address of the environment that was not found, as it is for
- * another key, is removed.
- */
-function ownerVariables(
-  llm: Agent['llm'],
-  { env: host = {}, credentials = {} }: Pick<EngineOptions, 'env' | 'credentials'>,
-): NodeJS.ProcessEnv {
-  const { apiKey, baseUrl = llm.baseUrl, found } = credentials
-  const known = credentialVariables(llm, { env: host, credentials })
-  const isOther = (name: string) =>
-    apiKey === undefined
-      ? name === 'DELTA' && isKeyOfOther(host, llm)
-      : host[`${name}_API_KEY`] !== apiKey && ownNames(llm).includes(name)
-  const all = ['DELTA', 'OPENAI', 'ANTHROPIC']
-  const addresses = (found ? all : all.filter(isOther)).map((name) => `${name}_BASE_URL`)
-  const removed = addresses.filter((name) => known[name] === undefined).map((name) => [name, undefined])
-  const changed = Object.keys(known).filter((name) => name.endsWith('_URL') && known[name] !== host[name])
-  const ofRun = new Set([...(host.DELTA_URLS_OF_RUN?.split(' ') ?? []), ...changed])
-  const isOfAll =
-    !host.DELTA_KEY_FOR &&
-    [undefined, host.DELTA_API_KEY].includes(apiKey) &&
-    [undefined, host.DELTA_BASE_URL].includes(baseUrl)
-  const isOwn = apiKey !== undefined || baseUrl !== undefined
-  return {
-    ...Object.fromEntries(removed),
-    DELTA_URLS_OF_RUN: [...ofRun].join(' ') || undefined,
-    ...(isOwn && { DELTA_KEY_FOR: isOfAll ? undefined : ownerOfKey(llm) }),
-  }
+): AllCredentials {
+  const { apiKey, baseUrl = llm.baseUrl, others = [], origins } = credentials
+  const { exported = exportedIn(host, [llm.apiKeyEnv, llm.otherKeyEnv]) } = credentials
+  const vendor = vendorIdOf(llm)
+  const isFound = apiKey !== undefined || baseUrl !== undefined
+  const address = baseUrl ?? vendorOfProvider(llm.provider).url
+  const own: Pair = isFound ? { vendor, key: apiKey, address, origins } : { vendor }
+  return { pairs: [own, ...others], env: exported }
 }

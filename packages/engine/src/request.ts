@@ -17,7 +17,7 @@ import type { Api, BlobReader, ChatModel, ChatRequest, ContentPart, FunctionTool
 import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
-import { baseEnvironment, credentialVariables, type EngineOptions } from './options.js'
+import { baseEnvironment, credentialsFor, type EngineOptions } from './options.js'
 
 /** The request for these messages and tools, with the agent's parameters. */
 export function requestFor(
@@ -127,7 +127,7 @@ async function build(
     journalPath: events,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
     env: baseEnvironment(run, agent, options),
-    credentials: credentialVariables(agent.llm, options),
+    credentials: credentialsFor(agent.llm, options),
     iteration,
     task: fold.history.userMessages.join('\n'),
     tools,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Conversation } from '@delta/context/internal'
-import type { PatternBudget, PreparedCall } from '@delta/executor/internal'
+import type { Credentials, PatternBudget, PreparedCall } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type HumanInputRequest,
@@ -31,8 +31,8 @@ export interface RunState {
   readonly maxIterations: number
   /** Who this run is among all runs in the world, in each of its engines. Not a secret. */
   readonly identity: string
-  /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
-  readonly credentials: Readonly<Record<string, string>>
+  /** The engine's keys: for commands that list them in `pass_env`, for sub-agents, and for redaction. */
+  readonly credentials: Credentials
   /** The environment of commands, without credentials and without each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
   /** Time between TERM and KILL of a stopped command. Milliseconds. */

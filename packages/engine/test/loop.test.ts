@@ -172,19 +172,15 @@ test('a model that is a command reads the request, and has the environment of it
   expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
 })
 
-test('a model that is a command gets each key with its address and whose it is, as the environment has them', async () => {
-  const shown = 'DELTA_API_KEY DELTA_BASE_URL DELTA_KEY_FOR OPENAI_API_KEY OPENAI_BASE_URL'
+test('K7: a model that is a command gets what the person exported', async () => {
+  const shown = 'DELTA_API_KEY DELTA_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL'
   const script = `printf '{"content":"%s"}' "$(for name in ${shown}; do printenv $name || echo -; done | tr '\\n' ' ')"`
   const { run } = await scene({ agent: { llm: { provider: 'command', command: ['sh', '-c', script] } } })
   const env = { PATH: process.env.PATH, DELTA_API_KEY: 'd', DELTA_BASE_URL: 'http://d.example' }
-  const credentials = { apiKey: 'd', baseUrl: 'http://d.example', found: {} } // as the command line finds them
-  expect(await run({ env, credentials })).toMatchObject({ answer: 'd http://d.example - - - ' })
   const openai = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
-  expect(
-    await run({ env: { ...env, ...openai, DELTA_KEY_FOR: 'anthropic' }, credentials: { apiKey: 'c' } }),
-  ).toMatchObject({
-    answer: 'd http://d.example anthropic o http://o.example ',
-  })
+  expect(await run({ env })).toMatchObject({ answer: 'd http://d.example - - ' })
+  const credentials = { apiKey: 'c', exported: { ...openai, DELTA_API_KEY: 'd' } } // as the command line finds them
+  expect(await run({ env, credentials })).toMatchObject({ answer: 'd - o http://o.example ' })
 })
 
 test('a command gets the key of a program with the base URL of its agent, and never with another one of the environment', async () => {
@@ -203,7 +199,7 @@ test('a command gets the key of a program with the base URL of its agent, and ne
       .trim()
       .split('\n')
       .map((line) => [...line].reverse().join(''))
-    expect(seen).toEqual(['key-of-program', ...(base_url ? [base_url, base_url] : [])])
+    expect(seen).toEqual(['key-of-program', ...(base_url ? [base_url] : [])])
   }
 })
 

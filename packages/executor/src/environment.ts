@@ -1,73 +1,25 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-
-/** The keys of further providers, under the names their clients read. */
-export const PROVIDER_KEYS: readonly string[] = [
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-  'AZURE_API_KEY',
-  'AZURE_OPENAI_API_KEY',
-  'CEREBRAS_API_KEY',
-  'COHERE_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'FIREWORKS_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'OPENROUTER_API_KEY',
-  'PERPLEXITY_API_KEY',
-  'TOGETHER_AI_API_KEY',
-  'TOGETHER_API_KEY',
-  'XAI_API_KEY',
-]
-
-/** Every key of a model. A command gets one only if its `pass_env` lists it, or if it is `delta` itself. */
-export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY', ...PROVIDER_KEYS]
-
-/** The names of every key that an agent may use: the known ones, and that of its `llm.api_key_env`, also if that was overridden. */
-export function keyNames({
-  apiKeyEnv,
-  otherKeyEnv,
-}: {
-  apiKeyEnv?: string | undefined
-  otherKeyEnv?: string | undefined
-} = {}): readonly string[] {
-  return [...CREDENTIAL_NAMES, ...[apiKeyEnv, otherKeyEnv].filter((name) => name !== undefined)]
-}
-
-/** Whose key and address a sub-agent finds as `DELTA_API_KEY` and `DELTA_BASE_URL`: a provider's, or those of `api_key_env`. */
-export function ownerOfKey({
-  provider,
-  apiKeyEnv,
-}: {
-  provider?: unknown
-  apiKeyEnv?: string | undefined
-} = {}) {
-  return apiKeyEnv ?? (provider === 'anthropic' ? 'anthropic' : 'openai')
-}
-
-/** True within a run whose key another provider gave: an agent of this one may not send it. */
-export function isKeyOfOther(
-  { DELTA_KEY_FOR: owner }: NodeJS.ProcessEnv,
-  llm?: Parameters<typeof ownerOfKey>[0],
-): boolean {
-  return owner !== undefined && owner !== '' && owner !== ownerOfKey(llm)
-}
+import { SHARED_URL } from '@delta/model/vendors'
+import {
+  CREDENTIALS,
+  type Credentials,
+  credentialsAbove,
+  cutCredentials,
+  exportedIn,
+  keyNamesOf,
+  listedVariables,
+} from './credentials.js'
 
 /** What the variables of a command say; `docs/reference/environment.md` lists them all. */
 export interface EnvironmentOptions {
   /** The run the command belongs to. Without it, the variables of a run stay as `base` has them. */
   run?: RunVariables | undefined
-  /** Engine credentials by name, besides those in `base`; withheld like those. */
-  credentials?: Readonly<Record<string, string>> | undefined
-  /**
-   * Names of the credentials the command gets. With a key it also gets its address: with `X_API_KEY`, or another name for the same
-   * value, `X_BASE_URL`. Default: none.
-   */
+  /** The engine's keys, besides those in `base`; withheld like those. */
+  credentials?: Credentials | undefined
+  /** The variables of the keys that the command gets, each with its address: `X_BASE_URL` with `X_API_KEY`. Default: none. */
   passEnv?: readonly string[] | undefined
-  /** The command's argv. `delta run` and `delta continue` get every credential of `CREDENTIAL_NAMES`. */
+  /** The command's argv. `delta run` and `delta continue` get all credentials. */
   command?: readonly string[] | undefined
   /** Overrides everything else; undefined removes a variable. */
   extra?: NodeJS.ProcessEnv | undefined
@@ -96,32 +48,30 @@ export interface RunVariables {
  */
 export function commandEnvironment(
   base: NodeJS.ProcessEnv,
-  { run, credentials = {}, passEnv = [], command = [], extra = {} }: EnvironmentOptions = {},
+  { run, credentials, passEnv = [], command = [], extra = {} }: EnvironmentOptions = {},
 ): NodeJS.ProcessEnv {
-  const withheld = { ...credentialsOf(base), ...credentials }
+  const all = withExported(base, credentials)
+  // an address of a vendor is not a secret; the shared one may be that of another vendor than the command's
+  const withheld = [...keyNamesOf(all), SHARED_URL, CREDENTIALS]
   const isDelta = startsDelta(command, { env: { ...base, ...extra }, trusted: base })
-  // only names that a sub-agent withholds from its own commands
-  const isOfDelta = (name: string) => CREDENTIAL_NAMES.includes(name) || name.endsWith('_URL')
-  const isPassed = (name: string) => passEnv.includes(name) || (isDelta && isOfDelta(name))
-  const keys = Object.entries(withheld).filter(([name]) => isPassed(name) && !name.endsWith('_URL'))
-  // an address goes with its key: without it, a client would send the key to the provider's own
-  const goesWithKey = (address: string) => {
-    const own = withheld[address.replace(/_BASE_URL$/, '_API_KEY')]
-    return address.endsWith('_URL') && keys.some(([, value]) => own === undefined || value === own)
-  }
-  const passed = Object.entries(withheld).filter(([name]) => isPassed(name) || goesWithKey(name))
-  // an address of a provider is not a secret; the engine's own may be that of another provider
-  const removed = Object.keys(withheld).filter(
-    (name) => name === 'DELTA_BASE_URL' || !name.endsWith('_BASE_URL'),
-  )
+  const handed = isDelta ? all : cutCredentials(passEnv, all)
   const variables = {
     ...base,
-    ...Object.fromEntries(removed.map((name) => [name, undefined])),
+    ...Object.fromEntries(withheld.map((name) => [name, undefined])),
     ...(run && { ...variablesOfRun(run), DELTA_CALLS: callsAbove(base) }),
-    ...Object.fromEntries(passed),
+    ...listedVariables(passEnv, all),
+    ...(handed && { [CREDENTIALS]: JSON.stringify(handed) }),
     ...extra,
   }
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined))
+}
+
+/** Credentials with the keys that an environment holds. Default: those of the run above, if this is a command of one. */
+export function withExported(
+  env: NodeJS.ProcessEnv,
+  credentials: Credentials = credentialsAbove(env) ?? { pairs: [], env: {} },
+): Credentials {
+  return { pairs: credentials.pairs, env: { ...credentials.env, ...exportedIn(env) } }
 }
 
 function variablesOfRun({ agentHome, cwd, runId, runDirectory, journalPath }: RunVariables) {
@@ -152,27 +102,6 @@ function callsAbove(base: NodeJS.ProcessEnv): string | undefined {
 /** One of the calls in `DELTA_CALLS`, which begins with a line end. */
 export function callAbove(actionId: string, runDirectory: string): string {
   return `${actionId} ${runDirectory}\n`
-}
-
-/**
- * Picks credentials out of an environment.
- *
- * @param names - Default `CREDENTIAL_NAMES`.
- */
-export function credentialsOf(
-  environment: NodeJS.ProcessEnv,
-  names: readonly string[] = CREDENTIAL_NAMES,
-): Record<string, string> {
-  const found = names.flatMap((name) => {
-    const value = environment[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return Object.fromEntries(found)
-}
-
-/** What to redact of credentials. An address (`…_URL`) is withheld together with its key, but is not secret. */
-export function secretValues(credentials: Readonly<Record<string, string>>): string[] {
-  return Object.entries(credentials).flatMap(([name, value]) => (name.endsWith('_URL') ? [] : [value]))
 }
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])

@@ -1,10 +1,10 @@
 import { bindArguments, type Matches } from '@delta/tool-expander'
 import {
   commandEnvironment,
-  credentialsOf,
   fillVariables,
   isAgentCommand,
   variablesOf,
+  withExported,
 } from './environment.js'
 import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
@@ -65,7 +65,7 @@ export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirec
 /**
  * Does a whole tool call: look up, validate, policy, bind, run, redact, format. Whatever a model sends has a result.
  *
- * The engine's credentials in `env` (`CREDENTIAL_NAMES`) and in `credentials` reach only a tool that lists them
+ * The engine's credentials in `env` and in `credentials` reach only a tool that lists them
  * in `pass_env`, and no observation.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or the policy was not read by `parsePolicy`. Also what
@@ -114,7 +114,7 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  */
 export async function runPrepared(call: RunnableCall, given: RunContext): Promise<ToolResult> {
   const { tool } = call
-  const context = { ...given, credentials: { ...credentialsOf(given.env), ...given.credentials } }
+  const context = { ...given, credentials: withExported(given.env, given.credentials) }
   const { actionId, outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
   const directory = findWorkingDirectory(tool, context)
   if ('refusal' in directory) return notRun('ERROR', `ERROR: ${directory.refusal} Nothing was run.`)

@@ -1,14 +1,16 @@
 // For the other packages of Delta: may change in any release.
 export {
-  CREDENTIAL_NAMES,
-  credentialsOf,
-  isAgentCommand,
-  isKeyOfOther,
-  keyNames,
-  ownerOfKey,
-  PROVIDER_KEYS,
+  CREDENTIALS,
+  type Credentials,
+  credentialsAbove,
+  exportedIn,
+  keyNamesOf,
+  listedVariables,
+  type Origin,
+  type Pair,
   secretValues,
-} from './environment.js'
+} from './credentials.js'
+export { isAgentCommand, withExported } from './environment.js'
 export { runPrepared } from './execute-tool.js'
 export {
   fitShape,

@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { relative } from 'node:path'
 import { removeFile } from '@delta/durable'
 import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
-import { secretValues } from './environment.js'
+import { type Credentials, secretValues } from './credentials.js'
 import { fit, joined, readEnds, wholeText } from './fit-output.js'
 import { contentBytes, contentOf, describeParts, limited, type ToolPart } from './output-parts.js'
 import type { Policy } from './policy.js'
@@ -43,8 +43,8 @@ export interface ResultContext {
   cwd: string
   /** `executeTool` asks it whether the call may run; a result only uses its `redact`. */
   policy?: Policy | undefined
-  /** The engine's credentials by name, besides those in `env`: only for a tool that lists them, and redacted (but not a `…_URL`). */
-  credentials?: Readonly<Record<string, string>> | undefined
+  /** The engine's credentials, besides those in `env`: only for a tool that lists them, and every key redacted. */
+  credentials?: Credentials | undefined
   /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
   secrets?: readonly string[] | undefined
   /** Such values by their tokens (`«secret:1-0»`): put into argv and stdin when the command starts. */
@@ -205,8 +205,9 @@ export function redactors(
   { trust }: ToolSettings,
   context: ResultContext,
 ): { known: Redactor; shown: Redactor } {
-  const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
-  const values = [...secrets, ...Object.values(secretTokens), ...secretValues(credentials)]
+  const { secrets = [], secretTokens = {}, credentials, policy } = context
+  const keys = credentials === undefined ? [] : secretValues(credentials)
+  const values = [...secrets, ...Object.values(secretTokens), ...keys]
   const imported = trust !== undefined
   const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
   const known = createRedactor(values)

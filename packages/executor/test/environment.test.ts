@@ -2,7 +2,7 @@ import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandEnvironment } from '../src/index.js'
-import { credentialsOf, secretValues } from '../src/internal.js'
+import { secretValues } from '../src/internal.js'
 import { workspace } from './workspace.js'
 
 const base = {
@@ -45,30 +45,51 @@ test('without a run, its variables stay; extra overrides and removes', () => {
   expect(commandEnvironment(base, { extra: { PATH: '/x', RUN_DIR: undefined } })).toEqual(changed)
 })
 
-test('a command gets the credentials that it lists, with a key also its address, and no other variable by that', () => {
-  const credentials = { OPENAI_API_KEY: 'sk-2', MY_KEY: 'mine', DELTA_BASE_URL: 'http://x' }
-  const environment = { ...base, MY_KEY: 'theirs', DELTA_BASE_URL: 'http://y' }
-  const given = (passEnv: string[]) =>
-    credentialsOf(commandEnvironment(environment, { credentials, passEnv }), [
-      'OPENAI_API_KEY',
-      'DELTA_API_KEY',
-      'MY_KEY',
-      'DELTA_BASE_URL',
-      'HOME',
-    ])
-  expect(given([])).toEqual({})
-  const address = { DELTA_BASE_URL: 'http://x' }
-  expect(given(['DELTA_BASE_URL'])).toEqual(address)
-  expect(given(['MY_KEY', 'HOME'])).toEqual({ MY_KEY: 'mine' }) // the address is that of DELTA_API_KEY
-  expect(given(['OPENAI_API_KEY', 'DELTA_API_KEY'])).toEqual({
+const KEYS = {
+  pairs: [
+    { vendor: 'openai', key: 'sk-2', address: 'http://x' },
+    { vendor: 'anthropic', key: 'sk-a', address: 'https://api.anthropic.com' },
+  ],
+  env: { OPENAI_API_KEY: 'sk-1', MY_KEY: 'mine', DELTA_BASE_URL: 'http://y', OPENAI_BASE_URL: 'http://z' },
+}
+
+test('K7: no command gets a key or the shared address, but for the keys that it lists, each with its address', () => {
+  const environment = { ...base, ...KEYS.env, MY_KEY: 'theirs' }
+  const given = (...passEnv: string[]) => {
+    const { PATH, DELTA_ACTION_ID, DELTA_IDEMPOTENCY_KEY, RUN_DIR, DELTA_CREDENTIALS, ...rest } =
+      commandEnvironment(environment, { credentials: KEYS, passEnv })
+    return rest
+  }
+  const usual = { OPENAI_BASE_URL: 'http://z' } // an address of the person is no secret
+  expect(given()).toEqual(usual)
+  expect(given('DELTA_BASE_URL', 'DELTA_CREDENTIALS', 'HOME')).toEqual(usual)
+  expect(given('MY_KEY')).toEqual({ ...usual, MY_KEY: 'mine', DELTA_BASE_URL: 'http://y' })
+  expect(given('OPENAI_API_KEY', 'ANTHROPIC_API_KEY')).toEqual({
     OPENAI_API_KEY: 'sk-2',
-    DELTA_API_KEY: 'k',
-    ...address,
+    OPENAI_BASE_URL: 'http://x',
+    ANTHROPIC_API_KEY: 'sk-a', // at its usual address
   })
-  expect(secretValues(credentials)).toEqual(['sk-2', 'mine']) // an address is no secret
+  expect(given('DELTA_API_KEY')).toEqual({ ...usual, DELTA_API_KEY: 'sk-2', DELTA_BASE_URL: 'http://x' })
+  expect(secretValues(KEYS)).toEqual(['sk-2', 'sk-a', 'sk-1', 'mine']) // an address is no secret
 })
 
-test('all credentials go to the delta that the run finds first, or to the program that runs now, and to no other of that name', async () => {
+test('K7: a delta that such a command starts is handed the listed keys, with the addresses that the person exported', () => {
+  const handed = (...passEnv: string[]) => {
+    const { DELTA_CREDENTIALS: given } = commandEnvironment(base, { credentials: KEYS, passEnv })
+    return given === undefined ? undefined : JSON.parse(given)
+  }
+  expect(handed()).toBeUndefined()
+  expect(handed('ANTHROPIC_API_KEY')).toEqual({
+    pairs: [{ vendor: 'openai' }, KEYS.pairs[1]],
+    env: { DELTA_BASE_URL: 'http://y', OPENAI_BASE_URL: 'http://z' },
+  })
+  expect(handed('MY_KEY', 'DELTA_API_KEY')).toEqual({
+    pairs: [KEYS.pairs[0], { vendor: 'anthropic' }],
+    env: { MY_KEY: 'mine', DELTA_BASE_URL: 'http://y', OPENAI_BASE_URL: 'http://z' },
+  })
+})
+
+test('K6: all credentials go to the delta that the run finds first, or to the program that runs now, and to no other of that name', async () => {
   const directory = await workspace()
   const own = await directory.write('own/delta', '#!/bin/sh\n')
   const other = await directory.write('other/delta', '#!/bin/sh\n')
@@ -77,7 +98,8 @@ test('all credentials go to the delta that the run finds first, or to the progra
 
   const pathTo = (program: string) => ({ PATH: `${directory.path}/none:${dirname(program)}` })
   const getsKey = (command: string[], extra = {}, trusted = pathTo(own)) =>
-    'DELTA_API_KEY' in commandEnvironment({ ...trusted, DELTA_API_KEY: 'k' }, { command, extra })
+    commandEnvironment({ ...trusted, DELTA_API_KEY: 'k' }, { command, extra }).DELTA_CREDENTIALS ===
+    '{"pairs":[],"env":{"DELTA_API_KEY":"k"}}'
   expect(getsKey(['delta', 'run'])).toBe(true)
   expect(getsKey([own, 'continue'])).toBe(true)
   expect(getsKey([running, 'run'])).toBe(true)

@@ -104,7 +104,7 @@ describe('The environment of a tool', () => {
   const env = { PATH: process.env.PATH, AGENT_HOME: '/agent' }
 
   test.each([
-    ['given apart', { env, credentials: { OPENAI_API_KEY } }],
+    ['given apart', { env, credentials: { pairs: [], env: { OPENAI_API_KEY } } }],
     ['in the environment', { env: { ...env, OPENAI_API_KEY } }],
   ])(
     'holds its own variables and the credentials it lists, which are not shown: %s',
@@ -127,27 +127,27 @@ describe('The environment of a tool', () => {
 
   test('holds all credentials when the tool is delta itself', async () => {
     const { path, write, read } = await workspace()
-    await write('bin/delta', '#!/bin/sh\nprintf %s "$OPENAI_API_KEY" > key\nexit 101\n')
+    await write('bin/delta', '#!/bin/sh\nprintf %s "$DELTA_CREDENTIALS" > key\nexit 101\n')
     const context = {
       cwd: path,
       env: { PATH: `${path}/bin:${process.env.PATH}` },
-      credentials: { OPENAI_API_KEY },
+      credentials: { pairs: [], env: { OPENAI_API_KEY } },
     }
     const result = await call({ exec: 'delta run' }, {}, context)
-    expect(await read('key')).toBe(OPENAI_API_KEY)
+    expect(JSON.parse(await read('key'))).toEqual(context.credentials)
     expect(result.observation).toBe('[exit code 101: this agent waits for a person to answer]\n')
   })
 
   test('holds none when a variable makes another program of that name an agent', async () => {
     const { path, read } = await workspace()
     await import('node:fs/promises').then(({ mkdir }) => mkdir(join(path, 'bin')))
-    writeFileSync(join(path, 'bin/delta'), '#!/bin/sh\nprintf "%s" "$OPENAI_API_KEY" > key\n', {
+    writeFileSync(join(path, 'bin/delta'), '#!/bin/sh\nprintf "%s" "$DELTA_CREDENTIALS" > key\n', {
       mode: 0o755,
     })
     const context = {
       cwd: path,
       env: { PATH: `${path}/bin`, AGENT_HOME: `${path}/bin/d` },
-      credentials: { OPENAI_API_KEY },
+      credentials: { pairs: [], env: { OPENAI_API_KEY } },
     }
     await call({ exec: '${AGENT_HOME}elta run' }, {}, context) // the loader judges the command as it is written
     expect(await read('key')).toBe('')
@@ -155,7 +155,10 @@ describe('The environment of a tool', () => {
 })
 
 describe('A credential that a tool prints from somewhere else', () => {
-  const credentials = { DELTA_API_KEY: 'key-0123456789', DELTA_BASE_URL: 'http://localhost:1/v1' }
+  const credentials = {
+    pairs: [],
+    env: { DELTA_API_KEY: 'key-0123456789', DELTA_BASE_URL: 'http://localhost:1/v1' },
+  }
 
   test('is neither in the observation nor in the kept file', async () => {
     const { path } = await workspace()

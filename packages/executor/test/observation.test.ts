@@ -142,7 +142,7 @@ test('a call whose engine died is answered with what it had printed', async () =
   const result = interruptedResult(tool, {
     cwd: path,
     outputPrefix,
-    credentials: { DELTA_API_KEY: 'key-123' },
+    credentials: { pairs: [], env: { DELTA_API_KEY: 'key-123' } },
   })
 
   expect(result).toEqual({

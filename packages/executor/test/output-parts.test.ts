@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { defineTool, type ToolResult } from '../src/index.js'
+import type { Credentials } from '../src/internal.js'
 import { mediaOf } from '../src/media.js'
 import { describeParts, limited } from '../src/output-parts.js'
 import { gif, jpeg, pdf, png, webp } from './images.js'
@@ -11,7 +12,7 @@ import { call, workspace } from './workspace.js'
 async function printing(
   bytes: Buffer | string,
   settings: object,
-  context: { secrets?: string[]; credentials?: Record<string, string>; script?: string; kept?: boolean } = {},
+  context: { secrets?: string[]; credentials?: Credentials; script?: string; kept?: boolean } = {},
 ): Promise<ToolResult & { path: string }> {
   const { script = 'cat bytes', kept = true, ...others } = context
   const { path } = await workspace({ bytes: '' })
@@ -266,7 +267,7 @@ describe('output: mcp takes what a tool of the Model Context Protocol returns', 
 })
 
 describe('Secrets', () => {
-  const credentials = { DEPLOY_API_KEY: 'hunter2-hunter2' }
+  const credentials = { pairs: [], env: { DEPLOY_API_KEY: 'hunter2-hunter2' } }
 
   test('are replaced in texts and quotations, and control sequences are shown', async () => {
     const text = 'the key is hunter2-hunter2 \u001b[31m'
@@ -287,7 +288,7 @@ describe('Secrets', () => {
     const { parts = [] } = await printing(
       printed,
       { output },
-      { credentials: { OPENAI_API_KEY: 's3cr3t-value' } },
+      { credentials: { pairs: [], env: { OPENAI_API_KEY: 's3cr3t-value' } } },
     )
     const [part] = parts
     expect(part).toMatchObject({ type: 'file', mediaType: 'text/plain' })

@@ -139,7 +139,6 @@ export const eventSchemas = {
     allowed: z.optional(
       z.object({
         import_roots: z.optional(z.array(text)),
-        trust_workspace_env: z.optional(z.boolean()), // of versions before 0.2
         workspace_env_digest: optionalText,
         runs_dir: optionalText,
       }),

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncPath } from '@delta/durable'
-import { CREDENTIAL_NAMES } from '@delta/executor/internal'
+import {
+  CREDENTIALS,
+  type Credentials,
+  credentialsAbove,
+  keyNamesOf,
+  secretValues,
+} from '@delta/executor/internal'
 import { damaged, isSessionError, systemCode } from './errors.js'
 import { readWhole, type SessionPaths } from './store.js'
 
@@ -99,13 +105,13 @@ export interface Secrets {
   isIn(bytes: Buffer | string): boolean
 }
 
-/** The secrets of a session: credentials, and the variables that were declared secret at its start. */
+/** The secrets of a session: credentials, also those that the engine which started this command names, and what was declared secret at its start. */
 export function secretsOf(caller: Variables, secretNames: readonly string[]): Secrets {
   const names = namesOfSecrets(caller, secretNames)
-  const values = [...names].flatMap((name) => {
-    const value = caller.get(name)
-    return value && value.length >= MIN_SECRET_BYTES ? [value] : []
-  })
+  const known = [...names].flatMap((name) => caller.get(name) ?? [])
+  const values = [...known, ...secretValues(givenTo(caller)).map((key) => Buffer.from(key))].filter(
+    ({ length }) => length >= MIN_SECRET_BYTES,
+  )
   const latin1 = values.map((value) => value.toString('latin1'))
   return {
     names,
@@ -117,10 +123,15 @@ export function secretsOf(caller: Variables, secretNames: readonly string[]): Se
   }
 }
 
-/** Also the variable of the agent's own key, which the engine that started this command names. */
+/** The variables that are never stored: keys of models, also under the names that the engine above has for them. */
 function namesOfSecrets(caller: Variables, secretNames: readonly string[]): Set<string> {
-  const owner = caller.get('DELTA_KEY_FOR')?.toString() ?? ''
-  return new Set([...CREDENTIAL_NAMES, ...secretNames, ...(/^[A-Z_][A-Z\d_]*$/.test(owner) ? [owner] : [])])
+  return new Set([CREDENTIALS, ...keyNamesOf(givenTo(caller)), ...secretNames])
+}
+
+/** The credentials that the engine which started this command gave it. */
+function givenTo(caller: Variables): Credentials {
+  const given = caller.get(CREDENTIALS)?.toString()
+  return credentialsAbove({ [CREDENTIALS]: given }) ?? { pairs: [], env: {} }
 }
 
 /** The longest `NAME=value` Linux gives to a program, without the NUL at its end. */

@@ -1,4 +1,3 @@
-export { PROVIDER_KEYS } from '@delta/executor/internal'
 export { AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
 export {
   type DispatchOptions,

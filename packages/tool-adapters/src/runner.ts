@@ -7,7 +7,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, mayNeedApproval } from '@delta/executor/internal'
+import { exportedIn, mayNeedApproval } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 import { type Medium, mediaOf } from './media.js'
 
@@ -25,7 +25,7 @@ export interface AdapterOptions
   env?: NodeJS.ProcessEnv | undefined
   /**
    * Names in `env` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
-   * `PROVIDER_KEYS`, `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
+   * The keys of well-known model providers are always among them.
    */
   credentials?: readonly string[] | undefined
 }
@@ -107,7 +107,7 @@ function runnerFor(
   } = options
   // A command that is told a relative path would look for it from where it runs.
   const [workDirectory, agentHome] = [resolve(cwd), resolve(home)]
-  const withheld = credentialsOf(env, [...CREDENTIAL_NAMES, ...credentials])
+  const withheld = { pairs: [], env: exportedIn(env, credentials) }
   const context: ExecuteContext = {
     ...rest,
     confirm,

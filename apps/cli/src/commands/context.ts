@@ -1,4 +1,5 @@
 import type { LoadedAgent } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import type { ContextManifest } from '@delta/context'
 import type { CacheBreak } from '@delta/context/internal'
 import { findCacheBreak } from '@delta/context/internal'
@@ -7,11 +8,19 @@ import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
 import { journalPath, latestRunId, refuseLinkedRun } from '@delta/journal/internal'
 import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
-import { type AgentFlags, findEnvironment, loadAgentFor, withAllowed } from '../agent.js'
+import {
+  type AgentFlags,
+  agentHomeOf,
+  existingWorkDirectory,
+  openAgent,
+  ownRun,
+  placeToWork,
+  type RunsFlags,
+  withAllowed,
+} from '@delta/workspace'
+import { findEnvironment } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { withOwnCommands } from '../own-commands.js'
-import { agentHomeOf, ownRun } from '../own-runs.js'
-import { existingWorkDirectory, placeToWork, type RunsFlags } from '../place.js'
 import { findShownRun, readRecord } from '../shown-run.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say, table } from '../text.js'
@@ -110,7 +119,12 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
     )
   const directory = flags.agent ?? (await presentHome(believed, terminal.env)) ?? '.'
   const overrides = believed?.overrides ?? []
-  const agent = await loadAgentFor(directory, { flags: allowed, terminal, warn, overrides })
+  const { agent, warnings } = await openAgent(directory, {
+    flags: allowed,
+    surroundings: terminal,
+    overrides,
+  })
+  for (const warning of warnings) warn(formatProblem(warning))
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)
 

@@ -1,6 +1,18 @@
+import { formatProblem } from '@delta/config-loader/internal'
 import { continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
-import { agentOfRun, allowedBy, withAllowed } from '../agent.js'
+import {
+  allowedBy,
+  existingWorkDirectory,
+  isWithinRun,
+  openAgentOf,
+  placeToWork,
+  rememberPlace,
+  saidOf,
+  trustedRun,
+  withAllowed,
+} from '@delta/workspace'
+import { setLine } from '../agent.js'
 import {
   type EngineFlags,
   engineOptions,
@@ -8,11 +20,10 @@ import {
   readMessage,
   withStopSignal,
 } from '../engine-options.js'
-import { saidOf, trustedRun } from '../own-runs.js'
-import { existingWorkDirectory, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
 import { resolveRunId } from '../shown-run.js'
-import { isWithinRun, type Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal.js'
+import { say } from '../text.js'
 import { UsageError } from '../usage.js'
 
 interface ContinueFlags extends EngineFlags {
@@ -39,13 +50,18 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   refuseBeside(flags)
   const runId = flags.runId && (await resolveRunId(flags.runId, place))
   const found = await findRun(workDirectory, runId, place)
-  const { run, list, isNew } = await trustedRun(found, { place, flags, terminal })
+  const { agent: named, trustRun } = flags
+  const asked = { place, env: terminal.env, trustRun, agent: named }
+  const { run, list, isNew, notice } = await trustedRun(found, asked)
+  if (notice !== undefined) say(terminal, notice)
   const decision = typed && completed(typed, run)
   refuseShownSecret(run, flags, terminal)
   const message = await readMessage(flags.message, terminal)
   rememberPlace(place, terminal)()
   const allowed = withAllowed(flags, run.allowed)
-  const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })
+  const { agent, warnings } = await openAgentOf(run, { flags: allowed, surroundings: terminal })
+  for (const warning of warnings) presenter.warn(formatProblem(warning))
+  if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))
   const allowedNow = allowedBy(flags, terminal)
 
   const result = await withStopSignal(terminal, presenter, async (signal) => {

@@ -1,7 +1,7 @@
 import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
+import { placeToLook, type RunsFlags } from '@delta/workspace'
 import { describeError, waysOut } from '../errors.js'
-import { placeToLook, type RunsFlags } from '../place.js'
 import { findShownRun } from '../shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say } from '../text.js'

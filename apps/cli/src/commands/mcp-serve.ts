@@ -2,6 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import type { LoadedTools } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
 import { toMcpServer } from '@delta/tool-adapters/mcp'
+import type { AgentFlags } from '@delta/workspace'
+import { placeToLook } from '@delta/workspace'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/sdk/shared/stdio.js'
@@ -11,9 +13,8 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js'
 import manifest from '../../package.json' with { type: 'json' }
-import { type AgentFlags, loadTools } from '../agent.js'
+import { loadTools } from '../agent.js'
 import { withOwnCommands } from '../own-commands.js'
-import { placeToLook } from '../place.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { counted, say } from '../text.js'
 

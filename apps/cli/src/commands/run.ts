@@ -1,9 +1,28 @@
 import { isConfigError, type LoadedAgent } from '@delta/config-loader'
+import { formatProblem } from '@delta/config-loader/internal'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { changesInWords, changesSince, findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
-import { allowedBy, loadAgentFor, overridesIn, setBefore, setLine, withAllowed } from '../agent.js'
+import {
+  agentHomeOf,
+  allowedBy,
+  commandToContinue,
+  isOwnRun,
+  isWithinRun,
+  listingOwnRuns,
+  openAgent,
+  overridesIn,
+  overridesOf,
+  ownRun,
+  placeToWork,
+  rememberPlace,
+  saidOf,
+  type TrustedRun,
+  trustedRun,
+  withAllowed,
+} from '@delta/workspace'
+import { setLine } from '../agent.js'
 import { chooseWorkspace, keepWorkspace, removeCreatedDirectories } from '../choose-workspace.js'
 import {
   type EngineFlags,
@@ -15,18 +34,8 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { describeError } from '../errors.js'
-import {
-  agentHomeOf,
-  isOwnRun,
-  listingOwnRuns,
-  ownRun,
-  saidOf,
-  type TrustedRun,
-  trustedRun,
-} from '../own-runs.js'
-import { commandToContinue, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
-import { isWithinRun, type Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
 
 export interface RunFlags extends EngineFlags {
@@ -48,7 +57,8 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   maxIterationsIn(flags) // refuses a wrong value before a workspace is created
   const presenter = presenterFor(flags, terminal)
   const overrides = overridesIn(flags)
-  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn, overrides })
+  const { agent, warnings } = await openAgent(flags.agent, { flags, surroundings: terminal, overrides })
+  for (const warning of warnings) presenter.warn(formatProblem(warning))
   const message = (await readMessage(flags.message, terminal)) ?? ''
   const workspace = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
@@ -85,10 +95,10 @@ interface Start {
 
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function resumeOrStart(start: Start, except: readonly string[] = []): Promise<RunResult> {
-  const { place, flags, terminal, presenter } = start.engine
+  const { place, terminal, presenter } = start.engine
   const earlier = await earlierRun(start, except)
   if (earlier === undefined) return startNew(start)
-  const taken = await trustedRun(earlier, { place, flags, terminal, mayStart: true })
+  const taken = await trustedRun(earlier, { place, env: terminal.env, mayStart: true })
   try {
     return await resume(start, taken)
   } catch (error) {
@@ -191,11 +201,11 @@ async function changesOf(run: RunSummary, start: Start): Promise<string | undefi
 /** The agent with what was set for the run, though this command line does not say so again, and then with what it says. */
 async function asSetBefore({ agent, engine }: Start, run: RunSummary): Promise<LoadedAgent> {
   if (run.overrides.length === 0) return agent
-  const { terminal } = engine
-  const flags = withAllowed(engine.flags, run.allowed)
-  const typed = overridesIn(flags)
-  const overrides = [...setBefore(run, typed), ...typed]
-  return loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
+  const { flags, terminal } = engine
+  const overrides = overridesOf(run, flags)
+  const allowed = withAllowed(flags, run.allowed)
+  const opened = await openAgent(flags.agent, { flags: allowed, surroundings: terminal, overrides })
+  return opened.agent // its warnings were shown
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

@@ -10,11 +10,17 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { agentOfRun, withAllowed } from '../agent.js'
+import {
+  isOwnRun,
+  openAgentOf,
+  ownRun,
+  placeToLook,
+  type RunsFlags,
+  WorkspaceError,
+  withAllowed,
+} from '@delta/workspace'
 import { describeError } from '../errors.js'
 import { nextCommandOf } from '../next-command.js'
-import { isOwnRun, ownRun } from '../own-runs.js'
-import { placeToLook, type RunsFlags } from '../place.js'
 import { renderer, styleFor } from '../render.js'
 import {
   type CallFilter,
@@ -126,11 +132,11 @@ async function sayChanges(run: RunSummary, terminal: Terminal): Promise<void> {
   if (own === undefined) return // the agent that it names is not believed
   const flags = withAllowed({ importRoot: [] }, own.allowed)
   try {
-    const agent = await agentOfRun(own, { flags, terminal, warn: () => undefined })
+    const { agent } = await openAgentOf(own, { flags, surroundings: terminal })
     const notice = changeNotice(changesSince(run, agent))
     if (notice !== undefined) say(terminal, notice)
   } catch (error) {
-    if (error instanceof UsageError) return // it is gone
+    if (error instanceof WorkspaceError) return // it is gone
     if (!isConfigError(error)) throw error
     say(terminal, `The agent of this run does not load any more: ${error.message.split('\n')[0]}`)
   }

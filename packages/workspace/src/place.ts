@@ -1,18 +1,13 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
 import { checkRunsDirectory, realPath, workDirectoryOf } from '@delta/journal/internal'
-import {
-  absoluteVariable,
-  checkStateDirectory,
-  openState,
-  readState,
-  type StateFile,
-} from './state-directory.js'
-import type { Terminal } from './terminal.js'
-import { say } from './text.js'
-import { explainSystemError, UsageError } from './usage.js'
+import { WorkspaceError } from './errors.js'
+import { absoluteVariable, checkStateDirectory, prepareFacts, readFact, replaceFact } from './state.js'
+import type { Surroundings } from './surroundings.js'
+import { explainSystemError } from './system-error.js'
 
 /** A workspace, and where its runs are kept. */
 export interface Place {
@@ -63,26 +58,26 @@ export interface RunsFlags {
  * The place of a command that runs something in the workspace. Where the runs are kept is said by `--runs-dir`, by
  * `DELTA_RUNS_DIR`, or by what was remembered of the workspace.
  *
- * @throws {UsageError} The runs cannot be kept there, or the state directory lies in the workspace.
+ * @throws {WorkspaceError} The runs cannot be kept there, or the state directory lies in the workspace.
  */
-export function placeToWork(workDirectory: string, flags: RunsFlags, terminal: Terminal): Place {
-  checkStateDirectory(workDirectory, terminal.env)
-  const named = namedRunsDirectory(workDirectory, flags, terminal)
+export function placeToWork(workDirectory: string, flags: RunsFlags, surroundings: Surroundings): Place {
+  checkStateDirectory(workDirectory, surroundings.env)
+  const named = namedRunsDirectory(workDirectory, flags, surroundings)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   try {
     const runsDirectory = checkRunsDirectory(workDirectory, { runsDirectory: named.path })
     return { workDirectory, runsDirectory: isOwn(workDirectory, runsDirectory) ? undefined : runsDirectory }
   } catch (cause) {
     if (!isJournalError(cause) || cause.code !== 'ERR_RUNS_DIRECTORY') throw cause
-    throw new UsageError(`${named.by}: ${cause.message.slice(`${cause.path}: `.length)}`, { cause })
+    throw new WorkspaceError(`${named.by}: ${cause.message.slice(`${cause.path}: `.length)}`, { cause })
   }
 }
 
 /** The place of a command that only looks at runs, and needs neither the workspace nor that the directory is ours. */
-export function placeToLook(flags: { workDir: string } & RunsFlags, terminal: Terminal): Place {
+export function placeToLook(flags: { workDir: string } & RunsFlags, surroundings: Surroundings): Place {
   const isTyped = flags.runsDir !== undefined
-  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)(flags, terminal)
-  const named = namedRunsDirectory(workDirectory, flags, terminal)
+  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)(flags, surroundings)
+  const named = namedRunsDirectory(workDirectory, flags, surroundings)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   if (!isTyped) return { workDirectory, runsDirectory: named.path }
   refuseMissing(named.path, named.by)
@@ -98,14 +93,14 @@ interface Named {
 function namedRunsDirectory(
   workDirectory: string,
   { runsDir }: RunsFlags,
-  terminal: Terminal,
+  surroundings: Surroundings,
 ): Named | undefined {
   if (runsDir !== undefined)
-    return { path: pathAsTyped('--runs-dir', runsDir, terminal), by: `--runs-dir ${runsDir}` }
-  const { DELTA_RUNS_DIR: variable } = terminal.env
+    return { path: pathAsTyped('--runs-dir', runsDir, surroundings), by: `--runs-dir ${runsDir}` }
+  const { DELTA_RUNS_DIR: variable } = surroundings.env
   if (variable)
     return { path: absoluteVariable('DELTA_RUNS_DIR', variable), by: `DELTA_RUNS_DIR=${variable}` }
-  const path = rememberedRuns(workDirectory, terminal.env, (problem) => say(terminal, problem))
+  const path = rememberedRuns(workDirectory, surroundings.env)
   if (path === undefined || isOwn(workDirectory, path)) return undefined
   return { path, by: `${path}, where the runs of this workspace were kept before` }
 }
@@ -118,76 +113,71 @@ function isOwn(workDirectory: string, runsDirectory: string): boolean {
  * Prepares to remember where the runs of a workspace are kept, if that is not known.
  *
  * @returns To be called once there is a run.
- * @throws {UsageError} The state directory cannot be written.
+ * @throws {WorkspaceError} The state directory cannot be written.
  */
-export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: Terminal): () => void {
+export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: Surroundings): () => void {
   const path = realPath(workDirectory)
   const inWorkspace = join(path, '.delta')
   const runs_dir = runsDirectory ?? inWorkspace
   if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
-  const state = openState(WORKSPACES, env)
-  return () => state.add({ path, runs_dir })
+  prepareFacts('workspaces', env)
+  return () => replaceFact<KeptRuns>('workspaces', nameOfWorkspace(path), { path, runs_dir }, env)
 }
 
 /** Which runs directory a workspace has: both absolute, without symbolic links. */
-const WORKSPACES: StateFile<{ path: string; runs_dir: string }> = {
-  name: 'workspaces.jsonl',
-  holds: 'where the runs of a workspace are kept',
-  fields: { path: 'string', runs_dir: 'string' },
-  subject: 'path',
+interface KeptRuns {
+  path: string
+  runs_dir: string
 }
 
-/** The remembered runs directory of a workspace. `complain` gets what cannot be read of the list. */
-export function rememberedRuns(
-  workDirectory: string,
-  env: NodeJS.ProcessEnv,
-  complain?: (problem: string) => void,
-): string | undefined {
-  const { entries, problem } = readState(WORKSPACES, env)
-  if (problem !== undefined) complain?.(problem)
-  const real = realPath(workDirectory)
-  return entries.find(({ path }) => path === real)?.runs_dir
+/** The remembered runs directory of a workspace. */
+export function rememberedRuns(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
+  return readFact<KeptRuns>('workspaces', nameOfWorkspace(realPath(workDirectory)), env)?.runs_dir
+}
+
+function nameOfWorkspace(path: string): string {
+  return createHash('sha256').update(path).digest('hex')
 }
 
 /** `-w` as an absolute path, which need not exist. A path into `.delta` is refused. */
-export function namedDirectory(workDir: string, terminal: Terminal): string {
-  const directory = pathAsTyped('-w', workDir, terminal)
+export function namedDirectory(workDir: string, surroundings: Surroundings): string {
+  const directory = pathAsTyped('-w', workDir, surroundings)
   const records = directory.split(sep).indexOf('.delta')
   if (records === -1) return directory
   const workspace = directory.split(sep).slice(0, records).join(sep) || sep
-  throw new UsageError(
+  throw new WorkspaceError(
     `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
   )
 }
 
 /** The absolute path that was typed after a flag. */
-function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
+function pathAsTyped(flag: string, path: string, { cwd }: Surroundings): string {
   if (path.startsWith('~'))
-    throw new UsageError(
+    throw new WorkspaceError(
       `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
     )
   return resolve(cwd, path)
 }
 
 /** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
-export function typedWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
-  const directory = namedDirectory(workDir, terminal)
+export function typedWorkDirectory({ workDir }: { workDir: string }, surroundings: Surroundings): string {
+  const directory = namedDirectory(workDir, surroundings)
   const by = `-w ${workDir}`
   const dangling = isDirectory(directory, by) ? undefined : danglingLink(directory, by)
-  if (dangling !== undefined) throw new UsageError(dangling)
+  if (dangling !== undefined) throw new WorkspaceError(dangling)
   return directory
 }
 
 /** `-w` of a command that needs an existing workspace. */
-export function existingWorkDirectory({ workDir }: { workDir: string }, terminal: Terminal): string {
-  const directory = namedDirectory(workDir, terminal)
+export function existingWorkDirectory({ workDir }: { workDir: string }, surroundings: Surroundings): string {
+  const directory = namedDirectory(workDir, surroundings)
   refuseMissing(directory, `-w ${workDir}`)
   return directory
 }
 
 function refuseMissing(path: string, by: string): void {
   if (!isDirectory(path, by))
-    throw new UsageError(
+    throw new WorkspaceError(
       danglingLink(path, by) ?? `${by}: there is no such directory. Create it, or name another one.`,
     )
 }
@@ -205,7 +195,7 @@ export function danglingLink(path: string, by: string): string | undefined {
 /**
  * False if nothing is there.
  *
- * @throws {UsageError} It is a file, or cannot be looked at.
+ * @throws {WorkspaceError} It is a file, or cannot be looked at.
  */
 function isDirectory(path: string, by: string): boolean {
   try {
@@ -213,7 +203,7 @@ function isDirectory(path: string, by: string): boolean {
   } catch (cause) {
     // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw new UsageError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+    throw new WorkspaceError(`${by}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
   }
-  throw new UsageError(`${by}: it is a file, not a directory.`)
+  throw new WorkspaceError(`${by}: it is a file, not a directory.`)
 }

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { replaceFile } from '@delta/durable'
+import { findAgentHome, parentRun } from '@delta/engine/internal'
+import { migratedDirectory } from '@delta/journal/internal'
+import type { RunSummary } from '@delta/journal/runs'
+import { WorkspaceError } from './errors.js'
+import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
+import { createFact, factsPath, prepareFacts, readFact, removeFact } from './state.js'
+
+/** What a run of mine goes on with, whatever its journal says. */
+export interface Said {
+  /** Where the agent lies. */
+  agent_home: string
+  /** What was set in the agent, as `--set` takes it. */
+  set: string[]
+  allowed: RunSummary['allowed']
+}
+
+/**
+ * A run that this user started or said to trust. A run's journal names the directory whose commands `continue` runs, and its mode
+ * and owner prove nothing: a clone or an archive may hold one. The fact is never changed: what is said anew gets a new token.
+ */
+interface OwnRun extends Said {
+  /** Of its directory, without symbolic links. */
+  path: string
+  dev: number
+  inode: number
+}
+
+/** True if the run was listed and its directory is where it was, or was moved; a copy is another run. */
+export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean {
+  return listed(runDirectory, env) !== undefined
+}
+
+/** A run with what was set and allowed as it was listed, whatever its journal says; undefined if it is not this user's. */
+export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): RunSummary | undefined {
+  const known = listed(run.directory, env)
+  if (known === undefined) return undefined
+  const { allowed: _, ...rest } = run
+  return { ...rest, overrides: known.set, ...(known.allowed && { allowed: known.allowed }) }
+}
+
+/** The directory of the agent of a run: the listed one, or else what its journal says. */
+export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
+  return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
+}
+
+/** Lists a run as this user's, before its next event is written. `begins`: it has no events yet. */
+export type ListRun = (runDirectory: string, said: Said, options?: { begins?: boolean }) => void
+
+/**
+ * Prepares to list runs as this user's. A kill leaves a run listed with what is said now, or as it was: the rename of `owner`
+ * decides.
+ *
+ * @throws {WorkspaceError} The state directory cannot be written.
+ */
+export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
+  prepareFacts('runs', env)
+  return (runDirectory, said, { begins = false } = {}) => {
+    const { ino: inode, dev } = statSync(runDirectory)
+    const known = listed(runDirectory, env)
+    const before = known && tokenIn(runDirectory)
+    const path = realpathSync(runDirectory)
+    const now = { path, dev, inode, ...(known === undefined || begins ? said : saidNow(known, said)) }
+    if (isDeepStrictEqual(now, known)) return
+    const token = randomBytes(16).toString('hex')
+    createFact('runs', token, now, env)
+    replaceFile(join(runDirectory, 'owner'), `${token}\n`)
+    if (before !== undefined) removeFact('runs', before, env)
+  }
+}
+
+/**
+ * What was allowed at first stays. A tool of the run may have chosen another agent: it counts only where the listed one is
+ * gone.
+ */
+function saidNow(known: OwnRun, { agent_home, set }: Said): Said {
+  const isGone = !existsSync(known.agent_home)
+  return { agent_home: isGone ? agent_home : known.agent_home, set, allowed: known.allowed }
+}
+
+function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
+  const token = tokenIn(runDirectory)
+  if (token === undefined || isBehindLink(runDirectory)) return undefined
+  const known = readFact<OwnRun>('runs', token, env)
+  if (known === undefined || known.path === realpathSync(runDirectory)) return known
+  const { ino, dev } = statSync(runDirectory)
+  return known.inode === ino && known.dev === dev ? known : undefined // it was moved
+}
+
+/** Such a link may have come with the workspace, and lead to a run of another one. */
+function isBehindLink(runDirectory: string): boolean {
+  const { workDirectory, runsDirectory } = placeOfRun(runDirectory)
+  const base = runsDirectory ?? workDirectory
+  return realpathSync(runDirectory) !== join(realpathSync(base), relative(base, runDirectory))
+}
+
+/** A longer file is not ours. Bytes. */
+const MOST_BYTES = 100
+
+function tokenIn(runDirectory: string): string | undefined {
+  const path = join(runDirectory, 'owner')
+  const what = lstatSync(path, { throwIfNoEntry: false })
+  if (!what?.isFile() || what.size > MOST_BYTES) return undefined
+  const token = readFileSync(path, 'utf8').trim()
+  return /^[0-9a-f]{32}$/.test(token) ? token : undefined
+}
+
+/** A run that may continue. */
+export interface TrustedRun {
+  /** With what was listed; without what was set for it or allowed, if it is another's. */
+  run: RunSummary
+  /** To be called with its directory before it goes on: from then on it is listed as this user's. */
+  list: ListRun
+  /** True if it is this user's only by being trusted now. */
+  isNew: boolean
+  /** Whose commands will run, for the person who trusts it now. */
+  notice?: string
+}
+
+interface Asked {
+  place: Place
+  env: NodeJS.ProcessEnv
+  trustRun?: boolean | undefined
+  /** `--agent`. */
+  agent?: string | undefined
+  /** True for `delta run`, which can start another run instead. */
+  mayStart?: boolean
+}
+
+/**
+ * Lets a run go on that this user started, or says to trust; a tool's process only one that its own run started.
+ *
+ * @throws {WorkspaceError} Any other run; or the state directory cannot be written.
+ */
+export async function trustedRun(run: RunSummary, asked: Asked): Promise<TrustedRun> {
+  const { place, env, trustRun } = asked
+  const caller = parentRun(env, place.workDirectory)
+  const own = ownRun(run, env)
+  if (caller !== undefined && !(own !== undefined && run.metadata.parent_run === caller.runId))
+    throw new WorkspaceError(
+      `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
+    )
+  if (own === undefined && !trustRun) throw refusal(run, asked)
+  refusePrepared(run, asked)
+  const list = listingOwnRuns(env)
+  if (own !== undefined) return { run: own, list, isNew: false }
+  const { allowed: _, ...rest } = run
+  return { run: { ...rest, overrides: [] }, list, isNew: true, notice: await whatIsTrusted(run, asked) }
+}
+
+/** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */
+function refusePrepared({ directory, runId }: RunSummary, { place, env }: Asked): void {
+  const target = migratedDirectory(directory)
+  if (target === undefined || !existsSync(target) || isOwnRun(target, env)) return
+  throw new WorkspaceError(
+    `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
+Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target))} --trust-run`,
+  )
+}
+
+async function whatIsTrusted(run: RunSummary, { agent, env }: Asked): Promise<string> {
+  const { metadata } = run
+  const home = agent ?? (metadata.agent_home === null ? 'not known' : await findAgentHome(run))
+  return `Run ${run.runId} in ${run.directory} is not among your runs (${factsPath('runs', env)}).
+  agent           ${metadata.agent_name ?? 'not known'}
+  its commands    ${home}
+What was set or allowed for it before (--set, --import-root, --trust-workspace-env) does not apply.
+When it continues, Delta remembers it there as yours and does not ask again.`
+}
+
+function refusal(run: RunSummary, { place, env, mayStart }: Asked): WorkspaceError {
+  const show = commandAt(place, 'show', run.runId)
+  const trust = `${commandToContinue(place, run.runId)} --trust-run`
+  return new WorkspaceError(
+    `Run ${run.runId} is not among your runs (${factsPath('runs', env)}): it was copied, cloned or unpacked, or started by another user, by a program, or with another state directory. Nothing was run.
+To look at it: ${show}
+To go on with it, with the commands of the agent that it names: ${trust}${mayStart ? '\nTo start another one, add --new.' : ''}`,
+  )
+}

@@ -1,0 +1,100 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunSummary } from '@delta/journal/runs'
+import { runProcess } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { isOwnRun, listingOwnRuns, ownRun } from '../src/index.js'
+
+/** A workspace with the directory of a run, and a state directory. */
+function scene() {
+  const home = mkdtempSync(join(tmpdir(), 'delta-own-runs-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const run = join(home, 'ws/.delta/one')
+  mkdirSync(run, { recursive: true })
+  const env = { DELTA_STATE_DIR: join(home, 'state') }
+  const listed = () => (existsSync(join(home, 'state/runs')) ? readdirSync(join(home, 'state/runs')) : [])
+  return { home, run, env, listed }
+}
+
+const SAID = { agent_home: tmpdir(), set: [], allowed: {} }
+
+test('T1: a run is mine where it was listed or was moved; a copy, a token of another kind and a link are not', () => {
+  const { home, run, env } = scene()
+  expect(isOwnRun(run, env)).toBe(false)
+  listingOwnRuns(env)(run, SAID, { begins: true })
+  expect(isOwnRun(run, env)).toBe(true)
+  cpSync(run, join(home, 'ws/.delta/two'), { recursive: true })
+  expect(isOwnRun(join(home, 'ws/.delta/two'), env)).toBe(false)
+  cpSync(join(home, 'ws'), join(home, 'copy'), { recursive: true })
+  expect(isOwnRun(join(home, 'copy/.delta/one'), env)).toBe(false)
+  renameSync(join(home, 'ws'), join(home, 'moved'))
+  const moved = join(home, 'moved/.delta/one')
+  expect(isOwnRun(moved, env)).toBe(true)
+  rmSync(join(home, 'copy/.delta'), { recursive: true })
+  symlinkSync(join(home, 'moved/.delta'), join(home, 'copy/.delta'))
+  expect(isOwnRun(join(home, 'copy/.delta/one'), env)).toBe(false) // T5
+  for (const token of ['../../../etc/passwd', '', 'x'.repeat(32), '../env/1']) {
+    writeFileSync(join(moved, 'owner'), token)
+    expect(isOwnRun(moved, env)).toBe(false)
+  }
+})
+
+test('T1, T6: a tool may choose another agent, and set something, but no permission; what was listed before goes', () => {
+  const { run, env, listed } = scene()
+  const list = listingOwnRuns(env)
+  list(run, { ...SAID, allowed: { import_roots: ['/lib'] } }, { begins: true })
+  const [first] = listed()
+  list(run, { agent_home: '/elsewhere', set: ['max_iterations=3'], allowed: { import_roots: ['/'] } })
+  expect(listed()).toHaveLength(1)
+  expect(listed()).not.toEqual([first])
+  list(run, { agent_home: '/elsewhere', set: ['max_iterations=3'], allowed: {} })
+  expect(listed()).toHaveLength(1) // nothing new is said
+})
+
+const PROGRAM = `
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+const [, , module, run, state, said, step] = process.argv
+let count = 0
+for (const name of ['openSync', 'writeFileSync', 'fsyncSync', 'closeSync', 'renameSync', 'unlinkSync', 'mkdirSync']) {
+  const original = fs[name]
+  fs[name] = (...given) => {
+    if (++count > Number(step)) process.kill(process.pid, 'SIGKILL')
+    return original(...given)
+  }
+}
+syncBuiltinESMExports()
+const { listingOwnRuns } = await import(module)
+count = 0
+listingOwnRuns({ DELTA_STATE_DIR: state })(run, JSON.parse(said))
+`
+
+test('T7: killed between any two steps, a run stays mine with what was said before, or is mine with what is said now', async () => {
+  const { home, run, env } = scene()
+  const said = (set: string) => ({ ...SAID, set: [set] })
+  const program = join(home, 'list.mjs')
+  writeFileSync(program, PROGRAM)
+  const module = new URL('../dist/index.js', import.meta.url).href
+  const setNow = () => ownRun({ directory: run } as RunSummary, env)?.overrides[0]
+  listingOwnRuns(env)(run, said('before'), { begins: true })
+  let step = 0
+  for (let exitCode: number | null = null; exitCode !== 0; step++) {
+    const before = setNow()
+    const now = `now-${step}`
+    const words = [process.execPath, program, module, run, env.DELTA_STATE_DIR, JSON.stringify(said(now))]
+    exitCode = (await runProcess([...words, String(step)], { cwd: home })).exitCode
+    expect([before, now]).toContain(setNow())
+  }
+  expect(step).toBeGreaterThan(8)
+}, 120_000)
