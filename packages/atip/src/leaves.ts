@@ -1,4 +1,4 @@
-import { showValue } from '@delta/executor/internal'
+import { showValue } from '@delta/settings'
 import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'

@@ -1,4 +1,5 @@
-import { COST_ESTIMATES, showValue, TRUST_LEVELS, valueAt } from '@delta/executor/internal'
+import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor/internal'
+import { showValue, valueAt } from '@delta/settings'
 import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
 import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES, STDIN_USES } from './metadata.js'

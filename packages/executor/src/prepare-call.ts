@@ -1,4 +1,5 @@
 import { type Context, createContext, runInContext } from 'node:vm'
+import { nearestNames, showValue } from '@delta/settings'
 import {
   type BindProblem,
   bindArguments,
@@ -7,7 +8,6 @@ import {
   toJsonSchema,
 } from '@delta/tool-expander'
 import { absolute, type Variables } from './environment.js'
-import { nearestNames, showValue } from './fit-shape.js'
 import { decide, type Policy, withAnswers } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
