@@ -4,7 +4,7 @@ import { formatPath, type ValuePath, valueAt } from '@delta/settings'
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
-import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
+import { inside, report, type Spot, sentence } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'
 
@@ -37,8 +37,6 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   const settings = readSettings(keys, spot)
   if (!parsed.ok || settings === undefined) return undefined
   const { expanded } = parsed
-  if (!expanded.substitute && expanded.__meta === undefined)
-    reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
   for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
   const { display } = settings
   if (display !== undefined) report(findDisplayProblems(display, expanded), spot)
@@ -96,10 +94,6 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
     const message = sentence(path, `the tool "${name}" is already defined ${where}`)
     spot.findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
-}
-
-function adviceFor(name: string): string {
-  return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
 }
 
 /** Warns of patterns in parameters or a schema that can take years. A tool call stops at its time limit. */

@@ -55,4 +55,3 @@ export {
   settingsSchema,
 } from './tool.js'
 export { interruptedResult, removeInlined } from './tool-result.js'
-export { findUnreplaced, type Unreplaced } from './unreplaced.js'
