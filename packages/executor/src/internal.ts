@@ -13,7 +13,6 @@ export {
 } from './environment.js'
 export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
-export { endOrphans, recordProcess } from './orphans.js'
 export { patternBudget } from './pattern-budget.js'
 export {
   COST_ESTIMATES,
@@ -27,6 +26,5 @@ export {
 } from './policy.js'
 export { showControls } from './quote.js'
 export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
-export { interruptedResult, removeInlined } from './tool-result.js'
 export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
 export { isInside } from './working-directory.js'
