@@ -23,6 +23,7 @@ export const layers = {
       'journal',
       'durable',
       'model',
+      'settings',
     ],
   },
   'packages/engine': {
