@@ -8,7 +8,7 @@ import {
   type WorkspaceEndpoint,
 } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import { type AgentFlags, type Finding, findCredentials, loadOptions } from '@delta/workspace'
 import { askAtTerminal } from './ask.js'
 import { StoppedError, type Terminal } from './terminal.js'

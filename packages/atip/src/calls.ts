@@ -1,4 +1,4 @@
-import { showValue, valueAt } from '@delta/executor/internal'
+import { showValue, valueAt } from '@delta/settings'
 import * as z from 'zod/mini'
 import { AtipParseError, AtipUsageError } from './errors.js'
 import type { Provider, ToolCall, ToolMessageOf } from './providers.js'

@@ -1,4 +1,5 @@
-import { COST_ESTIMATES, showValue, TRUST_LEVELS, valueAt } from '@delta/executor/internal'
+import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor/internal'
+import { fitShape, formatPath, valueAt } from '@delta/settings'
 import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
 import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES, STDIN_USES } from './metadata.js'
@@ -6,30 +7,17 @@ import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES, STD
 /** The newest version of the specification that this package acts on. */
 const NEWEST = '0.6'
 
-function object(members: Record<string, z.ZodMiniType>) {
-  return z.looseObject(members, 'must be an object')
-}
+const FLAG = 'a flag, which begins with "-"'
+const WORD = 'letters, digits, "_" and "-"'
 
-function listOf(item: z.ZodMiniType) {
-  return z.array(item, 'must be a list')
-}
-
-function oneOf(values: readonly string[]) {
-  return z.enum(values, `must be one of ${values.map((value) => `"${value}"`).join(', ')}`)
-}
-
-const NOT_EMPTY = 'must be a string that is not empty'
-const FLAG = 'must be a flag, which begins with "-"'
-const WORD = 'must consist of letters, digits, "_" and "-"'
-
-const string = z.string('must be a string')
+const string = z.string()
 const maybeString = z.optional(string)
-const maybeBoolean = z.optional(z.boolean('must be true or false'))
-const maybeStrings = z.optional(listOf(string))
+const maybeBoolean = z.optional(z.boolean())
+const maybeStrings = z.optional(z.array(string))
 
-const effects = object({
+const effects = z.looseObject({
   filesystem: z.optional(
-    object({ read: maybeBoolean, write: maybeBoolean, delete: maybeBoolean, paths: maybeStrings }),
+    z.looseObject({ read: maybeBoolean, write: maybeBoolean, delete: maybeBoolean, paths: maybeStrings }),
   ),
   network: maybeBoolean,
   subprocess: maybeBoolean,
@@ -40,48 +28,52 @@ const effects = object({
   modifies: maybeStrings,
   deletes: maybeStrings,
   interactive: z.optional(
-    object({ stdin: z.optional(oneOf(STDIN_USES)), prompts: maybeBoolean, tty: maybeBoolean }),
+    z.looseObject({ stdin: z.optional(z.enum(STDIN_USES)), prompts: maybeBoolean, tty: maybeBoolean }),
   ),
-  cost: z.optional(object({ estimate: z.optional(oneOf(COST_ESTIMATES)), billable: maybeBoolean })),
-  duration: z.optional(object({ typical: maybeString, timeout: maybeString })),
+  cost: z.optional(z.looseObject({ estimate: z.optional(z.enum(COST_ESTIMATES)), billable: maybeBoolean })),
+  duration: z.optional(z.looseObject({ typical: maybeString, timeout: maybeString })),
 })
 
 const argument = {
-  name: z.string(NOT_EMPTY).check(z.minLength(1, NOT_EMPTY)),
-  type: oneOf(PARAMETER_TYPES),
+  name: string.check(z.minLength(1)),
+  type: z.enum(PARAMETER_TYPES),
   description: maybeString,
   required: maybeBoolean,
   variadic: maybeBoolean,
   deprecated: maybeBoolean,
-  enum: z.optional(listOf(z.union([z.string(), z.number()], 'must be a string or a number'))),
+  enum: z.optional(z.array(z.union([string, z.number()]))),
 }
 
-const option = object({
+const option = z.looseObject({
   ...argument,
-  flags: listOf(z.string(FLAG).check(z.regex(/^-/, FLAG))).check(
-    z.minLength(1, 'must be a list that is not empty'),
-  ),
+  flags: z.array(z.string(FLAG).check(z.regex(/^-/, FLAG))).check(z.minLength(1)),
   envVar: maybeString,
 })
 
 /** One node. Its own `commands` are not among the members: leaves.ts walks and checks them one by one. */
-const command = object({
+const command = z.looseObject({
   description: string,
-  arguments: z.optional(listOf(object(argument))),
-  options: z.optional(listOf(option)),
+  arguments: z.optional(z.array(z.looseObject(argument))),
+  options: z.optional(z.array(option)),
   effects: z.optional(effects),
 })
 
-const versionDetails = object({ version: string, features: maybeStrings, minAgentVersion: maybeString })
+const versionDetails = z.looseObject({
+  version: string,
+  features: maybeStrings,
+  minAgentVersion: maybeString,
+})
 
-const tool = object({
+const tool = z.looseObject({
   name: z.string(WORD).check(z.regex(/^[a-zA-Z0-9_-]+$/, WORD)),
   version: string,
   description: string,
   binary: maybeString,
-  trust: z.optional(object({ source: oneOf(TRUST_LEVELS), verified: maybeBoolean })),
-  globalOptions: z.optional(listOf(option)),
-  authentication: z.optional(object({ methods: z.optional(listOf(object({ envVar: maybeString }))) })),
+  trust: z.optional(z.looseObject({ source: z.enum(TRUST_LEVELS), verified: maybeBoolean })),
+  globalOptions: z.optional(z.array(option)),
+  authentication: z.optional(
+    z.looseObject({ methods: z.optional(z.array(z.looseObject({ envVar: maybeString }))) }),
+  ),
   effects: z.optional(effects),
 })
 
@@ -117,11 +109,11 @@ export function membersTo(path: readonly string[]): string[] {
 }
 
 function check(schema: z.ZodMiniType, input: unknown, above: readonly string[]): void {
-  const [issue] = schema.safeParse(input).error?.issues ?? []
-  if (issue === undefined) return
-  const path = [...above, ...issue.path.map(String)]
-  const value = valueAt(input, issue.path as string[])
-  throw new AtipValidationError(`${path.join('.')} ${issue.message}, got ${showValue(value)}.`, path, value)
+  const [problem] = fitShape(schema, input).problems
+  if (problem === undefined) return
+  const path = [...above, ...problem.path]
+  const message = `${formatPath(path)}: ${problem.message}.` // a hint says how to write it in YAML, and this is JSON
+  throw new AtipValidationError(message, path.map(String), valueAt(input, problem.path))
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -6,7 +6,6 @@ import {
   type Credentials,
   credentialsAbove,
   exportedIn,
-  nearestNames,
   type Origin,
   type Pair,
 } from '@delta/executor/internal'
@@ -19,6 +18,7 @@ import {
   vendorIdOf,
   vendorOfProvider,
 } from '@delta/model/vendors'
+import { nearestNames } from '@delta/settings'
 import {
   type Choice,
   choose,

@@ -2,8 +2,10 @@ export type { Problem } from '@delta/tool-expander'
 export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export { commandEnvironment, type EnvironmentOptions, type RunVariables } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
-export { type ExecuteContext, executeTool, type RunContext } from './execute-tool.js'
+export { type ExecuteContext, executeTool, type RunContext, runPrepared } from './execute-tool.js'
+export { endOrphans, type OrphanQuery, recordProcess } from './orphans.js'
 export type { ToolPart } from './output-parts.js'
+export type { PatternBudget } from './pattern-budget.js'
 export {
   type CostEstimate,
   type Effects,
@@ -14,8 +16,17 @@ export {
   safeParsePolicy,
   type TrustLevel,
 } from './policy.js'
-export { needsApproval, type RunnableCall, type ToolCall } from './prepare-call.js'
-export { quoteCommand } from './quote.js'
+export {
+  type CallContext,
+  mayNeedApproval,
+  needsApproval,
+  type PreparedCall,
+  prepareCall,
+  type RefusedCall,
+  type RunnableCall,
+  type ToolCall,
+} from './prepare-call.js'
+export { quoteCommand, quoteForPerson } from './quote.js'
 export { createRedactor, type Redactor } from './redact.js'
 export {
   type CommandOptions,
@@ -25,6 +36,13 @@ export {
   type StartError,
   type StartErrorCode,
 } from './run-command.js'
-export type { OutputKind, SandboxSettings, ToolSettings } from './tool.js'
-export { defineTool, type Tool, type WrittenTool } from './tool.js'
-export type { StreamRecord, ToolResult, ToolStatus } from './tool-result.js'
+export type { Sandbox, SandboxSettings } from './sandbox.js'
+export { defineTool, type ParsedTool, safeDefineTool, type Tool, type WrittenTool } from './tool.js'
+export {
+  interruptedResult,
+  removeInlined,
+  type StreamRecord,
+  type ToolResult,
+  type ToolStatus,
+} from './tool-result.js'
+export type { OutputKind, ToolSettings } from './tool-settings.js'

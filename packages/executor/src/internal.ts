@@ -1,4 +1,6 @@
 // For the other packages of Delta: may change in any release.
+
+export { renderDisplay } from './display.js'
 export {
   CREDENTIALS,
   type Credentials,
@@ -11,26 +13,9 @@ export {
   secretValues,
 } from './credentials.js'
 export { isAgentCommand, withExported } from './environment.js'
-export { runPrepared } from './execute-tool.js'
-export {
-  fitShape,
-  formatPath,
-  nearestNames,
-  type ShapeProblem,
-  showValue,
-  type ValuePath,
-  valueAt,
-} from './fit-shape.js'
+export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
-export {
-  endOrphans,
-  findOrphans,
-  isRunning,
-  type OrphanQuery,
-  type ProcessRecord,
-  readProcessRecord,
-  recordProcess,
-} from './orphans.js'
+export { patternBudget } from './pattern-budget.js'
 export {
   COST_ESTIMATES,
   DEFAULT_RULES,
@@ -41,29 +26,7 @@ export {
   TRUST_LEVELS,
   withAnswers,
 } from './policy.js'
-export {
-  type CallContext,
-  isTooDeep,
-  limitedMatcher,
-  mayNeedApproval,
-  type PatternBudget,
-  type PreparedCall,
-  patternBudget,
-  prepareCall,
-  type RefusedCall,
-} from './prepare-call.js'
-export { columnsOf, quoteForPerson, showControls } from './quote.js'
+export { showControls } from './quote.js'
 export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
-export { isInside } from './sandbox.js'
-export {
-  DEFAULT_SETTINGS,
-  DEFAULT_TOOL_TIMEOUT_MS,
-  findDisplayProblems,
-  interruptPolicy,
-  type ParsedSettings,
-  renderDisplay,
-  safeParseToolSettings,
-  settingsSchema,
-} from './tool.js'
-export { interruptedResult, removeInlined } from './tool-result.js'
-export { findUnreplaced, type Unreplaced } from './unreplaced.js'
+export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
+export { isInside } from './working-directory.js'

@@ -1,7 +1,7 @@
+import { fitShape, formatPath, inCamelCase, type ShapeProblem } from '@delta/settings'
 import type { Problem } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 import { ExecutorError, lineOf } from './errors.js'
-import { fitShape, formatPath, inCamelCase, type ShapeProblem } from './fit-shape.js'
 
 /** A value that is only read, so that one written with `as const` fits, too. */
 export type Constant<Type> = Type extends object

@@ -3,11 +3,12 @@ import {
   commandEnvironment,
   type ExecuteContext,
   executeTool,
+  mayNeedApproval,
   needsApproval,
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { exportedIn, mayNeedApproval } from '@delta/executor/internal'
+import { exportedIn } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 import { type Medium, mediaOf } from './media.js'
 
