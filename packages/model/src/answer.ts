@@ -3,7 +3,15 @@ import type { ChatResponse, ModelDelta } from './chat.js'
 import { LONGEST_TIMER_MS } from './errors.js'
 import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreadableBody } from './failure.js'
 import type { AddedEvent, Format } from './format.js'
-import { hasTooManyValues, isObject, MOST_VALUES, parseJson, reasoningOf } from './response.js'
+import {
+  checkDepth,
+  hasTooManyValues,
+  isObject,
+  MOST_VALUES,
+  mapStrings,
+  parseJson,
+  reasoningOf,
+} from './response.js'
 
 /** Ends a request when the server is silent for too long. */
 export type IdleTimer = ReturnType<typeof startIdleTimer>
@@ -49,7 +57,7 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   // some servers stream whether they were asked to or not
   if (headers.get('content-type')?.startsWith('text/event-stream')) return readStream(parts, exchange)
 
-  const { asked, format, onDelta } = exchange
+  const { asked, onDelta } = exchange
   const bytes = await readWhole(parts, exchange).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
@@ -57,9 +65,15 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   const value = parseBody(bytes, asked)
   const failure = isObject(value) && inlineError(value, asked)
   if (failure) throw failure
-  const response = format.read(value)
+  const response = readWithoutKey(value, exchange)
   onDelta({ content: response.message.content ?? '', reasoning: reasoningOf(response.message) })
   return response
+}
+
+/** A stream may bring the key in pieces, so its answer is searched once they are together. */
+function readWithoutKey(answer: unknown, { asked, format }: Exchange): ChatResponse {
+  checkDepth(answer)
+  return format.read(mapStrings(answer, asked.hide))
 }
 
 /** The start of an event stream, which some gateways send with another content type. */
@@ -122,7 +136,8 @@ const TOO_MANY_VALUES = `It has more than ${MOST_VALUES} values.`
  * Reads a stream to its end. An answer that is whole waits for its counts, for five seconds of silence at most. After its last event
  * the rest is still read, so that the connection can be reused, but for a second at most. An error in either does not invalidate it.
  */
-async function readStream(parts: Parts, { asked, timer, format, onDelta }: Exchange): Promise<ChatResponse> {
+async function readStream(parts: Parts, exchange: Exchange): Promise<ChatResponse> {
+  const { asked, timer, format, onDelta } = exchange
   const answer = format.startStream()
   const limit = startLimit(asked)
   let workedSince = performance.now()
@@ -144,7 +159,7 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
       }
       const event = parseJson(data)
       if (event === undefined)
-        throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data)
+        throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data, asked)
       if (!isObject(event)) continue
       const failure = inlineError(event, asked)
       if (failure) throw failure
@@ -161,7 +176,7 @@ async function readStream(parts: Parts, { asked, timer, format, onDelta }: Excha
   } catch (error) {
     if (!isEnough) throw error
   }
-  return format.read(answer.end(isDone))
+  return readWithoutKey(answer.end(isDone), exchange)
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The API that a server speaks: OpenAI's Chat Completions or Responses, or Anthropic's Messages. */
+/** The API that a server speaks: Chat Completions, Responses or Messages. */
 export type Api = 'chat' | 'responses' | 'messages'
 
 /**

@@ -39,7 +39,7 @@ import {
   responseOf,
 } from './response.js'
 
-/** Anthropic's Messages. */
+/** The Messages API. */
 export const messagesFormat: Format = { path: '/v1/messages', list: 'messages', toBody, read, startStream }
 
 function toBody({ messages, tools, ...parameters }: ChatRequest, mapping: Mapping): Fields {

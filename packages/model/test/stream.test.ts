@@ -5,7 +5,12 @@ import { chatFormat } from '../src/chat-format.js'
 import type { ModelDelta } from '../src/index.js'
 import { reasoningOf } from '../src/response.js'
 
-const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
+const asked = {
+  url: 'http://localhost/v1/chat/completions',
+  model: 'm',
+  hasKey: false,
+  hide: (text: string) => text,
+}
 
 async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values

@@ -56,7 +56,7 @@ async function readAtHand(api: Api, events: Iterable<object>, signal?: AbortSign
   function* body() {
     for (const event of events) yield Buffer.from(`data: ${JSON.stringify(event)}\n\n`)
   }
-  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
+  const asked = { url: 'http://localhost', model: 'm', hasKey: false, hide: (text: string) => text }
   const timer = startIdleTimer(0, signal)
   const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
   const response = new Response(ReadableStream.from(body()), { headers: STREAM })
@@ -135,7 +135,7 @@ async function read(api: Api, bytes: Uint8Array, end: () => void = () => undefin
     if (bytes.length > 0) yield bytes // `Response` would wait for ever after an empty part
     end()
   }
-  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
+  const asked = { url: 'http://localhost', model: 'm', hasKey: false, hide: (text: string) => text }
   const timer = startIdleTimer(0, undefined)
   const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
   return readAnswer(new Response(body(), { headers: STREAM }), exchange).finally(() => timer.stop())
