@@ -5,6 +5,7 @@ import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreada
 import type { AddedEvent, Format } from './format.js'
 import {
   checkDepth,
+  type Fields,
   hasTooManyValues,
   isObject,
   MOST_VALUES,
@@ -115,9 +116,6 @@ function startLimit(asked: Asked): (event: AddedEvent, length: number) => void {
   }
 }
 
-/** While events arrive faster than they are handled, signals and timers wait for the event loop. Milliseconds. */
-const LONGEST_WORK_MS = 50
-
 function parseBody(bytes: Buffer, asked: Asked): unknown {
   let text: string
   try {
@@ -140,44 +138,70 @@ async function readStream(parts: Parts, exchange: Exchange): Promise<ChatRespons
   const { asked, timer, format, onDelta } = exchange
   const answer = format.startStream()
   const limit = startLimit(asked)
-  let workedSince = performance.now()
+  const pause = startPauses(timer.signal)
+  let state: 'open' | 'whole' | 'over' = 'open'
   let isDone = false
-  let isComplete = false
-  let isEnough = false
   try {
     for await (const data of readEvents(parts, asked)) {
-      if (performance.now() - workedSince > LONGEST_WORK_MS) {
-        await nextTurn()
-        timer.signal.throwIfAborted()
-        workedSince = performance.now()
-      }
-      if (isComplete || data.trim() === '') continue
+      await pause()
+      if (state === 'over') continue
       if (data.trim() === '[DONE]') {
-        isDone = isComplete = isEnough = true
+        isDone = true
+        state = 'over'
         timer.shortenTo(1000)
         continue
       }
-      const event = parseJson(data)
-      if (event === undefined)
-        throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data, asked)
-      if (!isObject(event)) continue
-      const failure = inlineError(event, asked)
-      if (failure) throw failure
+      const event = parseEvent(data, asked)
+      if (!event) continue
       const added = answer.add(event)
       limit(added, data.length)
-      const { delta, isEmpty, isWhole = false, isLast = false } = added
-      onDelta(delta)
-      isComplete = isLast
-      if (isLast) timer.shortenTo(1000)
-      else if (isWhole && !isEnough) timer.shortenTo(5000)
-      else if (!isEmpty) timer.onBytes()
-      isEnough ||= isWhole || isLast
+      onDelta(added.delta)
+      if (added.isLast) {
+        state = 'over'
+        timer.shortenTo(1000)
+      } else if (added.isWhole && state === 'open') {
+        state = 'whole'
+        timer.shortenTo(5000)
+      } else if (!added.isEmpty) timer.onBytes()
     }
   } catch (error) {
-    if (!isEnough) throw error
+    if (state === 'open') throw error
   }
   return readWithoutKey(answer.end(isDone), exchange)
 }
+
+/**
+ * An event of a stream; undefined for one that says nothing.
+ *
+ * @throws {ModelError} It is not JSON, or it is an error.
+ */
+function parseEvent(data: string, asked: Asked): Fields | undefined {
+  if (data.trim() === '') return undefined
+  const event = parseJson(data)
+  if (event === undefined)
+    throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data, asked)
+  if (!isObject(event)) return undefined
+  const failure = inlineError(event, asked)
+  if (failure) throw failure
+  return event
+}
+
+/**
+ * Lets signals and timers through now and then: while events arrive faster than they are handled, these wait for the event loop.
+ *
+ * @returns What to await before each event. Rejects once the signal is aborted.
+ */
+function startPauses(signal: AbortSignal): () => Promise<void> {
+  let workedSince = performance.now()
+  return async () => {
+    if (performance.now() - workedSince < LONGEST_WORK_MS) return
+    await nextTurn()
+    signal.throwIfAborted()
+    workedSince = performance.now()
+  }
+}
+
+const LONGEST_WORK_MS = 50
 
 /**
  * The data of each event in a stream.

@@ -61,7 +61,7 @@ export function normaliseUsage(raw: unknown): Tokens | null {
   }
 }
 
-/** Where a usage has its counts. Of several names the first one that is there counts; a missing count is 0. */
+/** Where a usage has its counts. The first name that is there counts; a missing count is 0. */
 interface Shape {
   readonly input: readonly string[]
   readonly read: readonly string[]
