@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { cp } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -187,44 +186,5 @@ test('without a key, the advice names the variables of this provider', async () 
 test('a base URL that holds the path of the API is refused', () => {
   expect(() => anthropicModel({ baseUrl: 'http://localhost/v1/messages' })).toThrow(
     'must end before /v1/messages',
-  )
-})
-
-test('the scripted server refuses what the API refuses', async () => {
-  const { server } = await start([{ content: 'Hi.' }])
-  const user = { role: 'user', content: 'Go.' }
-  const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'n', input: {} }] }
-  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }] }
-  const thinking = (signature: string) => ({
-    role: 'assistant',
-    content: [
-      { type: 'thinking', thinking: 'Hm.', signature },
-      { type: 'text', text: 'x' },
-    ],
-  })
-  const signed = createHash('sha256').update('signed Hm.').digest('base64')
-  const ask = async (body: object) => {
-    const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body: JSON.stringify(body) })
-    const { error } = (await answer.json()) as { error?: { type: string; message: string } }
-    return error ? `${answer.status} ${error.type} ${error.message}` : 'answer'
-  }
-  const problems = [
-    [{ model: 'm', messages: [user] }, 'max_tokens: Field required'],
-    [{ ...request, messages: [use] }, 'the first message must use the "user" role'],
-    [{ ...request, messages: [user, user] }, 'roles must alternate'],
-    [{ ...request, messages: [user, use, user] }, 'without `tool_result` blocks immediately after: a'],
-    [{ ...request, messages: [user, use] }, 'without results: a'],
-    [{ ...request, messages: [result] }, 'unexpected `tool_use_id`'],
-    [{ ...request, messages: [{ role: 'user', content: ' ' }] }, 'must contain non-whitespace text'],
-    [{ ...request, messages: [{ role: 'user', content: [] }] }, 'must have non-empty content'],
-    [{ ...request, messages: [user, thinking('forged'), user] }, 'Invalid `signature`'],
-  ] as const
-  for (const [body, message] of problems) {
-    expect(await ask(body)).toMatch(/^400 invalid_request_error /)
-    expect(await ask(body)).toContain(message)
-  }
-  expect(await ask({ ...request, messages: [user, use, result] })).toContain('The script has 1 turns')
-  expect(await ask({ ...request, messages: [user, thinking(signed), user] })).toContain(
-    'The script has 1 turns',
   )
 })
