@@ -112,13 +112,13 @@ export function markLast(parts: readonly ContentPart[], mark: Mark): ContentPart
   })
 }
 
-/** The content of a message as OpenAI's APIs want it. Text stays a string, unless a cacheable prefix ends with it. */
+/** The content of a message as Chat Completions and Responses want it. Text stays a string, unless a cacheable prefix ends with it. */
 export function contentOf({ content, prompt_cache }: Said, toPart: (part: ContentPart) => Fields): unknown {
   if (typeof content === 'string' && (!prompt_cache || content === '')) return content
   return markLast(partsOf(content), prompt_cache).map(toPart)
 }
 
-/** The mark of a part in OpenAI's APIs. An empty text may carry none. */
+/** The mark of a part in Chat Completions and Responses. An empty text may carry none. */
 export function breakpointOf(part: ContentPart): Fields {
   const isMarked = part.prompt_cache && !(part.type === 'text' && part.text === '')
   return isMarked ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
@@ -159,20 +159,18 @@ export function noteItems({ items, iteration }: AssistantMessage, mapping: Mappi
   if (Array.isArray(items?.list)) note(String(items.api), count ?? items.list.length, iteration, mapping)
 }
 
+/** The fields of a message, and of a call, that every API has, or that are ours. */
+const COMMON = new Set(['role', 'name', 'content', 'tool_calls', 'items', 'iteration', 'prompt_cache'])
+const COMMON_OF_CALL = new Set(['id', 'type', 'function'])
+
+/** Notes the further fields of a message of a chat, such as its reasoning. */
 function noteFields(message: AssistantMessage, mapping: Mapping): void {
-  const {
-    role: _,
-    content: _c,
-    tool_calls = [],
-    items: _i,
-    iteration,
-    prompt_cache: _p,
-    name: _n,
-    ...own
-  } = message
-  const ofCalls = tool_calls.map(({ id: _id, type: _t, function: _f, ...rest }) => rest)
-  const kept = [own, ...ofCalls].flatMap((fields) => Object.values(fields)).filter((value) => value != null)
-  note('chat', kept.length, iteration, mapping)
+  const countOf = (fields: object, common: ReadonlySet<string>): number =>
+    Object.entries(fields).filter(([name, value]) => value != null && !common.has(name)).length
+  const { tool_calls = [], iteration } = message
+  const ofCalls = tool_calls.map((call) => countOf(call, COMMON_OF_CALL))
+  const count = ofCalls.reduce((sum, each) => sum + each, countOf(message, COMMON))
+  note('chat', count, iteration, mapping)
 }
 
 function note(api: string, count: number, iteration: number | undefined, { leftOut }: Mapping): void {
