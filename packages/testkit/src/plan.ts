@@ -128,9 +128,11 @@ function exhausted(index: number, length: number): Failure {
   }
 }
 
+/** Two halves of a text. A character that is two units of UTF-16 stays whole. */
 function halves(text: string): [string, string] {
-  const middle = Math.ceil(text.length / 2)
-  return [text.slice(0, middle), text.slice(middle)]
+  const characters = [...text]
+  const rest = characters.splice(Math.ceil(characters.length / 2))
+  return [characters.join(''), rest.join('')]
 }
 
 function parseJson(text: string): Fields | undefined {
