@@ -134,9 +134,35 @@ interface Sending {
 
 /** Posts these very bytes. The answer has status 2xx, and its body is still to be read. */
 async function send(body: Uint8Array, { vendor, server, asked, timer }: Sending): Promise<Response> {
-  const { apiKey, baseUrl, headers } = server
-  let failure: unknown
-  const client = await vendor.connect({
+  let failure: unknown // the client replaces it by a less specific one
+  const client = await vendor.connect(
+    clientOptions(server, async (url, init) => {
+      try {
+        return await succeeded(await postTo(server, { url, init, body }))
+      } catch (error) {
+        failure = error
+        throw error
+      }
+    }),
+  )
+
+  async function succeeded(answer: Response): Promise<Response> {
+    if (answer.ok) return answer
+    timer.shortenTo(1000)
+    const { status, headers } = answer
+    throw statusError({ status, headers, body: await beginningOf(answer) }, asked)
+  }
+
+  try {
+    const request = { body, headers: { 'content-type': 'application/json' }, signal: timer.signal }
+    return await client.post(FORMATS[vendor.api].path, request).asResponse()
+  } catch (error) {
+    throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
+  }
+}
+
+function clientOptions({ apiKey, baseUrl, headers }: Server, fetch: ClientOptions['fetch']): ClientOptions {
+  return {
     apiKey,
     baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
     defaultHeaders: {
@@ -148,33 +174,17 @@ async function send(body: Uint8Array, { vendor, server, asked, timer }: Sending)
     maxRetries: 0,
     timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
     logLevel: 'off',
-    async fetch(url, init) {
-      try {
-        const { headers: made, signal } = init as { headers: Headers; signal: AbortSignal }
-        const allowed = Object.keys(headers)
-        return await succeeded(
-          await post(`${url}${baseUrl.search}`, { body, headers: made, signal, allowed }),
-        )
-      } catch (error) {
-        failure = error // the client replaces it by a less specific one
-        throw error
-      }
-    },
-  })
-
-  async function succeeded(answer: Response): Promise<Response> {
-    if (answer.ok) return answer
-    timer.shortenTo(1000)
-    const { status, headers: received } = answer
-    throw statusError({ status, headers: received, body: await beginningOf(answer) }, asked)
+    fetch,
   }
+}
 
-  try {
-    const request = { body, headers: { 'content-type': 'application/json' }, signal: timer.signal }
-    return await client.post(FORMATS[vendor.api].path, request).asResponse()
-  } catch (error) {
-    throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
-  }
+/** Posts what a client hands to its fetch, but for the body: that is ours. */
+function postTo(
+  { baseUrl, headers }: Server,
+  { url, init, body }: { url: string | URL | Request; init: RequestInit | undefined; body: Uint8Array },
+): Promise<Response> {
+  const made = init as { headers: Headers; signal: AbortSignal }
+  return post(`${url}${baseUrl.search}`, { ...made, body, allowed: Object.keys(headers) })
 }
 
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */
