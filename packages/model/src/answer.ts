@@ -36,12 +36,11 @@ export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined
   }
 }
 
-/** One request, and what is called while its answer is read. */
+/** A request that is under way. */
 export interface Exchange {
   readonly asked: Asked
   readonly timer: IdleTimer
   readonly format: Format
-  /** Called with each piece of text, and of reasoning. */
   readonly onDelta: (delta: ModelDelta) => void
 }
 
@@ -95,16 +94,16 @@ async function readWhole(parts: Parts, { asked, timer }: Exchange): Promise<Buff
   return Buffer.concat(all)
 }
 
-/** No answer is longer; a longer one must not exhaust the memory. Bytes of a whole one, characters that are kept of a stream. */
+/** A longer answer would exhaust the memory, and no model writes one. Bytes of a whole answer, kept characters of a stream. */
 const MAX_LENGTH = 64 * 1024 * 1024
 const TOO_LONG = 'It is longer than 64 MiB.'
 
-/** A few for each of the 128,000 tokens of a long answer: some servers begin a part with each piece. */
+/** Some servers begin a part with each piece, and a long answer has 128,000 tokens. */
 const MOST_PARTS = 200_000
-/** Counted for each event, so that a stream of nothing ends, too. Characters. */
+/** Characters that each event counts at least, so that an endless stream of empty events ends, too. */
 const COST_OF_EVENT = 16
 
-/** Adds up what a stream makes the process keep. */
+/** Returns what counts an event of a stream, and throws once there is too much. */
 function startLimit(asked: Asked): (event: AddedEvent, length: number) => void {
   let kept = 0
   let parts = 0
@@ -156,13 +155,13 @@ async function readStream(parts: Parts, exchange: Exchange): Promise<ChatRespons
       const added = answer.add(event)
       limit(added, data.length)
       onDelta(added.delta)
-      if (added.isLast) {
+      if (added.kind === 'last') {
         state = 'over'
         timer.shortenTo(1000)
-      } else if (added.isWhole && state === 'open') {
+      } else if (added.kind === 'whole' && state === 'open') {
         state = 'whole'
         timer.shortenTo(5000)
-      } else if (!added.isEmpty) timer.onBytes()
+      } else if (added.kind !== 'alive') timer.onBytes()
     }
   } catch (error) {
     if (state === 'open') throw error

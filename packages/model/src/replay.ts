@@ -107,7 +107,6 @@ function apiOf(recording: Recording, exchange: number): Api {
   return recording.api?.(exchange) ?? 'chat'
 }
 
-/** Compares bodies with recorded ones. */
 interface Comparer {
   isSame(exchange: number, body: Body): boolean
   /** How many messages an exchange has in common with a body, from the start. */

@@ -35,7 +35,7 @@ import {
   spellLoneSurrogates,
 } from './response.js'
 
-/** OpenAI's Responses. The server keeps nothing: each request holds the whole conversation. */
+/** The Responses API. The server keeps nothing: each request holds the whole conversation. */
 export const responsesFormat: Format = { path: '/responses', list: 'input', toBody, read, startStream }
 
 function toBody(request: ChatRequest, mapping: Mapping): Fields {
@@ -122,7 +122,7 @@ function read(value: unknown): ChatResponse {
   return responseOf(value, { ...message, ...(refusal && { refusal }) }, reasonOf(value, calls))
 }
 
-/** True but for an item that only a client writes: what a tool returned, an approval, a message of another role. */
+/** False for an item that only a client writes: the result of a tool, an approval, a message of another role. */
 function isSpoken(item: unknown): item is Fields {
   if (!isObject(item)) return false
   const { type, role } = item
@@ -130,7 +130,7 @@ function isSpoken(item: unknown): item is Fields {
   return type === 'message' ? role === 'assistant' : role === undefined && !isOfClient
 }
 
-/** Parts that only a client writes go. The item itself, if it has none. */
+/** Removes parts that only a client writes. */
 function spokenParts(item: Fields): Fields {
   const isForeign = (part: unknown) => /^(input_|message$)/.test(String(fieldsOf(part).type))
   const fields = ['content', 'summary'].filter(
@@ -165,7 +165,7 @@ function textOf(list: readonly unknown[], field: 'text' | 'refusal'): string | n
   return texts.filter(Boolean).join(PARAGRAPH)
 }
 
-/** What was cut off counts first: its calls may be unfinished. */
+/** A response that was cut off has no other reason: its calls may be unfinished. */
 function reasonOf({ status, incomplete_details }: Fields, calls: readonly ToolCall[]): string {
   if (status !== 'incomplete') return calls.length > 0 ? 'tool_calls' : 'stop'
   const { reason } = fieldsOf(incomplete_details)
@@ -221,13 +221,13 @@ function addEvent(answer: StreamedResponse, event: Fields): AddedEvent {
   if (field !== undefined && typeof delta === 'string') return addPiece(answer, event, { field, delta })
   if (LAST.test(type) && isObject(response)) {
     answer.whole = response
-    return { delta: {}, isEmpty: false, isLast: true }
+    return { delta: {}, kind: 'last' }
   }
   if (type === 'response.output_item.done') {
     answer.items.set(Number(index ?? answer.items.size), item)
-    return { delta: {}, isEmpty: false, parts: 1 }
+    return { delta: {}, kind: 'part', parts: 1 }
   }
-  return { delta: {}, isEmpty: SIGNS_OF_LIFE.test(type), kept: 0 }
+  return { delta: {}, kind: SIGNS_OF_LIFE.test(type) ? 'alive' : 'part', kept: 0 }
 }
 
 /** A piece of another part begins a paragraph. */
@@ -236,12 +236,12 @@ function addPiece(
   { output_index, summary_index }: Fields,
   { field, delta }: { field: 'content' | 'reasoning'; delta: string },
 ): AddedEvent {
-  if (delta === '') return { delta: {}, isEmpty: true, kept: 0 }
+  if (delta === '') return { delta: {}, kind: 'alive', kept: 0 }
   const place = field === 'content' ? `${output_index}` : `${output_index} ${summary_index}`
   const isNext = (answer.places[field] ?? place) !== place
   answer.places[field] = place
   const piece = isNext ? PARAGRAPH + delta : delta
-  if (field === 'reasoning') return { delta: { reasoning: piece }, isEmpty: false, kept: 0 }
+  if (field === 'reasoning') return { delta: { reasoning: piece }, kind: 'part', kept: 0 }
   answer.text = (answer.text ?? '') + piece
-  return { delta: { content: piece }, isEmpty: false, kept: piece.length }
+  return { delta: { content: piece }, kind: 'part', kept: piece.length }
 }

@@ -105,7 +105,7 @@ function shapeOf(usage: Fields): Shape | undefined {
   return isObject(usage.input_tokens_details) ? RESPONSES : MESSAGES
 }
 
-/** The value under a name, or under a name in a field: `prompt_tokens_details.cached_tokens`. Null is none. */
+/** The value at a path such as `prompt_tokens_details.cached_tokens`. Null counts as missing. */
 function valueAt(usage: unknown, name: string): unknown {
   return name.split('.').reduce((value, field) => fieldsOf(value)[field], usage) ?? undefined
 }

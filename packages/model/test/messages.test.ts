@@ -317,7 +317,7 @@ describe('a stream', () => {
     })
     expect(heard.map(({ delta }) => delta.content ?? '').join('')).toBe('ab')
     expect(heard.map(({ delta }) => delta.reasoning ?? '').join('')).toBe('Let me.\n\n[redacted, 3 bytes]')
-    expect(heard.filter(({ isEmpty }) => isEmpty)).toHaveLength(3) // the ping, the empty piece, the new event
+    expect(heard.filter(({ kind }) => kind === 'alive')).toHaveLength(3) // the ping, the empty piece, the new event
   })
 
   test('with a piece of an unknown type is an error that says what helps', () => {
