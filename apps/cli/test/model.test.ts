@@ -149,12 +149,17 @@ test('a script that has run out, and a run that differs from its recording, say 
   )
 })
 
-test('a model may be a script beside the agent, named with ${AGENT_HOME}', async () => {
-  const { run } = await scene({
-    agent: { llm: { provider: 'command', command: ['sh', '${AGENT_HOME}/model.sh'] } },
-    files: { 'model.sh': `cat > /dev/null; echo '{"role":"assistant","content":"Said by the script."}'\n` },
-  })
-  expect(await run('-q')).toMatchObject({ exitCode: 0, stdout: 'Said by the script.\n' })
+test('a model may be a script beside the agent, named with ${AGENT_HOME}; a key that it prints is redacted', async () => {
+  const { run, workspace } = await scene(
+    {
+      agent: { llm: { provider: 'command', command: ['sh', '${AGENT_HOME}/model.sh'] } },
+      files: { 'model.sh': `cat > /dev/null; echo "{\\"content\\":\\"Said with $DELTA_API_KEY.\\"}"\n` },
+    },
+    { env: { DELTA_API_KEY: 'test-key-not-real' } },
+  )
+  expect(await run('-q')).toMatchObject({ exitCode: 0, stdout: 'Said with [REDACTED].\n' })
+  const files = (await workspace.files()).map((name) => workspace.read(name))
+  expect((await Promise.all(files)).join()).not.toContain('test-key-not-real')
 })
 
 test('a server is asked with the tools and the conversation, at the address of the environment or of .env', async () => {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { commandEnvironment, runCommand } from '@delta/executor'
-import { exportedIn, keyNamesOf } from '@delta/executor/internal'
+import { commandEnvironment, createRedactor, type Redactor, runCommand } from '@delta/executor'
+import { exportedIn, keyNamesOf, secretValues } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
 import { type ChatModel, type ChatResponse, ModelError, replayModel, scriptModel } from '@delta/model'
 import { fromWire, toWire } from '@delta/model/internal'
@@ -44,7 +44,8 @@ export async function modelFor(
       const { exported } = credentials ?? {}
       const all = { pairs: [], env: exported ?? exportedIn(env, [llm.apiKeyEnv, llm.otherKeyEnv]) }
       const keys = { credentials: all, passEnv: keyNamesOf(all), extra: all.env }
-      return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys) })
+      const known = createRedactor(secretValues(all))
+      return (ofCommands) => commandModel(argv, { agent, env: commandEnvironment(ofCommands, keys), known })
     }
     case 'replay': {
       const replay = replayModel(openRecordedRequests(resolve(home, llm.script ?? '.')))
@@ -101,14 +102,14 @@ const WHAT_IT_PRINTS =
 
 /**
  * A model that is a command. It runs in the agent's directory, reads the request (JSON) on stdin, and prints a chat completion
- * or a bare assistant message.
+ * or a bare assistant message. What it prints is searched for its keys.
  *
  * `complete` throws `ModelError`: `ERR_MODEL_CONNECTION` when the command did not start or failed, with the last line of
  * its stderr; `ERR_MODEL_TIMEOUT` after `llm.timeout_ms` (default: no limit); `ERR_MODEL_RESPONSE` for any other output.
  */
 function commandModel(
   argv: readonly string[],
-  { agent, env }: { agent: Agent; env: NodeJS.ProcessEnv },
+  { agent, env, known }: { agent: Agent; env: NodeJS.ProcessEnv; known: Redactor },
 ): ChatModel {
   const { timeoutMs = 0 } = agent.llm
   return {
@@ -121,6 +122,7 @@ function commandModel(
         keep: 'head',
         timeoutMs,
         signal,
+        ...(known.active && { filter: () => known.filter() }),
       })
       const failure = failureOf(outcome, timeoutMs)
       if (failure === undefined) return parse(argv, outcome.stdout.text)

@@ -169,7 +169,7 @@ test('a model that is a command reads the request, and has the environment of it
   const above = { DELTA_ACTION_ID: 'call_1', DELTA_RUN_DIR: '/above', DELTA_DEPTH: '1' }
   const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
   const { answer, runDirectory, runId } = await run({ env })
-  expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
+  expect(answer).toBe(`${runDirectory} ${runId} 2  [REDACTED]`) // the key was there
 })
 
 test('K7: a model that is a command gets what the person exported', async () => {

@@ -36,7 +36,7 @@ import {
   unusable,
 } from './response.js'
 
-/** What is used of a language model of the AI SDK, version 3 or 4 of its specification. */
+/** A language model of the AI SDK, version 3 or 4 of its specification: the members that are used. */
 export interface AiSdkModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -53,8 +53,8 @@ interface Generated {
 }
 
 /**
- * A language model of the AI SDK as a `ChatModel`. Nothing of the package `ai` is loaded. Answers come whole. The record of a request holds the options
- * of the call, not the bytes that the AI SDK sends. Parameters have the names of the AI SDK: `maxOutputTokens`.
+ * A language model of the AI SDK as a `ChatModel`. The package `ai` is not needed. Answers come whole. The record of a request
+ * holds the options of the call, not the bytes that the AI SDK sends. Parameters have the names of the AI SDK: `maxOutputTokens`.
  *
  * @throws {ModelError} `complete` throws what an HTTP status means, and `ERR_MODEL_CONNECTION` for an error without one. Whether it
  *   is retryable is what the AI SDK says.
@@ -89,10 +89,9 @@ export function fromAiSdk(model: AiSdkModel): ChatModel {
   }
 }
 
-/** What a mapping of messages needs, and where it notes what it leaves out. */
 interface Mapping extends WireMapping {
   readonly isV3: boolean
-  /** What the provider calls each call so far, by the id of the conversation. */
+  /** The provider's own parts of the calls so far, by the ids that the conversation has for them. */
   readonly calls: Map<string, Fields>
 }
 
@@ -111,7 +110,7 @@ function toolOf({ function: { name, description, parameters, strict } }: Functio
   return { type: 'function', name, description, inputSchema, strict }
 }
 
-/** Results of one answer are one message. */
+/** The results of one answer go into one message. */
 function addMessage(prompt: Fields[], message: ChatMessage, mapping: Mapping): void {
   const { role } = message
   const last = prompt.at(-1)
@@ -148,7 +147,7 @@ function outputOf({ content, is_error }: ToolMessage, mapping: Mapping): Fields 
   return { type: 'content', value }
 }
 
-/** The parts of an answer, which go back as they came if they came from here. */
+/** An answer of the AI SDK goes back part by part, unchanged; another one as text and calls. */
 function spoken(message: AssistantMessage, mapping: Mapping): Fields[] {
   const { content, tool_calls = [] } = message
   const { list, calls } = ownItems(message, ORIGIN, mapping)
@@ -159,7 +158,7 @@ function spoken(message: AssistantMessage, mapping: Mapping): Fields[] {
 
 const ORIGIN: Origin = { api: 'ai-sdk', isCall }
 
-/** A call that the provider ran itself is not one of the conversation. */
+/** A call that the provider ran itself needs no result. */
 function isCall(part: unknown): part is Fields {
   return isObject(part) && part.type === 'tool-call' && !part.providerExecuted
 }
@@ -168,7 +167,7 @@ function callPart({ id, function: { name, arguments: text } }: ToolCall): Fields
   return { type: 'tool-call', toolCallId: id, toolName: name, input: parseJson(text) ?? {} }
 }
 
-/** Parts of an answer that a prompt cannot hold: what a search found, and questions to a person. */
+/** Parts of an answer that a prompt cannot hold: search results, and questions to a person. */
 const NEVER_SENT = new Set(['source', 'tool-approval-request'])
 
 function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
@@ -208,13 +207,13 @@ function callOf({ toolCallId, toolName, input }: Fields): ToolCall {
   }
 }
 
-/** The bytes of a generated file as text, which JSON can hold. */
+/** JSON cannot hold the bytes of a generated file. */
 function withBase64(part: object): object {
   const { data } = part as { data?: unknown }
   return data instanceof Uint8Array ? { ...part, data: Buffer.from(data).toString('base64') } : part
 }
 
-/** The counts in the words of a chat. */
+/** The counts as a chat completion spells them. */
 function usageOf(usage: object): Fields {
   const { inputTokens: read, outputTokens: written } = usage as Record<string, Fields | undefined>
   return {

@@ -3,7 +3,16 @@ import type { ChatResponse, ModelDelta } from './chat.js'
 import { LONGEST_TIMER_MS } from './errors.js'
 import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreadableBody } from './failure.js'
 import type { AddedEvent, Format } from './format.js'
-import { hasTooManyValues, isObject, MOST_VALUES, parseJson, reasoningOf } from './response.js'
+import {
+  checkDepth,
+  type Fields,
+  hasTooManyValues,
+  isObject,
+  MOST_VALUES,
+  mapStrings,
+  parseJson,
+  reasoningOf,
+} from './response.js'
 
 /** Ends a request when the server is silent for too long. */
 export type IdleTimer = ReturnType<typeof startIdleTimer>
@@ -27,12 +36,11 @@ export function startIdleTimer(timeoutMs: number, outer: AbortSignal | undefined
   }
 }
 
-/** One request, and what is called while its answer is read. */
+/** A request that is under way. */
 export interface Exchange {
   readonly asked: Asked
   readonly timer: IdleTimer
   readonly format: Format
-  /** Called with each piece of text, and of reasoning. */
   readonly onDelta: (delta: ModelDelta) => void
 }
 
@@ -49,7 +57,7 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   // some servers stream whether they were asked to or not
   if (headers.get('content-type')?.startsWith('text/event-stream')) return readStream(parts, exchange)
 
-  const { asked, format, onDelta } = exchange
+  const { asked, onDelta } = exchange
   const bytes = await readWhole(parts, exchange).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
@@ -57,9 +65,15 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   const value = parseBody(bytes, asked)
   const failure = isObject(value) && inlineError(value, asked)
   if (failure) throw failure
-  const response = format.read(value)
+  const response = readWithoutKey(value, exchange)
   onDelta({ content: response.message.content ?? '', reasoning: reasoningOf(response.message) })
   return response
+}
+
+/** A stream may bring the key in pieces, so its answer is searched once they are together. */
+function readWithoutKey(answer: unknown, { asked, format }: Exchange): ChatResponse {
+  checkDepth(answer)
+  return format.read(mapStrings(answer, asked.hide))
 }
 
 /** The start of an event stream, which some gateways send with another content type. */
@@ -80,16 +94,16 @@ async function readWhole(parts: Parts, { asked, timer }: Exchange): Promise<Buff
   return Buffer.concat(all)
 }
 
-/** No answer is longer; a longer one must not exhaust the memory. Bytes of a whole one, characters that are kept of a stream. */
+/** A longer answer would exhaust the memory, and no model writes one. Bytes of a whole answer, kept characters of a stream. */
 const MAX_LENGTH = 64 * 1024 * 1024
 const TOO_LONG = 'It is longer than 64 MiB.'
 
-/** A few for each of the 128,000 tokens of a long answer: some servers begin a part with each piece. */
+/** Some servers begin a part with each piece, and a long answer has 128,000 tokens. */
 const MOST_PARTS = 200_000
-/** Counted for each event, so that a stream of nothing ends, too. Characters. */
+/** Characters that each event counts at least, so that an endless stream of empty events ends, too. */
 const COST_OF_EVENT = 16
 
-/** Adds up what a stream makes the process keep. */
+/** Returns what counts an event of a stream, and throws once there is too much. */
 function startLimit(asked: Asked): (event: AddedEvent, length: number) => void {
   let kept = 0
   let parts = 0
@@ -100,9 +114,6 @@ function startLimit(asked: Asked): (event: AddedEvent, length: number) => void {
     if (parts > MOST_PARTS) throw tooMuch(`It has more than ${MOST_PARTS} parts.`, asked)
   }
 }
-
-/** While events arrive faster than they are handled, signals and timers wait for the event loop. Milliseconds. */
-const LONGEST_WORK_MS = 50
 
 function parseBody(bytes: Buffer, asked: Asked): unknown {
   let text: string
@@ -122,47 +133,74 @@ const TOO_MANY_VALUES = `It has more than ${MOST_VALUES} values.`
  * Reads a stream to its end. An answer that is whole waits for its counts, for five seconds of silence at most. After its last event
  * the rest is still read, so that the connection can be reused, but for a second at most. An error in either does not invalidate it.
  */
-async function readStream(parts: Parts, { asked, timer, format, onDelta }: Exchange): Promise<ChatResponse> {
+async function readStream(parts: Parts, exchange: Exchange): Promise<ChatResponse> {
+  const { asked, timer, format, onDelta } = exchange
   const answer = format.startStream()
   const limit = startLimit(asked)
-  let workedSince = performance.now()
+  const pause = startPauses(timer.signal)
+  let state: 'open' | 'whole' | 'over' = 'open'
   let isDone = false
-  let isComplete = false
-  let isEnough = false
   try {
     for await (const data of readEvents(parts, asked)) {
-      if (performance.now() - workedSince > LONGEST_WORK_MS) {
-        await nextTurn()
-        timer.signal.throwIfAborted()
-        workedSince = performance.now()
-      }
-      if (isComplete || data.trim() === '') continue
+      await pause()
+      if (state === 'over') continue
       if (data.trim() === '[DONE]') {
-        isDone = isComplete = isEnough = true
+        isDone = true
+        state = 'over'
         timer.shortenTo(1000)
         continue
       }
-      const event = parseJson(data)
-      if (event === undefined)
-        throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data)
-      if (!isObject(event)) continue
-      const failure = inlineError(event, asked)
-      if (failure) throw failure
+      const event = parseEvent(data, asked)
+      if (!event) continue
       const added = answer.add(event)
       limit(added, data.length)
-      const { delta, isEmpty, isWhole = false, isLast = false } = added
-      onDelta(delta)
-      isComplete = isLast
-      if (isLast) timer.shortenTo(1000)
-      else if (isWhole && !isEnough) timer.shortenTo(5000)
-      else if (!isEmpty) timer.onBytes()
-      isEnough ||= isWhole || isLast
+      onDelta(added.delta)
+      if (added.kind === 'last') {
+        state = 'over'
+        timer.shortenTo(1000)
+      } else if (added.kind === 'whole' && state === 'open') {
+        state = 'whole'
+        timer.shortenTo(5000)
+      } else if (added.kind !== 'alive') timer.onBytes()
     }
   } catch (error) {
-    if (!isEnough) throw error
+    if (state === 'open') throw error
   }
-  return format.read(answer.end(isDone))
+  return readWithoutKey(answer.end(isDone), exchange)
 }
+
+/**
+ * An event of a stream; undefined for one that says nothing.
+ *
+ * @throws {ModelError} It is not JSON, or it is an error.
+ */
+function parseEvent(data: string, asked: Asked): Fields | undefined {
+  if (data.trim() === '') return undefined
+  const event = parseJson(data)
+  if (event === undefined)
+    throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data, asked)
+  if (!isObject(event)) return undefined
+  const failure = inlineError(event, asked)
+  if (failure) throw failure
+  return event
+}
+
+/**
+ * Lets signals and timers through now and then: while events arrive faster than they are handled, these wait for the event loop.
+ *
+ * @returns What to await before each event. Rejects once the signal is aborted.
+ */
+function startPauses(signal: AbortSignal): () => Promise<void> {
+  let workedSince = performance.now()
+  return async () => {
+    if (performance.now() - workedSince < LONGEST_WORK_MS) return
+    await nextTurn()
+    signal.throwIfAborted()
+    workedSince = performance.now()
+  }
+}
+
+const LONGEST_WORK_MS = 50
 
 /**
  * The data of each event in a stream.

@@ -24,7 +24,7 @@ export function anthropicModel({ baseUrl, ...options }: AnthropicModelOptions = 
       api: 'messages',
       baseUrl: 'https://api.anthropic.com',
       keyName: 'ANTHROPIC_API_KEY',
-      headers: { 'anthropic-version': VERSION, 'x-api-key': null },
+      headers: { 'anthropic-version': VERSION },
       load,
       async connect({ apiKey = 'none', ...shared }) {
         const { BaseAnthropic } = await load()

@@ -30,7 +30,7 @@ import {
   textOfParts,
 } from './response.js'
 
-/** OpenAI's Chat Completions, and every server that speaks it. */
+/** Chat Completions, which most servers speak. */
 export const chatFormat: Format = {
   path: '/chat/completions',
   list: 'messages',
@@ -39,7 +39,7 @@ export const chatFormat: Format = {
   startStream,
 }
 
-/** Reads a completion without the fields of ours, which other APIs would be sent. */
+/** Removes fields with our names: other APIs would be sent what stands there. */
 function read(answer: unknown): ChatResponse {
   const { message, ...rest } = parseCompletion(answer)
   const { items: _items, iteration: _iteration, prompt_cache: _mark, ...own } = message
@@ -68,7 +68,7 @@ function messagesOf(messages: readonly ChatMessage[], mapping: Mapping): Fields[
   return sent
 }
 
-/** Behind the id of its call, which the model knows. */
+/** The images and files of a result, behind a text with the id of its call. */
 function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): Fields[] {
   if (typeof content === 'string') return []
   const parts = partsOf(content).filter(isMedia)
@@ -77,8 +77,8 @@ function mediaOf({ tool_call_id: id, content }: ToolMessage, mapping: Mapping): 
 }
 
 /**
- * A message of ours without what the API does not know. The order of its fields stays. One that the API knows as it is stays the
- * same object, so that its JSON need not be made again.
+ * Removes our fields from a message. The order of the others stays. A message without such fields stays the same object, so that
+ * its JSON need not be made again.
  */
 function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   if (isPlain(message)) return message
@@ -91,7 +91,7 @@ function messageOf(message: ChatMessage, mapping: Mapping): Fields {
   return { ...rest, content: contentOf({ content, prompt_cache }, toPart) }
 }
 
-/** In the place of an image or a file stands a word. What ends a cacheable prefix is the image itself. */
+/** A word stands in the place of an image or a file. The mark of a cacheable prefix stays with the image itself. */
 function asText(part: ContentPart): ContentPart {
   return isMedia(part) ? { type: 'text', text: `[${part.type}: see below]` } : part
 }
@@ -142,16 +142,18 @@ function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields): 
   const choice = list.find((each) => isObject(each) && !each.index) // several choices come interleaved; the first is read
   if (!isObject(choice)) {
     const isLast = answer.finishReason !== undefined && isObject(usage) // [DONE] follows, if the server sends one
-    return { delta: {}, isEmpty: true, isLast, ...tally }
+    return { delta: {}, kind: isLast ? 'last' : 'alive', ...tally }
   }
   answer.hasBegun = true
   answer.finishReason = choice.finish_reason || answer.finishReason // some servers send '' with every piece
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = fieldsOf(piece)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
-  const added = { delta: saidIn(delta), isEmpty: !isSaid && !choice.finish_reason }
+  const kind =
+    choice.finish_reason || isSaid ? (answer.finishReason === undefined ? 'part' : 'whole') : 'alive'
+  const said = saidIn(delta)
   grow(answer.message, delta, tally) // which keeps the objects of the piece, and changes them later
-  return { ...added, isWhole: answer.finishReason !== undefined, ...tally }
+  return { delta: said, kind, ...tally }
 }
 
 function saidIn(delta: Fields): ModelDelta {
@@ -159,7 +161,7 @@ function saidIn(delta: Fields): ModelDelta {
   return { content: typeof content === 'string' ? content : '', reasoning: reasoningOf(delta) }
 }
 
-/** What pieces make longer: characters, and parts. */
+/** How many characters and parts a piece adds. */
 interface Tally {
   kept: number
   parts: number
@@ -216,7 +218,7 @@ interface Places {
   lastCall?: Fields
 }
 
-/** By the list, which grows. Without it a piece would be compared with each part. */
+/** The places of each list that grows. Without them a piece would be compared with every part. */
 const places = new WeakMap<unknown[], Places>()
 
 function addParts(known: unknown, pieces: unknown, tally: Tally): unknown[] {

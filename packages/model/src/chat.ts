@@ -1,8 +1,8 @@
-/** The API that a server speaks: OpenAI's Chat Completions or Responses, or Anthropic's Messages. */
+/** The API that a server speaks: Chat Completions, Responses or Messages. */
 export type Api = 'chat' | 'responses' | 'messages'
 
 /**
- * A conversation's messages, spelled as OpenAI's chat completions spell them, whichever API they came from. Unknown fields are
+ * A conversation's messages, spelled as Chat Completions spells them, whichever API they came from. Unknown fields are
  * kept and sent. `items`, `iteration`, `is_error` and `prompt_cache` are ours: no API gets them as they are.
  */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
@@ -50,14 +50,13 @@ export interface SystemMessage extends CacheBreakpoint {
   [field: string]: unknown
 }
 
-/** The words of a person. */
 export interface UserMessage extends CacheBreakpoint {
   role: 'user'
   content: Content
   [field: string]: unknown
 }
 
-/** The words of the model, and the tool calls it asks for. */
+/** An answer of the model, with the tool calls it asks for. */
 export interface AssistantMessage extends CacheBreakpoint {
   role: 'assistant'
   /** Null when there are only tool calls. */
@@ -87,7 +86,6 @@ export interface ToolMessage extends CacheBreakpoint {
   [field: string]: unknown
 }
 
-/** A tool call that the model asks for. */
 export interface ToolCall {
   /** The `ToolMessage` with the result refers to it. */
   id: string
@@ -110,7 +108,7 @@ export interface FunctionTool {
   [field: string]: unknown
 }
 
-/** What a model is asked. A server gets the body that `toWire` makes of it. */
+/** A request to a model. A server gets the body that `toWire` makes of it. */
 export interface ChatRequest {
   messages: readonly ChatMessage[]
   tools?: readonly FunctionTool[] | undefined
@@ -118,7 +116,7 @@ export interface ChatRequest {
   model?: string | undefined
   /** True to receive the answer as a stream. */
   stream?: boolean | undefined
-  /** Sent as it is. */
+  /** Any other parameter of the API, sent unchanged. */
   [parameter: string]: unknown
 }
 
@@ -132,7 +130,7 @@ export interface WireRequest {
   /** The field of the body that holds the conversation. */
   list: 'messages' | 'input' | 'prompt'
   body: Record<string, unknown>
-  /** What other APIs answered and this one cannot take. Text and tool calls of these answers are in the body. */
+  /** Items of other APIs that this one cannot read. The text and tool calls of these answers are in the body. */
   leftOut: LeftOut[]
   /** Where it goes, without query. */
   url?: string
@@ -145,7 +143,6 @@ export interface LeftOut {
   iteration?: number
   /** The API that they came from. */
   api: string
-  /** How many there are. */
   items: number
 }
 
@@ -179,9 +176,7 @@ export interface CompleteOptions {
 
 /** A piece of an answer. */
 export interface ModelDelta {
-  /** Text. */
   content?: string
-  /** Reasoning. */
   reasoning?: string
 }
 

@@ -1,4 +1,3 @@
-/** Why there is no answer. */
 export type ModelErrorCode =
   /** No connection, or it broke. A model that is a command did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'
@@ -106,7 +105,7 @@ export function retryDelayMs(
   return delayMs <= leftMs ? delayMs : undefined
 }
 
-/** What errors of the usual clients say of another attempt. */
+/** The fields in which the usual clients say whether another attempt may succeed. */
 interface RetryHints {
   readonly retryable?: unknown
   readonly isRetryable?: unknown
@@ -145,7 +144,7 @@ function readNumber(value: string | null | undefined): number | undefined {
 }
 
 /**
- * Reads the wait that a server asks for only in the words of its message: `Please try again in 1m7.5s.`
+ * Reads the wait in a server's message: `Please try again in 1m7.5s.`
  *
  * @returns Milliseconds; undefined when it asks for none.
  */

@@ -8,14 +8,16 @@ import {
 } from './errors.js'
 import { checkDepth, type Fields, fieldsOf, isObject, parseJson, unusable } from './response.js'
 
-/** The facts of a request that advice on its failure needs. */
+/** The facts of a request that errors about it need. */
 export interface Asked {
   /** Without credentials and query. */
   readonly url: string
   readonly model: string | undefined
   readonly hasKey: boolean
-  /** The provider's variable for a key. Default `OPENAI_API_KEY`. */
+  /** The provider's variable for a key. Undefined for another client, which has its own. */
   readonly keyName?: string | undefined
+  /** Replaces the key in a text of the server. Called before the text is cut, which could leave half a key. */
+  hide(text: string): string
 }
 
 /** An answer with another status than 2xx. */
@@ -26,25 +28,37 @@ export interface FailedAnswer {
 }
 
 /** The error for an HTTP status, with the server's own words and what to check. */
-export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
-  const { status, body, headers } = answer
-  const said = serverWords(body)
-  const kind = kindOf(status, said, asked, answer)
-  const message = `${asked.url} ${kind.happened} (${status}): ${said.message}`
+export function statusError({ status, body, headers }: FailedAnswer, asked: Asked): ModelError {
+  const failure = readFailure(asked.hide(body), status, asked.hide(headers.get('location') ?? ''))
   const waitMs = parseRetryAfter((name) => headers.get(name)) ?? waitInWords(body)
-  return serverError(kind, message, { status, waitMs })
+  return serverError(failure, asked, waitMs)
+}
+
+/**
+ * The error in a body or event with status 200: `{"error": {"code": 502, "message": …}}`, also in a choice, as gateways send it,
+ * or in the response of a `response.failed`. An `error` event of Responses is the error itself.
+ */
+export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
+  checkDepth(body)
+  const ofChoice = fieldsOf(Array.isArray(body.choices) ? body.choices[0] : undefined).error
+  const ofResponse = fieldsOf(body.response).error
+  const isError = body.object === 'error' || body.type === 'error'
+  const error = body.error || ofChoice || ofResponse || (isError ? body : undefined)
+  if (!error) return undefined
+  const failure = readFailure(asked.hide(JSON.stringify({ error })), undefined)
+  return serverError(failure, asked, waitInWords(failure.message))
 }
 
 /** @param waitMs - How long the server asks to wait. */
-function serverError(
-  { code, advice }: FailureKind,
-  message: string,
-  { status, waitMs }: { status: number | undefined; waitMs: number | undefined },
-): ModelError {
+function serverError(failure: Failure, asked: Asked, waitMs: number | undefined): ModelError {
+  const { status, message, isInAnswer } = failure
+  const { code, happened, advice } = kindOf(failure)
   const mayPass = code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
   const retryAfterMs = mayPass ? waitMs : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
-  const text = `${message}\n${isTooLong ? comeBackIn(retryAfterMs) : advice}`
+  const what = isInAnswer ? 'answered with an error' : `${happened} (${status})`
+  const wayOut = isTooLong ? comeBackIn(retryAfterMs) : advice(asked, failure)
+  const text = `${asked.url} ${what}: ${message}\n${wayOut}`
   return new ModelError(code, text, { status, retryable: mayPass && !isTooLong, retryAfterMs })
 }
 
@@ -59,19 +73,17 @@ export function asModelError(
   about?: { url: string; model?: string | undefined },
 ): ModelError | undefined {
   if (isModelError(error)) return error
-  const { status, statusCode = status, responseBody, message, url = about?.url, ...rest } = Object(error)
-  if (typeof statusCode !== 'number') return undefined
-  const asked = { url: String(url).replace(/\?.*/, ''), model: about?.model, hasKey: true }
-  const headers = new Headers(rest.responseHeaders)
-  const known = statusError({ status: statusCode, body: String(responseBody ?? message), headers }, asked)
-  const { code, retryAfterMs } = known
-  const retryable = typeof rest.isRetryable === 'boolean' ? rest.isRetryable : known.retryable
-  return new ModelError(code, about ? known.message : String(message), {
-    status: statusCode,
-    retryable,
-    retryAfterMs,
-    cause: error,
-  })
+  const foreign = Object(error) as Fields & { message?: unknown; responseHeaders?: Record<string, string> }
+  const status = foreign.statusCode ?? foreign.status
+  if (typeof status !== 'number') return undefined
+  const url = String(foreign.url ?? about?.url).replace(/\?.*/, '')
+  const asked = { url, model: about?.model, hasKey: true, hide: (text: string) => text }
+  const body = String(foreign.responseBody ?? foreign.message)
+  const known = statusError({ status, body, headers: new Headers(foreign.responseHeaders) }, asked)
+  const { code, retryAfterMs, message } = known
+  const retryable = typeof foreign.isRetryable === 'boolean' ? foreign.isRetryable : known.retryable
+  const details = { status, retryable, retryAfterMs, cause: error }
+  return new ModelError(code, about ? message : String(foreign.message), details)
 }
 
 function comeBackIn(ms: number): string {
@@ -80,26 +92,49 @@ function comeBackIn(ms: number): string {
   return `The server asks to wait ${time}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`
 }
 
-/**
- * The error in a body or event with status 200: `{"error": {"code": 502, "message": …}}`, also in a choice, as gateways send it,
- * or in the response of a `response.failed`. An `error` event of Responses is the error itself.
- */
-export function inlineError(body: Fields, asked: Asked): ModelError | undefined {
-  checkDepth(body)
-  const ofChoice = fieldsOf(Array.isArray(body.choices) ? body.choices[0] : undefined).error
-  const ofResponse = fieldsOf(body.response).error
-  const isError = body.object === 'error' || body.type === 'error'
-  const error = body.error || ofChoice || ofResponse || (isError ? body : undefined)
-  if (!error) return undefined
-  const said = serverWords(JSON.stringify({ error }))
-  const [digits] = /^[45]\d\d\b/.exec(said.code) ?? []
-  const status =
-    digits === undefined ? (body.type === 'error' ? STATUS[said.code] : undefined) : Number(digits)
-  const message = `${asked.url} answered with an error: ${said.message}`
-  return serverError(kindOf(status, said, asked), message, { status, waitMs: waitInWords(said.message) })
+/** What a server says of a failure. */
+interface Failure {
+  /** Undefined for an error inside an answer whose status its code does not tell. */
+  readonly status: number | undefined
+  readonly isInAnswer: boolean
+  /** Its code and its type, if it sends any. */
+  readonly code: string
+  /** Its explanation, in one line. */
+  readonly message: string
+  readonly body: string
+  /** Where a redirect leads. */
+  readonly location: string
 }
 
-/** The statuses of Anthropic's errors, which in a stream come as `{"type": "error", "error": {"type": …}}`. */
+/** Finds the code and the explanation in the shapes that servers use. */
+function readFailure(body: string, sent: number | undefined, location = ''): Failure {
+  const parsed = parseJson(body)
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed // some send a list of one error
+  const error = isObject(first) && isObject(first.error) ? first.error : fieldsOf(first)
+  const words = [error.code, error.type].filter(Boolean).map(String)
+  const status = sent ?? words.map(statusOf).find((found) => found !== undefined)
+  const message = explanationOf(body, first, error)
+  return { status, isInAnswer: sent === undefined, code: words.join(' '), message, body, location }
+}
+
+function explanationOf(body: string, value: unknown, error: Fields): string {
+  if (looksLikeHtml(body)) return `a web page ("${pageTitle(body)}")`
+  if (!isObject(value)) return shorten(body) || '(no explanation)'
+  const said = [error.message, value.error, value.detail].find(
+    (text) => typeof text === 'string' && text !== '',
+  )
+  if (said === undefined) return shorten(body)
+  const { raw } = fieldsOf(error.metadata) // what the server behind a gateway said
+  const behind = raw ? ` ${typeof raw === 'string' ? raw : JSON.stringify(raw)}` : ''
+  return shorten(`${said}${behind}`)
+}
+
+/** The status that a code or a type inside an answer stands for: `502`, `rate_limit_error`. */
+function statusOf(word: string): number | undefined {
+  const [digits] = /^[45]\d\d\b/.exec(word) ?? []
+  return digits === undefined ? STATUS[word] : Number(digits)
+}
+
 const STATUS: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -107,32 +142,9 @@ const STATUS: Readonly<Record<string, number>> = {
   permission_error: 403,
   not_found_error: 404,
   request_too_large: 413,
+  insufficient_quota: 429,
   rate_limit_error: 429,
-}
-
-interface ServerWords {
-  readonly message: string
-  /** Its code and its type, if any. */
-  readonly code: string
-}
-
-/** Finds the server's message and code in the shapes that servers use. */
-function serverWords(body: string): ServerWords {
-  if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
-  const parsed = parseJson(body)
-  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed // Gemini puts its error into a list
-  if (!isObject(first)) return { message: shorten(body) || '(no explanation)', code: '' }
-
-  const error = isObject(first.error) ? first.error : first
-  const said = [error.message, first.error, first.detail].find(
-    (text) => typeof text === 'string' && text !== '',
-  )
-  const { raw } = fieldsOf(error.metadata) // what the server behind a gateway said
-  const behind = raw ? ` ${typeof raw === 'string' ? raw : JSON.stringify(raw)}` : ''
-  return {
-    message: shorten(typeof said === 'string' ? `${said}${behind}` : body),
-    code: [error.code, error.type].filter(Boolean).join(' '),
-  }
+  rate_limit_exceeded: 429,
 }
 
 function looksLikeHtml(body: string): boolean {
@@ -148,97 +160,19 @@ function shorten(text: string): string {
   return line.length > 500 ? `${line.slice(0, 500)}…` : line
 }
 
-/** Every server uses other words for it, and few send a code. */
-const CONVERSATION_TOO_LONG =
-  /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
-
-/** Chat templates of some models refuse a second system message like this, with status 400 or 500. */
-const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
-
-/** The words of Google and xAI, with status 400. */
-const WRONG_KEY = /\bAPI key\b/i
-
-/** With status 400: the server could not parse the model's output as a tool call or JSON. The next output may differ. */
-const UNUSABLE_OUTPUT = /(tool_use|output_parse|json_validate)_failed/
-
-/** Codes of an error without a status: `invalid_prompt`, `image_too_large`, `bio_policy`. The same request would get it again. */
-const REFUSED_IN_ANSWER = /^invalid_|image|_policy|^data_residency/
-
-/** LM Studio says this of a base URL without /v1, with status 200. */
-const NO_SUCH_PATH = /unexpected endpoint/i
-
-/** A kind of failure, and what a person can do about it. */
-interface FailureKind {
+/** What happened, and what a person can do about it. */
+interface Kind {
   readonly code: ModelErrorCode
   readonly happened: string
-  readonly advice: string
+  advice(asked: Asked, failure: Failure): string
 }
 
-/** @param status - Undefined for an error without one inside an answer. */
-function kindOf(
-  status: number | undefined,
-  { code, message }: ServerWords,
-  { url, model, hasKey, keyName = 'OPENAI_API_KEY' }: Asked,
-  answer?: FailedAnswer,
-): FailureKind {
-  if (UNUSABLE_OUTPUT.test(code)) return SERVER_FAULT
-  if (ONE_SYSTEM_MESSAGE.test(message))
-    return refused(
-      'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
-    )
-  const isLimited = status === 429 || (status === undefined && /rate_limit|insufficient_quota/.test(code))
-  if (status === 402 || (isLimited && /insufficient_quota|billing/.test(code)))
-    return kind(
-      'ERR_MODEL_QUOTA',
-      'demands payment',
-      "Waiting will not help: check the account's plan and balance.",
-    )
-  if (isLimited)
-    return kind('ERR_MODEL_RATE_LIMIT', 'received too many requests', 'It is worth trying again later.')
-  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message)))
-    return kind(
-      'ERR_MODEL_ACCESS',
-      'refused access',
-      hasKey
-        ? `Check that the API key (DELTA_API_KEY or ${keyName}) is valid, belongs to this base URL, and may use this model.`
-        : `No API key is set. Put one into .env or the environment, as DELTA_API_KEY or ${keyName}.`,
-    )
-  if (status === 404 || (status === undefined && NO_SUCH_PATH.test(message)))
-    return kind(
-      'ERR_MODEL_NOT_FOUND',
-      'was not found',
-      `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
-    )
-  const isServerFault = status === 408 || status === 409 || (status ?? 0) >= 500
-  if (!isServerFault && (status === 413 || CONVERSATION_TOO_LONG.test(`${code} ${message}`)))
-    return kind(
-      'ERR_MODEL_TOO_LONG',
-      'refused the request',
-      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
-    )
-  if (isServerFault || (status === undefined && !REFUSED_IN_ANSWER.test(code))) return SERVER_FAULT
-  if (status !== undefined && status < 400) {
-    const target = baseUrlAt(answer?.headers.get('location') ?? '', url)
-    const advice = `Redirects are not followed. If ${target} is right, make it the base URL.`
-    return kind('ERR_MODEL_REQUEST', 'redirects elsewhere', advice)
-  }
-  if (looksLikeHtml(answer?.body ?? ''))
-    return refused(
-      'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
-    )
-  if (/encrypted content is not supported/i.test(message))
-    return refused('This model cannot encrypt its reasoning. Write include: null under llm in agent.yaml.')
-  if (/prompt_cache_breakpoint|cache_control/.test(message))
-    return refused('It is what prompt_cache in context.yaml is sent as. Remove it there for this server.')
-  if (answer?.body.includes('stream_options'))
-    return refused('It seems that this server cannot stream. Write stream: false under llm in agent.yaml.')
-  return refused(
-    'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
-  )
+function kind(code: ModelErrorCode, happened: string, advice: string | Kind['advice']): Kind {
+  return { code, happened, advice: typeof advice === 'string' ? () => advice : advice }
 }
 
-function kind(code: ModelErrorCode, happened: string, advice: string): FailureKind {
-  return { code, happened, advice }
+function refused(advice: string): Kind {
+  return kind('ERR_MODEL_REQUEST', 'refused the request', advice)
 }
 
 const SERVER_FAULT = kind(
@@ -247,8 +181,102 @@ const SERVER_FAULT = kind(
   'The fault is on the other side; it is worth trying again.',
 )
 
-function refused(advice: string): FailureKind {
-  return kind('ERR_MODEL_REQUEST', 'refused the request', advice)
+/** The kinds of failure; the first that fits counts. Few servers send a code, and each has other words. */
+const KINDS: readonly (readonly [when: (failure: Failure) => boolean, kind: Kind])[] = [
+  // the server could not parse the model's output as a tool call or JSON; the next output may differ
+  [({ code }) => /(tool_use|output_parse|json_validate)_failed/.test(code), SERVER_FAULT],
+  [
+    // chat templates of some models, with status 400 or 500
+    ({ message }) => /system message must be at the begin/i.test(message),
+    refused(
+      'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
+    ),
+  ],
+  [
+    ({ status, code }) => status === 402 || (status === 429 && /insufficient_quota|billing/.test(code)),
+    kind(
+      'ERR_MODEL_QUOTA',
+      'demands payment',
+      "Waiting will not help: check the account's plan and balance.",
+    ),
+  ],
+  [
+    ({ status }) => status === 429,
+    kind('ERR_MODEL_RATE_LIMIT', 'received too many requests', 'It is worth trying again later.'),
+  ],
+  [
+    ({ status, message }) =>
+      status === 401 || status === 403 || (status === 400 && /\bAPI key\b/i.test(message)),
+    kind('ERR_MODEL_ACCESS', 'refused access', adviceOnKey),
+  ],
+  [
+    // some servers say this of a base URL without /v1, with status 200
+    ({ status, message }) => status === 404 || (status === undefined && /unexpected endpoint/i.test(message)),
+    kind(
+      'ERR_MODEL_NOT_FOUND',
+      'was not found',
+      ({ model = '' }) =>
+        `Check that the server knows the model ${JSON.stringify(model)}, and that the base URL is right: it usually ends in /v1.`,
+    ),
+  ],
+  [({ status = 0 }) => status === 408 || status === 409 || status >= 500, SERVER_FAULT],
+  [
+    ({ status, code, message }) => status === 413 || CONVERSATION_TOO_LONG.test(`${code} ${message}`),
+    kind(
+      'ERR_MODEL_TOO_LONG',
+      'refused the request',
+      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+    ),
+  ],
+  [({ status, code }) => status === undefined && !REFUSED_IN_ANSWER.test(code), SERVER_FAULT],
+  [
+    ({ status = 400 }) => status < 400,
+    kind(
+      'ERR_MODEL_REQUEST',
+      'redirects elsewhere',
+      ({ url }, { location }) =>
+        `Redirects are not followed. If ${baseUrlAt(location, url)} is right, make it the base URL.`,
+    ),
+  ],
+  [
+    ({ body }) => looksLikeHtml(body),
+    refused(
+      'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
+    ),
+  ],
+  [
+    ({ message }) => /encrypted content is not supported/i.test(message),
+    refused('This model cannot encrypt its reasoning. Write include: null under llm in agent.yaml.'),
+  ],
+  [
+    ({ message }) => /prompt_cache_breakpoint|cache_control/.test(message),
+    refused('It is what prompt_cache in context.yaml is sent as. Remove it there for this server.'),
+  ],
+  [
+    ({ body }) => body.includes('stream_options'),
+    refused('It seems that this server cannot stream. Write stream: false under llm in agent.yaml.'),
+  ],
+]
+
+const CONVERSATION_TOO_LONG =
+  /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** Codes without a status with which the same request would be refused again: `invalid_prompt`, `image_too_large`, `bio_policy`. */
+const REFUSED_IN_ANSWER = /^invalid_|image|_policy|^data_residency/
+
+const REFUSED = refused(
+  'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+)
+
+function kindOf(failure: Failure): Kind {
+  return KINDS.find(([when]) => when(failure))?.[1] ?? REFUSED
+}
+
+function adviceOnKey({ hasKey, keyName }: Asked): string {
+  if (!hasKey)
+    return `No API key is set. Put one into .env or the environment, as DELTA_API_KEY or ${keyName}.`
+  const names = keyName === undefined ? '' : ` (DELTA_API_KEY or ${keyName})`
+  return `Check that the API key${names} is valid, belongs to this base URL, and may use this model.`
 }
 
 /** The base URL that a `Location` implies, which may be relative to the request's own address. */
@@ -308,7 +336,8 @@ export function unreadableBody(cause: unknown, { url }: Asked): ModelError {
 }
 
 /** The error for a body with status 200 that is not JSON. */
-export function notJson(body: string, { url }: Asked): ModelError {
+export function notJson(text: string, { url, hide }: Asked): ModelError {
+  const body = hide(text)
   const explanation = looksLikeHtml(body)
     ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`
     : body.trim() === ''
@@ -324,9 +353,9 @@ export function notUtf8({ url }: Asked, cause: unknown): ModelError {
 }
 
 /** The error for an event of a stream that is not JSON. */
-export function notAnEvent(data: string): ModelError {
+export function notAnEvent(data: string, { hide }: Asked): ModelError {
   return unusable(
-    `The stream contains an event that is not JSON, so it may be incomplete: ${data.slice(0, 200)}`,
+    `The stream contains an event that is not JSON, so it may be incomplete: ${hide(data).slice(0, 200)}`,
   )
 }
 

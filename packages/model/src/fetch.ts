@@ -40,7 +40,7 @@ export async function post(url: string, { body, headers, allowed, signal }: Post
 }
 
 /** The clients add headers that the environment names; those are not sent. */
-const SENT = /^(accept|anthropic-version|authorization|content-type|user-agent|x-api-key|x-stainless-.*)$/
+const SENT = /^(accept|authorization|content-type|user-agent|x-stainless-.*)$/
 
 /** Shared by all models of the process, so that a program with a model for each run does not keep a connection for each. */
 const agents = new Map<string, http.Agent>()

@@ -25,7 +25,7 @@ export interface Format {
   startStream(): StreamReader
 }
 
-/** What a mapping needs besides the request, and where it notes what it leaves out. */
+/** What a mapping needs besides the request. It adds to `leftOut`. */
 export interface Mapping {
   readonly blobs: BlobReader
   readonly leftOut: LeftOut[]
@@ -48,17 +48,18 @@ export interface StreamReader {
 export interface AddedEvent {
   /** The text in it. */
   readonly delta: ModelDelta
-  /** It is a sign of life, and no part of the answer. */
-  readonly isEmpty: boolean
-  /** How many of its characters are kept. Default: all. */
+  readonly kind: EventKind
+  /** How many of its characters the process keeps. Default: all. */
   readonly kept?: number | undefined
   /** How many parts of the answer begin with it. Default: none. */
   readonly parts?: number | undefined
-  /** The answer is whole. Counts may follow, or `[DONE]`. */
-  readonly isWhole?: boolean | undefined
-  /** It is the last one of the answer. So is `[DONE]`, in any API. */
-  readonly isLast?: boolean | undefined
 }
+
+/**
+ * `alive`: a sign of life, not a part of the answer. `whole`: a part with which the answer is whole; counts may follow, or `[DONE]`.
+ * `last`: nothing of the answer follows. So is `[DONE]`, in any API.
+ */
+export type EventKind = 'alive' | 'part' | 'whole' | 'last'
 
 /** Whether a cacheable prefix ends here. */
 export type Mark = CacheBreakpoint['prompt_cache']
@@ -79,13 +80,13 @@ export function dataUri(part: Media, blobs: BlobReader): string {
   return `data:${part.media_type};base64,${base64Of(part, blobs)}`
 }
 
-/** The reader of blobs where there are none. */
+/** Stands for a reader of blobs where none was given. */
 export function noBlobs(sha256: string): never {
   const message = `A message holds the blob ${sha256}, and nothing was given to read it: pass a BlobReader to toWire.`
   throw new ModelError('ERR_MODEL_SETTINGS', message)
 }
 
-/** True for an image or a file of ours. A hook, or a program, may write other parts, in the words of one API. */
+/** True for an image or a file of ours. A hook or a program may write parts as one API spells them. */
 export function isMedia(part: ContentPart): part is Media {
   return (part.type === 'image' || part.type === 'file') && typeof part.blob === 'string'
 }
@@ -99,7 +100,7 @@ export function unknownPart({ type }: ContentPart, api: string): ModelError {
   )
 }
 
-/** The parts of a content. A text is one. */
+/** The parts of a content. A string is one part. */
 export function partsOf(content: Content): readonly ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
@@ -112,13 +113,13 @@ export function markLast(parts: readonly ContentPart[], mark: Mark): ContentPart
   })
 }
 
-/** The content of a message as OpenAI's APIs want it. Text stays a string, unless a cacheable prefix ends with it. */
+/** The content of a message as Chat Completions and Responses want it. Text stays a string, unless a cacheable prefix ends with it. */
 export function contentOf({ content, prompt_cache }: Said, toPart: (part: ContentPart) => Fields): unknown {
   if (typeof content === 'string' && (!prompt_cache || content === '')) return content
   return markLast(partsOf(content), prompt_cache).map(toPart)
 }
 
-/** The mark of a part in OpenAI's APIs. An empty text may carry none. */
+/** The mark of a part in Chat Completions and Responses. An empty text may carry none. */
 export function breakpointOf(part: ContentPart): Fields {
   const isMarked = part.prompt_cache && !(part.type === 'text' && part.text === '')
   return isMarked ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {}
@@ -159,20 +160,18 @@ export function noteItems({ items, iteration }: AssistantMessage, mapping: Mappi
   if (Array.isArray(items?.list)) note(String(items.api), count ?? items.list.length, iteration, mapping)
 }
 
+/** The fields of a message, and of a call, that every API has, or that are ours. */
+const COMMON = new Set(['role', 'name', 'content', 'tool_calls', 'items', 'iteration', 'prompt_cache'])
+const COMMON_OF_CALL = new Set(['id', 'type', 'function'])
+
+/** Notes the further fields of a message of a chat, such as its reasoning. */
 function noteFields(message: AssistantMessage, mapping: Mapping): void {
-  const {
-    role: _,
-    content: _c,
-    tool_calls = [],
-    items: _i,
-    iteration,
-    prompt_cache: _p,
-    name: _n,
-    ...own
-  } = message
-  const ofCalls = tool_calls.map(({ id: _id, type: _t, function: _f, ...rest }) => rest)
-  const kept = [own, ...ofCalls].flatMap((fields) => Object.values(fields)).filter((value) => value != null)
-  note('chat', kept.length, iteration, mapping)
+  const countOf = (fields: object, common: ReadonlySet<string>): number =>
+    Object.entries(fields).filter(([name, value]) => value != null && !common.has(name)).length
+  const { tool_calls = [], iteration } = message
+  const ofCalls = tool_calls.map((call) => countOf(call, COMMON_OF_CALL))
+  const count = ofCalls.reduce((sum, each) => sum + each, countOf(message, COMMON))
+  note('chat', count, iteration, mapping)
 }
 
 function note(api: string, count: number, iteration: number | undefined, { leftOut }: Mapping): void {

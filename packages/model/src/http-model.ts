@@ -1,12 +1,10 @@
-import { inspect } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { type IdleTimer, readAnswer, startIdleTimer } from './answer.js'
-import type { Api, ChatModel } from './chat.js'
+import type { Api, ChatModel, ChatRequest, ModelDelta } from './chat.js'
 import { LLM_DEFAULTS } from './chat.js'
 import { LONGEST_TIMER_MS, ModelError } from './errors.js'
 import { type Asked, connectionError, statusError } from './failure.js'
 import { beginningOf, post } from './fetch.js'
-import { mapStrings } from './response.js'
 import { FORMATS, toWire } from './wire.js'
 
 /** Options of a model behind a server. */
@@ -37,8 +35,8 @@ export interface Vendor {
   load(): Promise<unknown>
   /** Loads the vendor's package, and makes a client of it. */
   connect(options: ClientOptions): Promise<Client>
-  /** Headers of this API. Set here, because the clients also add headers that the environment names. Null: never sent. */
-  readonly headers: Readonly<Record<string, string | null>>
+  /** The headers of this API. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** The options that both vendors' clients have under the same names. */
@@ -60,50 +58,37 @@ export interface Client {
 /** A model behind a server. Sends the recorded bytes by the vendor's own client, over a fetch that changes nothing. */
 export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel {
   const { api } = vendor
-  const { path } = FORMATS[api]
-  const baseUrl = checkBaseUrl(options.baseUrl ?? vendor.baseUrl, path)
-  const apiKey = checkKey(options.apiKey)
-  const { timeoutMs = LLM_DEFAULTS.timeoutMs, headers = {}, keyName = vendor.keyName } = options
-  checkHeaders(headers)
-  const defaults = { ...(options.model !== undefined && { model: options.model }), ...options.parameters }
-  const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}${path}`
-  const own = Object.keys(vendor.headers).filter((name) => vendor.headers[name] !== null)
-  const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers), ...own]
-  const headerNames = [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort()
-  const connection = connectionOf(vendor, { baseUrl, apiKey, headers })
+  const format = FORMATS[api]
+  const { model, parameters, timeoutMs = LLM_DEFAULTS.timeoutMs, keyName = vendor.keyName } = options
+  const server = serverFor(vendor, options)
+  const { apiKey, url, headerNames } = server
+  const hide = hiderOf(apiKey)
+  const withDefaults = (request: ChatRequest): ChatRequest => {
+    return { ...(model !== undefined && { model }), ...parameters, ...request }
+  }
 
   return {
     async load() {
       await vendor.load()
     },
 
-    toWire: (request, blobs) => ({ ...toWire(api, { ...defaults, ...request }, blobs), url, headerNames }),
+    toWire: (request, blobs) => ({ ...toWire(api, withDefaults(request), blobs), url, headerNames }),
 
-    async complete(asking, { signal, bytes: given, blobs, onDelta } = {}) {
-      const request = { ...defaults, ...asking }
-      const bytes = given ?? Buffer.from(JSON.stringify(toWire(api, request, blobs).body))
-      const asked = { url, model: request.model, hasKey: apiKey !== undefined, keyName }
+    async complete(asking, { signal, bytes, blobs, onDelta } = {}) {
+      const request = withDefaults(asking)
+      const body = bytes ?? Buffer.from(JSON.stringify(toWire(api, request, blobs).body))
+      const asked = { url: hide(url), model: request.model, hasKey: apiKey !== undefined, keyName, hide }
       const timer = startIdleTimer(timeoutMs, signal)
-      const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
-      const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
+      const hear = hidePieces(apiKey, (delta) => onDelta?.(delta))
       try {
-        const answer = await send(bytes, { connection, vendor, baseUrl, headers, asked, timer })
-        const response = await readAnswer(answer, {
-          asked,
-          timer,
-          format: FORMATS[api],
-          onDelta({ content = '', reasoning = '' }) {
-            thoughts.push(reasoning)
-            text.push(content)
-          },
-        })
-        thoughts.end()
-        text.end()
-        return withoutKey(response, apiKey)
+        const answer = await send(body, { vendor, server, asked, timer })
+        const response = await readAnswer(answer, { asked, timer, format, onDelta: hear })
+        hear({}, true)
+        return response
       } catch (error) {
+        if (signal?.aborted) throw stopped(error)
         const isSilence = timer.hasExpired() && Object(error).status === undefined // an answer with a status says what is wrong
-        const failure = signal?.aborted ? stopped(error) : isSilence ? silent(asked, timeoutMs) : error
-        throw errorWithoutKey(failure, apiKey)
+        throw isSilence ? silent(asked, timeoutMs) : error
       } finally {
         timer.stop()
       }
@@ -111,99 +96,99 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
   }
 }
 
-type Post = (url: string | URL | Request, init: RequestInit) => Promise<Response>
-
-/** The vendor's client, made for the first request, and what its fetch does with the body of each request that is under way. */
-interface Connection {
-  client(): Promise<Client>
-  readonly posts: Map<unknown, Post>
+/** A server, with what is sent to it beside the body. */
+interface Server {
+  readonly apiKey: string | undefined
+  readonly baseUrl: URL
+  /** The whole address, without query. */
+  readonly url: string
+  /** The headers of the API, and those of the caller. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The names of all headers but those with which the client describes itself. */
+  readonly headerNames: string[]
 }
 
-function connectionOf(
-  vendor: Vendor,
-  { baseUrl, apiKey, headers }: Pick<Sending, 'baseUrl' | 'headers'> & { apiKey: string | undefined },
-): Connection {
-  const posts: Connection['posts'] = new Map()
-  let client: Promise<Client> | undefined
-  const connect = () =>
-    vendor.connect({
-      apiKey,
-      baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
-      defaultHeaders: {
-        authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
-        accept: 'application/json',
-        'user-agent': `delta-engine/${manifest.version}`,
-        ...vendor.headers,
-        ...headers,
-      },
-      maxRetries: 0,
-      timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
-      logLevel: 'off',
-      async fetch(url, init = {}) {
-        const post = posts.get(init.body)
-        if (!post) throw new Error('The client changed the body of the request.')
-        return post(url, init)
-      },
-    })
+/** @throws {ModelError} `ERR_MODEL_SETTINGS`: the base URL, the key or a header cannot work. */
+function serverFor(vendor: Vendor, options: HttpModelOptions): Server {
+  const { path } = FORMATS[vendor.api]
+  const baseUrl = checkBaseUrl(options.baseUrl ?? vendor.baseUrl, path)
+  const apiKey = checkKey(options.apiKey)
+  checkHeaders(options.headers)
+  const headers = { ...vendor.headers, ...options.headers }
+  const names = ['accept', 'content-type', 'user-agent', ...Object.keys(headers)]
   return {
-    posts,
-    async client() {
-      client ??= connect()
-      try {
-        return await client
-      } catch (error) {
-        client = undefined // the package could not be loaded
-        throw error
-      }
-    },
+    apiKey,
+    baseUrl,
+    url: `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}${path}`,
+    headers,
+    headerNames: [...new Set(apiKey === undefined ? names : [...names, 'authorization'])].sort(),
   }
 }
 
 interface Sending {
-  readonly connection: Connection
   readonly vendor: Vendor
-  readonly baseUrl: URL
-  readonly headers: Readonly<Record<string, string>>
+  readonly server: Server
   readonly asked: Asked
   readonly timer: IdleTimer
 }
 
 /** Posts these very bytes. The answer has status 2xx, and its body is still to be read. */
-async function send(given: Uint8Array, sending: Sending): Promise<Response> {
-  const { connection, vendor, baseUrl, headers, asked, timer } = sending
-  const { posts } = connection
-  const body = posts.has(given) ? given.slice() : given // bodies tell requests apart
-  let failure: unknown
-  posts.set(body, async (url, init) => {
-    try {
-      const { headers: own, signal } = init as { headers: Headers; signal: AbortSignal }
-      const allowed = Object.keys(headers)
-      const answer = await post(`${url}${baseUrl.search}`, { body, headers: own, signal, allowed })
-      if (answer.ok) return answer
-      timer.shortenTo(1000)
-      const { status, headers: received } = answer
-      throw statusError({ status, headers: received, body: await beginningOf(answer) }, asked)
-    } catch (error) {
-      failure = error // the client replaces it by a less specific one
-      throw error
-    }
-  })
+async function send(body: Uint8Array, { vendor, server, asked, timer }: Sending): Promise<Response> {
+  let failure: unknown // the client replaces it by a less specific one
+  const client = await vendor.connect(
+    clientOptions(server, async (url, init) => {
+      try {
+        return await succeeded(await postTo(server, { url, init, body }))
+      } catch (error) {
+        failure = error
+        throw error
+      }
+    }),
+  )
+
+  async function succeeded(answer: Response): Promise<Response> {
+    if (answer.ok) return answer
+    timer.shortenTo(1000)
+    const { status, headers } = answer
+    throw statusError({ status, headers, body: await beginningOf(answer) }, asked)
+  }
+
   try {
-    const client = await connection.client()
     const request = { body, headers: { 'content-type': 'application/json' }, signal: timer.signal }
-    return await client
-      .post(FORMATS[vendor.api].path, request)
-      .asResponse()
-      .catch((error: unknown) => {
-        throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
-      })
-  } finally {
-    posts.delete(body)
+    return await client.post(FORMATS[vendor.api].path, request).asResponse()
+  } catch (error) {
+    throw failure instanceof ModelError ? failure : connectionError(failure ?? error, asked)
   }
 }
 
+function clientOptions({ apiKey, baseUrl, headers }: Server, fetch: ClientOptions['fetch']): ClientOptions {
+  return {
+    apiKey,
+    baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
+    defaultHeaders: {
+      authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
+      accept: 'application/json',
+      'user-agent': `delta-engine/${manifest.version}`,
+      ...headers,
+    },
+    maxRetries: 0,
+    timeout: LONGEST_TIMER_MS, // the idle timer watches the whole answer, the client's timeout only its start
+    logLevel: 'off',
+    fetch,
+  }
+}
+
+/** Posts what a client hands to its fetch, but for the body: that is ours. */
+function postTo(
+  { baseUrl, headers }: Server,
+  { url, init, body }: { url: string | URL | Request; init: RequestInit | undefined; body: Uint8Array },
+): Promise<Response> {
+  const made = init as { headers: Headers; signal: AbortSignal }
+  return post(`${url}${baseUrl.search}`, { ...made, body, allowed: Object.keys(headers) })
+}
+
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
+function checkHeaders(headers: HttpModelOptions['headers'] = {}): void {
   const name = Object.keys(headers).find((each) => /^(authorization|x-api-key|cookie)$/i.test(each))
   if (name !== undefined) throw unusable(`headers.${name}: a key is given as apiKey.`)
 }
@@ -244,13 +229,6 @@ function silent({ url }: Asked, timeoutMs: number): ModelError {
   )
 }
 
-// Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
-
-const REDACTED = '[API key]'
-
-/** A shorter key is a placeholder for a local server (`none`, `ollama`), a word that answers may contain. */
-const SHORTEST_KEY = 8
-
 /**
  * Refuses a line break in a key here: the HTTP client's own error would show the key.
  *
@@ -264,55 +242,37 @@ function checkKey(apiKey: string | undefined): string | undefined {
   )
 }
 
-/** The same error without the key in it. */
-function errorWithoutKey(error: unknown, apiKey: string | undefined): unknown {
-  if (!isSecret(apiKey) || !(error instanceof ModelError)) return error
-  const { code, status, retryable, retryAfterMs, cause } = error
-  const lines = error.message.replaceAll(apiKey, REDACTED).split('\n')
-  const message = lines.map((line) => withoutBeginning(line, apiKey)).join('\n')
-  const isClean = !inspect(cause, { depth: 5 }).includes(apiKey)
-  return new ModelError(code, message, { status, retryable, retryAfterMs, ...(isClean && { cause }) })
+/** A shorter key is a placeholder for a local server (`none`, `ollama`), a word that answers may contain. */
+const SHORTEST_KEY = 8
+
+/**
+ * Returns what replaces the key in a text, plain or as JSON spells it: servers repeat it in error messages, and some in answers.
+ * Nothing that leaves this package may hold it.
+ */
+function hiderOf(key = ''): (text: string) => string {
+  if (key.length < SHORTEST_KEY) return (text) => text
+  const escaped = JSON.stringify(key).slice(1, -1)
+  const forms = [key, escaped, escaped.replaceAll('/', '\\/')]
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '[API key]'), text)
 }
 
-/** A long message was cut, perhaps in the middle of the key. */
-function withoutBeginning(line: string, apiKey: string): string {
-  const said = line.replace(/…$/, '')
-  const beginning = beginningAtEnd(said, apiKey)
-  return isSecret(beginning) ? `${said.slice(0, -beginning.length)}${REDACTED}…` : line
-}
-
-/** The same JSON value without the key in any string, also where a string holds JSON with the key escaped. */
-function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
-  if (!isSecret(apiKey)) return value
-  const escaped = JSON.stringify(apiKey).slice(1, -1)
-  const forms = [apiKey, escaped, escaped.replaceAll('/', '\\/')]
-  return mapStrings(value, (text) =>
-    forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text),
-  ) as Value
-}
-
-/** Redacts the key from a text in pieces. A possible beginning of the key is held back until the next piece. */
-function keyFilter(apiKey: string | undefined, onText: (text: string) => void) {
-  let held = ''
-  return {
-    push(text: string) {
-      const known = isSecret(apiKey) ? (held + text).replaceAll(apiKey, REDACTED) : text
-      held = isSecret(apiKey) ? beginningAtEnd(known, apiKey) : ''
-      if (known.length > held.length) onText(known.slice(0, known.length - held.length))
-    },
-    end() {
-      if (held !== '') onText(held)
-    },
+/** Hides the key in texts that come in pieces. What may be its beginning waits for the next piece. */
+function hidePieces(key: string | undefined, onDelta: (delta: ModelDelta) => void) {
+  const hide = hiderOf(key)
+  const held = { reasoning: '', content: '' }
+  return (delta: ModelDelta, isLast = false): void => {
+    for (const field of ['reasoning', 'content'] as const) {
+      const text = hide(held[field] + (delta[field] ?? ''))
+      const settled = isLast ? text.length : text.length - beginningAtEnd(text, key)
+      held[field] = text.slice(settled)
+      if (settled > 0) onDelta({ [field]: text.slice(0, settled) })
+    }
   }
 }
 
-function isSecret(apiKey: string | undefined): apiKey is string {
-  return apiKey !== undefined && apiKey.length >= SHORTEST_KEY
-}
-
-function beginningAtEnd(text: string, apiKey: string): string {
-  for (let length = Math.min(apiKey.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(apiKey.slice(0, length))) return apiKey.slice(0, length)
-  }
-  return ''
+/** How many characters at the end of a text are the beginning of the key. */
+function beginningAtEnd(text: string, key = ''): number {
+  let length = key.length < SHORTEST_KEY ? 0 : key.length - 1
+  while (!text.endsWith(key.slice(0, length))) length--
+  return length
 }

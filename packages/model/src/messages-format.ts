@@ -39,7 +39,7 @@ import {
   responseOf,
 } from './response.js'
 
-/** Anthropic's Messages. */
+/** The Messages API. */
 export const messagesFormat: Format = { path: '/v1/messages', list: 'messages', toBody, read, startStream }
 
 function toBody({ messages, tools, ...parameters }: ChatRequest, mapping: Mapping): Fields {
@@ -112,12 +112,12 @@ function spelledOut({ content, tool_calls = [] }: AssistantMessage): Fields[] {
   return (content ?? '').trim() === '' ? calls : [textBlock(content ?? ''), ...calls]
 }
 
-/** Other servers also use other characters. */
+/** This API refuses characters that other servers use in ids. */
 function sendableId(id: string): string {
   return id.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }
 
-/** An object is asked for. What a model wrote may be none. */
+/** The API takes an object, and a model may write anything. */
 function inputOf(text: string): Fields {
   const input = text.trim() === '' ? {} : parseJson(text)
   return isObject(input) ? input : { malformed_arguments: text }
@@ -163,7 +163,7 @@ const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 /** The API refuses a request with a larger one, and so all that follow. */
 const MOST_PIXELS_A_SIDE = 8000
 
-/** In the place of what the API cannot read stands a word. */
+/** A text says what stood there where the API cannot read it. */
 function mediaBlock(part: Media, blobs: BlobReader): Fields {
   const { type, media_type, bytes, name, width = 0, height = 0 } = part
   const title = name || undefined // an empty one is refused
@@ -185,7 +185,7 @@ function isToolUse(block: unknown): block is Fields {
 
 /**
  * Reads a message of the API. Its blocks are kept in `items`. Two changes let them be sent back: lone surrogates become replacement
- * characters, and input that is no JSON, because the model or the end of the answer broke it, is an object.
+ * characters, and input that is not JSON, because the model or the end of the answer broke it, becomes an object.
  */
 function read(value: unknown): ChatResponse {
   checkDepth(value)
@@ -220,7 +220,7 @@ function checkBlock(block: unknown): void {
 }
 
 /**
- * Input that is no object stays as it was written, so that the call is refused. A number beyond 2^53 lost digits when it was read; a
+ * Input that is not an object stays as it was written, so that the call is refused. A number beyond 2^53 lost digits when it was read; a
  * call with one is refused, too, and the model can send it as a string.
  */
 function callOf({ id, name, input }: Fields): ToolCall {

@@ -19,10 +19,11 @@ export function startStream(): StreamReader {
       else if (type === 'message_delta') addToEnvelope(answer, event)
       else if (type === 'message_stop') answer.isStopped = true
       else if (type === 'content_block_start')
-        return { delta: startBlock(answer, event), isEmpty: false, parts: 1 }
+        return { delta: startBlock(answer, event), kind: 'part', parts: 1 }
       else if (type === 'content_block_delta')
-        return { ...addPiece(answer, event), isEmpty: isEmptyPiece(event) }
-      return { delta: {}, isEmpty: !PARTS.test(String(type)), isLast: type === 'message_stop' }
+        return { ...addPiece(answer, event), kind: isEmptyPiece(event) ? 'alive' : 'part' }
+      if (type === 'message_stop') return { delta: {}, kind: 'last' }
+      return { delta: {}, kind: PARTS.test(String(type)) ? 'part' : 'alive' }
     },
     end() {
       const { envelope, blocks, inputs, isStopped } = answer
@@ -39,7 +40,7 @@ export function startStream(): StreamReader {
   }
 }
 
-/** Events that are part of an answer. `ping` is none. */
+/** Events that are part of an answer; `ping` is not. */
 const PARTS = /^(message|content_block)_/
 
 /** Some servers send pieces without text as a sign of life. */
@@ -82,7 +83,7 @@ function startBlock(answer: StreamedMessage, { index, content_block }: Fields): 
 }
 
 /** Adds a piece to its block. No piece is lost silently. */
-function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): Omit<AddedEvent, 'isEmpty'> {
+function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): Omit<AddedEvent, 'kind'> {
   const index = Number(event.index)
   const block = blocks.get(index)
   const piece = fieldsOf(event.delta)
@@ -114,7 +115,7 @@ function addPiece({ blocks, inputs }: StreamedMessage, event: Fields): Omit<Adde
   }
 }
 
-function said(delta: ModelDelta): Omit<AddedEvent, 'isEmpty'> {
+function said(delta: ModelDelta): Omit<AddedEvent, 'kind'> {
   const { content = '', reasoning = '' } = delta
   return { delta, kept: content.length + reasoning.length }
 }

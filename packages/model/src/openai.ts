@@ -22,15 +22,13 @@ export interface OpenAiModelOptions extends HttpModelOptions {
  */
 export function openAiModel({ api = 'chat', ...options }: OpenAiModelOptions = {}): ChatModel {
   if (api !== 'chat' && api !== 'responses')
-    throw unusable(
-      `api: must be chat or responses, got ${JSON.stringify(api)}. For Anthropic use anthropicModel.`,
-    )
+    throw unusable(`api: must be chat or responses, got ${JSON.stringify(api)}.`)
   return httpModel(
     {
       api,
       baseUrl: LLM_DEFAULTS.baseUrl,
       keyName: 'OPENAI_API_KEY',
-      headers: { 'x-api-key': null, 'anthropic-version': null },
+      headers: {},
       load,
       async connect({ apiKey = 'none', ...shared }) {
         const { OpenAI } = await load()

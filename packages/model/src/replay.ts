@@ -56,7 +56,7 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
  * A model that answers exactly the recorded requests. `stream` and `stream_options` are not compared. Equal requests get their
  * answers one after the other. An interrupted replay goes on in a new process, because nothing else is kept in memory.
  *
- * @param recorded - The exchanges, or a `Recording`. Of a recording each message is read and compared once, so a message must
+ * @param recorded - The exchanges, or a `Recording`. Each message of a recording is read and compared once, so a message must
  *   not change after it was sent.
  * @returns A model whose `complete` throws `ERR_MODEL_REPLAY_DIFFERS` for any other request; the message names the first
  *   difference from the nearest recorded one.
@@ -67,98 +67,115 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
  */
 export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
   const recording = 'part' in recorded ? recorded : recordingOf(recorded)
+  const comparer = comparerOf(recording)
   const used = new Set<number>()
   let next = 0
-
-  /** The text of a message that a recorded part equals, so that each part of a long conversation is read once. */
-  const texts = new Map<number, string>()
-
-  const apiOf = (exchange: number): Api => recording.api?.(exchange) ?? 'chat'
-
-  function isRecorded(text: string, part: number | undefined): boolean {
-    if (part === undefined || texts.get(part) === text) return part !== undefined
-    if (firstDifference(recording.part(part), JSON.parse(text))) return false
-    texts.set(part, text)
-    return true
-  }
-
-  function isSame(exchange: number, body: Body): boolean {
-    const { parameters, messages } = recording.parts(exchange)
-    if (messages.length !== body.messages.length) return false
-    if (firstDifference(compared(recording.part(parameters)), body.parameters)) return false
-    return body.messages.every((text, at) => isRecorded(text, messages[at]))
-  }
-
-  /** The next exchange with this request, else the last one that was used for it. */
-  function find(bodyFor: (exchange: number) => Body): number | undefined {
-    const all = Array.from({ length: recording.length }, (_, index) => (next + index) % recording.length)
-    return (
-      all.find((index) => !used.has(index) && isSame(index, bodyFor(index))) ??
-      all.findLast((index) => used.has(index) && isSame(index, bodyFor(index)))
-    )
-  }
-
-  /** How many messages an exchange has in common with a request, from the start. */
-  function sharedWith(exchange: number, { messages }: Body): number {
-    const recorded = recording.parts(exchange).messages
-    const end = messages.findIndex((text, at) => !isRecorded(text, recorded[at]))
-    return end === -1 ? messages.length : end
-  }
-
-  function notRecorded(bodyFor: (exchange: number) => Body): ModelError {
-    if (recording.length === 0)
-      return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
-
-    const shared = Array.from({ length: recording.length }, (_, index) => sharedWith(index, bodyFor(index)))
-    const nearest = shared.indexOf(Math.max(...shared))
-    const body = bodyFor(nearest)
-    const { list } = FORMATS[apiOf(nearest)]
-    const { parameters, messages } = recording.parts(nearest)
-    const recorded = messages.map((part) => recording.part(part))
-    const difference = firstDifference(
-      { ...compared(recording.part(parameters)), [list]: recorded },
-      { ...body.parameters, [list]: body.messages.map((text) => JSON.parse(text)) },
-    )
-    return new ModelError(
-      'ERR_MODEL_REPLAY_DIFFERS',
-      `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
-        `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
-        'Replay with the recorded files, model and parameters, or record the run again.',
-    )
-  }
-
-  /** The request as each API of the recording wants it. */
-  function bodiesOf(request: ChatRequest, blobs: BlobReader | undefined): (exchange: number) => Body {
-    const bodies = new Map<Api, Body>()
-    return (exchange) => {
-      const api = apiOf(exchange)
-      const body = bodies.get(api) ?? bodyOf(api, request, blobs)
-      bodies.set(api, body)
-      return body
-    }
-  }
 
   return {
     /** As the API of the next exchange wants it. */
     toWire(request, blobs) {
-      const api = recording.length === 0 ? 'chat' : apiOf(Math.min(next, recording.length - 1))
+      const api = recording.length === 0 ? 'chat' : apiOf(recording, Math.min(next, recording.length - 1))
       return toWire(api, request, blobs)
     },
 
     async complete(request, { signal, blobs, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
-      const bodyFor = bodiesOf(request, blobs)
-      const index = find(bodyFor)
-      if (index === undefined) throw notRecorded(bodyFor)
+      const bodyFor = bodiesOf(request, { recording, blobs })
+      const isSame = (index: number) => comparer.isSame(index, bodyFor(index))
+      const inTurn = exchangesOf(recording).map((index) => (next + index) % recording.length)
+      const index =
+        inTurn.find((each) => !used.has(each) && isSame(each)) ??
+        inTurn.findLast((each) => used.has(each) && isSame(each))
+      if (index === undefined) throw notRecorded(recording, comparer, bodyFor)
 
       used.add(index)
       next = index + 1
-      const answer = fromWire(apiOf(index), recording.response(index))
+      const answer = fromWire(apiOf(recording, index), recording.response(index))
       const reasoning = reasoningOf(answer.message)
       if (reasoning) onDelta?.({ reasoning })
       if (answer.message.content) onDelta?.({ content: answer.message.content })
       return answer
     },
+  }
+}
+
+function exchangesOf({ length }: Recording): number[] {
+  return Array.from({ length }, (_, index) => index)
+}
+
+function apiOf(recording: Recording, exchange: number): Api {
+  return recording.api?.(exchange) ?? 'chat'
+}
+
+interface Comparer {
+  isSame(exchange: number, body: Body): boolean
+  /** How many messages an exchange has in common with a body, from the start. */
+  shared(exchange: number, body: Body): number
+}
+
+function comparerOf(recording: Recording): Comparer {
+  /** The text of a message that a recorded part equals, so that each part of a long conversation is read once. */
+  const texts = new Map<number, string>()
+
+  function isRecorded(text: string, part: number | undefined): boolean {
+    if (part === undefined) return false
+    if (texts.get(part) === text) return true
+    if (firstDifference(recording.part(part), JSON.parse(text))) return false
+    texts.set(part, text)
+    return true
+  }
+
+  return {
+    isSame(exchange, body) {
+      const { parameters, messages } = recording.parts(exchange)
+      if (messages.length !== body.messages.length) return false
+      if (firstDifference(compared(recording.part(parameters)), body.parameters)) return false
+      return body.messages.every((text, at) => isRecorded(text, messages[at]))
+    },
+    shared(exchange, { messages }) {
+      const recorded = recording.parts(exchange).messages
+      const end = messages.findIndex((text, at) => !isRecorded(text, recorded[at]))
+      return end === -1 ? messages.length : end
+    },
+  }
+}
+
+/** The error that shows how the nearest recorded request differs. */
+function notRecorded(recording: Recording, comparer: Comparer, bodyFor: BodyFor): ModelError {
+  if (recording.length === 0)
+    return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
+
+  const shared = exchangesOf(recording).map((index) => comparer.shared(index, bodyFor(index)))
+  const nearest = shared.indexOf(Math.max(...shared))
+  const body = bodyFor(nearest)
+  const { list } = FORMATS[apiOf(recording, nearest)]
+  const { parameters, messages } = recording.parts(nearest)
+  const difference = firstDifference(
+    { ...compared(recording.part(parameters)), [list]: messages.map((part) => recording.part(part)) },
+    { ...body.parameters, [list]: body.messages.map((text) => JSON.parse(text)) },
+  )
+  return new ModelError(
+    'ERR_MODEL_REPLAY_DIFFERS',
+    `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
+      `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
+      'Replay with the recorded files, model and parameters, or record the run again.',
+  )
+}
+
+/** A request as the API of an exchange wants it. */
+type BodyFor = (exchange: number) => Body
+
+/** Makes the body of each API once. */
+function bodiesOf(
+  request: ChatRequest,
+  { recording, blobs }: { recording: Recording; blobs: BlobReader | undefined },
+): BodyFor {
+  const bodies = new Map<Api, Body>()
+  return (exchange) => {
+    const api = apiOf(recording, exchange)
+    const body = bodies.get(api) ?? bodyOf(api, request, blobs)
+    bodies.set(api, body)
+    return body
   }
 }
 

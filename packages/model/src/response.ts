@@ -1,14 +1,13 @@
 import type { AssistantMessage, ChatResponse, ProviderItems, ToolCall } from './chat.js'
 import { ModelError, type ModelErrorDetails } from './errors.js'
 
-/** A JSON object. */
 export type Fields = Record<string, unknown>
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The fields of an object; none of any other value. */
+/** The object itself; `{}` for any other value. */
 export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {}
 }
@@ -26,7 +25,7 @@ export function parseJson(text: string): unknown {
 /** A model writes far fewer values in one answer. To parse more would stop the process for seconds. */
 export const MOST_VALUES = 2_000_000
 
-/** Counts the characters that begin or part values, also those within strings. */
+/** Counts commas and opening brackets, also those within strings: each value but the first has one. */
 export function hasTooManyValues(text: string): boolean {
   if (text.length <= MOST_VALUES) return false
   let values = 0
@@ -66,7 +65,7 @@ export function parseCompletion(value: unknown): ChatResponse {
   return responseOf(value, read, finishReason)
 }
 
-/** A response with the usage and the model that its raw answer names. */
+/** Takes the usage and the model from the raw answer. */
 export function responseOf(raw: unknown, message: AssistantMessage, finishReason?: string): ChatResponse {
   const { usage, model } = fieldsOf(raw)
   return {
@@ -78,7 +77,6 @@ export function responseOf(raw: unknown, message: AssistantMessage, finishReason
   }
 }
 
-/** A message of the model that keeps its items as they came. */
 export function messageWith(
   items: ProviderItems,
   content: string | null,
@@ -208,7 +206,7 @@ export function mapStrings(value: unknown, change: (text: string) => string): un
   )
 }
 
-/** The error for what arrived and is no answer. The next attempt may bring one. */
+/** The error for an answer that cannot be used. The next attempt may bring a better one. */
 export function unusable(message: string, details: ModelErrorDetails = {}): ModelError {
   return new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, ...details })
 }

@@ -9,6 +9,7 @@ import type {
 } from './chat.js'
 import { cutOff } from './failure.js'
 import {
+  type AddedEvent,
   breakpointOf,
   contentOf,
   dataUri,
@@ -34,7 +35,7 @@ import {
   spellLoneSurrogates,
 } from './response.js'
 
-/** OpenAI's Responses. The server keeps nothing: each request holds the whole conversation. */
+/** The Responses API. The server keeps nothing: each request holds the whole conversation. */
 export const responsesFormat: Format = { path: '/responses', list: 'input', toBody, read, startStream }
 
 function toBody(request: ChatRequest, mapping: Mapping): Fields {
@@ -60,7 +61,7 @@ function toolOf({ type, function: called }: FunctionTool): Fields {
 }
 
 function inputOf(messages: readonly ChatMessage[], mapping: Mapping): unknown[] {
-  let calls: OwnItems['calls'] = new Map() // of the newest answer
+  let calls: OwnItems['calls'] = new Map() // those of the newest answer
   return messages.flatMap((message): readonly unknown[] => {
     if (message.role === 'assistant') {
       const own = ownItems(message, ORIGIN, mapping)
@@ -121,7 +122,7 @@ function read(value: unknown): ChatResponse {
   return responseOf(value, { ...message, ...(refusal && { refusal }) }, reasonOf(value, calls))
 }
 
-/** True but for an item that only a client writes: what a tool returned, an approval, a message of another role. */
+/** False for an item that only a client writes: the result of a tool, an approval, a message of another role. */
 function isSpoken(item: unknown): item is Fields {
   if (!isObject(item)) return false
   const { type, role } = item
@@ -129,7 +130,7 @@ function isSpoken(item: unknown): item is Fields {
   return type === 'message' ? role === 'assistant' : role === undefined && !isOfClient
 }
 
-/** Parts that only a client writes go. The item itself, if it has none. */
+/** Removes parts that only a client writes. */
 function spokenParts(item: Fields): Fields {
   const isForeign = (part: unknown) => /^(input_|message$)/.test(String(fieldsOf(part).type))
   const fields = ['content', 'summary'].filter(
@@ -164,7 +165,7 @@ function textOf(list: readonly unknown[], field: 'text' | 'refusal'): string | n
   return texts.filter(Boolean).join(PARAGRAPH)
 }
 
-/** What was cut off counts first: its calls may be unfinished. */
+/** A response that was cut off has no other reason: its calls may be unfinished. */
 function reasonOf({ status, incomplete_details }: Fields, calls: readonly ToolCall[]): string {
   if (status !== 'incomplete') return calls.length > 0 ? 'tool_calls' : 'stop'
   const { reason } = fieldsOf(incomplete_details)
@@ -188,42 +189,59 @@ const PIECES: Readonly<Record<string, 'content' | 'reasoning'>> = {
 const LAST = /^response\.(completed|incomplete|failed|cancelled)$/
 const SIGNS_OF_LIFE = /^(keepalive|ping|response\.(queued|in_progress))$/
 
-/** The last event brings the whole response; what came before is for the screen, and for servers that leave its output empty. */
+/** The last event brings the whole response. What came before is for the screen, and for servers that leave its output empty. */
 function startStream(): StreamReader {
-  const items = new Map<number, unknown>() // by their index
-  const places: Record<string, string> = {}
-  let text: string | undefined
-  let whole: Fields | undefined
+  const answer: StreamedResponse = { items: new Map(), places: {} }
   return {
-    add(event) {
-      const { type, delta, response, item } = event
-      const name = String(type)
-      const isLast = LAST.test(name) && isObject(response)
-      if (isLast) whole = response
-      const isItem = name === 'response.output_item.done'
-      if (isItem) items.set(Number(event.output_index ?? items.size), item)
-      const field = PIECES[name]
-      if (field === undefined || typeof delta !== 'string') {
-        const isEmpty = type === undefined || SIGNS_OF_LIFE.test(name)
-        return { delta: {}, isEmpty, isLast, ...(isItem ? { parts: 1 } : !isLast && { kept: 0 }) }
-      }
-      const place =
-        field === 'content' ? `${event.output_index}` : `${event.output_index} ${event.summary_index}`
-      const isNext = places[field] !== undefined && places[field] !== place
-      if (delta !== '') places[field] = place
-      const piece = isNext && delta !== '' ? PARAGRAPH + delta : delta
-      if (field === 'content') text = (text ?? '') + piece
-      return {
-        delta: { [field]: piece },
-        isEmpty: delta === '',
-        kept: field === 'content' ? piece.length : 0,
-      }
-    },
+    add: (event) => addEvent(answer, event),
     end() {
+      const { whole, text, items } = answer
       if (!whole) throw cutOff(text, 'no response.completed')
       const done = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
       const { output } = whole
       return Array.isArray(output) && output.length >= done.length ? whole : { ...whole, output: done }
     },
   }
+}
+
+/** The part of a response that has arrived. */
+interface StreamedResponse {
+  /** The items that are complete, by their index. */
+  readonly items: Map<number, unknown>
+  /** The part of the response that the newest piece of text belongs to, and the newest piece of reasoning. */
+  readonly places: { content?: string; reasoning?: string }
+  text?: string
+  whole?: Fields
+}
+
+function addEvent(answer: StreamedResponse, event: Fields): AddedEvent {
+  const { response, item, output_index: index, delta } = event
+  const type = String(event.type ?? 'ping')
+  const field = PIECES[type]
+  if (field !== undefined && typeof delta === 'string') return addPiece(answer, event, { field, delta })
+  if (LAST.test(type) && isObject(response)) {
+    answer.whole = response
+    return { delta: {}, kind: 'last' }
+  }
+  if (type === 'response.output_item.done') {
+    answer.items.set(Number(index ?? answer.items.size), item)
+    return { delta: {}, kind: 'part', parts: 1 }
+  }
+  return { delta: {}, kind: SIGNS_OF_LIFE.test(type) ? 'alive' : 'part', kept: 0 }
+}
+
+/** A piece of another part begins a paragraph. */
+function addPiece(
+  answer: StreamedResponse,
+  { output_index, summary_index }: Fields,
+  { field, delta }: { field: 'content' | 'reasoning'; delta: string },
+): AddedEvent {
+  if (delta === '') return { delta: {}, kind: 'alive', kept: 0 }
+  const place = field === 'content' ? `${output_index}` : `${output_index} ${summary_index}`
+  const isNext = (answer.places[field] ?? place) !== place
+  answer.places[field] = place
+  const piece = isNext ? PARAGRAPH + delta : delta
+  if (field === 'reasoning') return { delta: { reasoning: piece }, kind: 'part', kept: 0 }
+  answer.text = (answer.text ?? '') + piece
+  return { delta: { content: piece }, kind: 'part', kept: piece.length }
 }

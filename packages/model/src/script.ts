@@ -23,7 +23,6 @@ export interface ScriptTurn {
 /** Arguments that are a string are passed on as they are, so that a script can also send invalid JSON. */
 export interface ScriptedCall {
   readonly name: string
-  /** Absent: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
@@ -92,7 +91,7 @@ export function scriptModel(
   }
 }
 
-/** 1 for a conversation in which the model has not spoken yet. */
+/** The number of the turn that comes next. 1: the model has not spoken yet. */
 function nextTurn(messages: readonly ChatMessage[]): number {
   const spoken = messages.filter((message) => message.role === 'assistant')
   const marks = spoken.map(

@@ -61,7 +61,7 @@ export function normaliseUsage(raw: unknown): Tokens | null {
   }
 }
 
-/** Where a usage has its counts. Of several names the first one that is there counts; a missing count is 0. */
+/** Where a usage has its counts. The first name that is there counts; a missing count is 0. */
 interface Shape {
   readonly input: readonly string[]
   readonly read: readonly string[]
@@ -105,7 +105,7 @@ function shapeOf(usage: Fields): Shape | undefined {
   return isObject(usage.input_tokens_details) ? RESPONSES : MESSAGES
 }
 
-/** The value under a name, or under a name in a field: `prompt_tokens_details.cached_tokens`. Null is none. */
+/** The value at a path such as `prompt_tokens_details.cached_tokens`. Null counts as missing. */
 function valueAt(usage: unknown, name: string): unknown {
   return name.split('.').reduce((value, field) => fieldsOf(value)[field], usage) ?? undefined
 }

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { createOpenAICompatible as createVersion4 } from '@ai-sdk/openai-compatible-4'
-import { type ScriptedTurn, startScriptedServer } from '@delta/testkit'
+import { type ScriptedTurn, type ServerScript, startScriptedServer } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fromAiSdk } from '../src/ai-sdk.js'
 import { type ChatMessage, isModelError, normaliseUsage, retryDelayMs } from '../src/index.js'
@@ -18,8 +18,8 @@ const versions = {
 }
 
 describe.each([3, 4] as const)('a model of version %i of the AI SDK', (version) => {
-  async function start(turns: readonly ScriptedTurn[]) {
-    const server = await startScriptedServer(turns)
+  async function start(script: readonly ScriptedTurn[] | ServerScript) {
+    const server = await startScriptedServer(script)
     onTestFinished(() => server.close())
     return { server, model: fromAiSdk(versions[version](server.baseUrl)) }
   }
@@ -61,17 +61,19 @@ describe.each([3, 4] as const)('a model of version %i of the AI SDK', (version) 
     expect(JSON.stringify(sent[2])).toContain('Two eyes.')
   })
 
-  test.each([
-    [429, 'ERR_MODEL_RATE_LIMIT', true],
-    [401, 'ERR_MODEL_ACCESS', false],
-    [503, 'ERR_MODEL_SERVER', true],
-  ])('a status of %i is the error that it is without the AI SDK', async (status, code, isRetried) => {
-    const { model } = await start([{ status }])
-    const error = await model
-      .complete({ messages: [{ role: 'user', content: 'Hi' }] })
-      .catch((e: unknown) => e)
-    expect(error).toMatchObject({ code, status })
-    expect(retryDelayMs(1, error) !== undefined).toBe(isRetried)
+  test('a status is the error that it is without the AI SDK', async () => {
+    const statuses = [
+      [429, 'ERR_MODEL_RATE_LIMIT', true],
+      [401, 'ERR_MODEL_ACCESS', false],
+      [503, 'ERR_MODEL_SERVER', true],
+    ] as const
+    const { model } = await start({ choose: 'requests', turns: statuses.map(([status]) => ({ status })) })
+    for (const [status, code, isRetried] of statuses) {
+      const asked = model.complete({ messages: [{ role: 'user', content: 'Hi' }] })
+      const error = await asked.catch((e: unknown) => e)
+      expect(error).toMatchObject({ code, status })
+      expect(retryDelayMs(1, error) !== undefined).toBe(isRetried)
+    }
   })
 
   test('a server that is not there is a connection error that may pass', async () => {

@@ -1,7 +1,3 @@
-import { createHash } from 'node:crypto'
-import { cp } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -10,36 +6,17 @@ import {
   startScriptedServer,
   temporaryWorkspace,
 } from '@delta/testkit'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type AnthropicModelOptions, anthropicModel } from '../src/anthropic.js'
-import { type ChatRequest, retryDelayMs } from '../src/index.js'
-import { failureOf, STREAM } from './server.js'
+import type { ChatRequest } from '../src/index.js'
+import { failureOf, STREAM, startServer } from './server.js'
 
 const request: ChatRequest = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Go.' }] }
-const streamed = { ...request, stream: true }
 
 async function start(script: readonly ScriptedTurn[] | ServerScript, options: AnthropicModelOptions = {}) {
   const server = await startScriptedServer(script)
   onTestFinished(() => server.close())
   return { server, model: anthropicModel({ baseUrl: server.baseUrl, ...options }) }
-}
-
-async function modelBehind(answer: (response: ServerResponse) => void) {
-  const server = createServer(
-    (incoming, response) => void incoming.resume().on('end', () => answer(response)),
-  )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return anthropicModel({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-}
-
-const turn: ScriptedTurn = {
-  content: 'Three short words.',
-  message: { reasoning_content: 'Let me think about it.' },
-  tool_calls: [{ name: 'a', arguments: { text: 'x y z' } }, { name: 'b' }],
 }
 
 test('what is sent is the body of toWire byte for byte, under our name, at /v1/messages', async () => {
@@ -124,107 +101,27 @@ test('variables and profile files of the vendor change nothing', async () => {
   expect(withKey?.headers.authorization).toBe('Bearer sk-ant-0123456789')
 })
 
-test('the package is missing: the error says what to install', async () => {
-  await using directory = await temporaryWorkspace({
-    'ask.mjs': `
-      import { anthropicModel } from './model/anthropic.js'
-      await anthropicModel().complete({ messages: [] }).catch(({ code, message }) => console.log(code, message))
-    `,
-  })
-  await cp(new URL('../dist', import.meta.url), join(directory.path, 'model'), { recursive: true })
-  const { stdout } = await runProcess([process.execPath, 'ask.mjs'], { cwd: directory.path })
-  expect(stdout).toBe(
-    'ERR_MODEL_SETTINGS The package @anthropic-ai/sdk is not installed. Install it: npm install @anthropic-ai/sdk\n',
-  )
-})
-
-describe('a stream', () => {
-  const stream = async () => {
-    const { server } = await start([turn])
-    const body = JSON.stringify({ ...request, stream: true })
-    const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body })
-    return (await answer.text()).split(/(?<=\n\n)/)
-  }
-
-  test.each([
-    ['overloaded_error', 'ERR_MODEL_SERVER', true],
-    ['api_error', 'ERR_MODEL_SERVER', true],
-    ['rate_limit_error', 'ERR_MODEL_RATE_LIMIT', true],
-    ['invalid_request_error', 'ERR_MODEL_REQUEST', false],
-    ['authentication_error', 'ERR_MODEL_ACCESS', false],
-  ])('with the event %s in it fails with %s', async (type, code, retryable) => {
-    const events = await stream()
-    const failure = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'Sorry.' } })}\n\n`
-    const model = await modelBehind((response) => {
-      response.writeHead(200, STREAM)
-      response.end(events.slice(0, 5).join('') + failure)
-    })
-    expect(await failureOf(model.complete(streamed))).toMatchObject({
-      code,
-      retryable,
-      message: expect.stringContaining('Sorry.'),
-    })
-  })
-})
-
 test.each([
-  [429, 'ERR_MODEL_RATE_LIMIT'],
-  [529, 'ERR_MODEL_SERVER'],
-])('status %i is worth another attempt after the time that Retry-After names', async (status, code) => {
-  const { model } = await start([{ status, retryAfter: '7' }])
-  const error = await failureOf(model.complete(request))
-  expect(error).toMatchObject({ code, status, retryable: true, retryAfterMs: 7000 })
-  expect(retryDelayMs(1, error)).toBe(7000)
+  ['overloaded_error', 'ERR_MODEL_SERVER', true],
+  ['api_error', 'ERR_MODEL_SERVER', true],
+  ['rate_limit_error', 'ERR_MODEL_RATE_LIMIT', true],
+  ['invalid_request_error', 'ERR_MODEL_REQUEST', false],
+  ['authentication_error', 'ERR_MODEL_ACCESS', false],
+])('a stream with the event %s in it fails with %s', async (type, code, retryable) => {
+  const begin = { type: 'message_start', message: { role: 'assistant', content: [] } }
+  const events = [begin, { type: 'error', error: { type, message: 'Sorry.' } }]
+  const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  const { baseUrl } = await startServer((response) => response.writeHead(200, STREAM).end(body))
+  expect(await failureOf(anthropicModel({ baseUrl }).complete({ ...request, stream: true }))).toMatchObject({
+    code,
+    retryable,
+    message: expect.stringContaining('Sorry.'),
+  })
 })
 
 test('without a key, the advice names the variables of this provider', async () => {
   const { model } = await start([{ status: 401, message: 'invalid bearer token' }])
   expect((await failureOf(model.complete(request))).message).toContain(
     'invalid bearer token\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or ANTHROPIC_API_KEY.',
-  )
-})
-
-test('a base URL that holds the path of the API is refused', () => {
-  expect(() => anthropicModel({ baseUrl: 'http://localhost/v1/messages' })).toThrow(
-    'must end before /v1/messages',
-  )
-})
-
-test('the scripted server refuses what the API refuses', async () => {
-  const { server } = await start([{ content: 'Hi.' }])
-  const user = { role: 'user', content: 'Go.' }
-  const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'n', input: {} }] }
-  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'ok' }] }
-  const thinking = (signature: string) => ({
-    role: 'assistant',
-    content: [
-      { type: 'thinking', thinking: 'Hm.', signature },
-      { type: 'text', text: 'x' },
-    ],
-  })
-  const signed = createHash('sha256').update('signed Hm.').digest('base64')
-  const ask = async (body: object) => {
-    const answer = await fetch(`${server.baseUrl}/messages`, { method: 'POST', body: JSON.stringify(body) })
-    const { error } = (await answer.json()) as { error?: { type: string; message: string } }
-    return error ? `${answer.status} ${error.type} ${error.message}` : 'answer'
-  }
-  const problems = [
-    [{ model: 'm', messages: [user] }, 'max_tokens: Field required'],
-    [{ ...request, messages: [use] }, 'the first message must use the "user" role'],
-    [{ ...request, messages: [user, user] }, 'roles must alternate'],
-    [{ ...request, messages: [user, use, user] }, 'without `tool_result` blocks immediately after: a'],
-    [{ ...request, messages: [user, use] }, 'without results: a'],
-    [{ ...request, messages: [result] }, 'unexpected `tool_use_id`'],
-    [{ ...request, messages: [{ role: 'user', content: ' ' }] }, 'must contain non-whitespace text'],
-    [{ ...request, messages: [{ role: 'user', content: [] }] }, 'must have non-empty content'],
-    [{ ...request, messages: [user, thinking('forged'), user] }, 'Invalid `signature`'],
-  ] as const
-  for (const [body, message] of problems) {
-    expect(await ask(body)).toMatch(/^400 invalid_request_error /)
-    expect(await ask(body)).toContain(message)
-  }
-  expect(await ask({ ...request, messages: [user, use, result] })).toContain('The script has 1 turns')
-  expect(await ask({ ...request, messages: [user, thinking(signed), user] })).toContain(
-    'The script has 1 turns',
   )
 })

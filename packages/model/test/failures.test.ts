@@ -2,71 +2,80 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { ModelErrorCode } from '../src/index.js'
 import { openAiModel } from '../src/openai.js'
-import { event, failureOf, modelBehind, plain, request, STREAM, start, streamed } from './server.js'
+import {
+  event,
+  failureOf,
+  modelBehind,
+  modelRefused,
+  plain,
+  type Refusal,
+  request,
+  STREAM,
+  start,
+  streamed,
+} from './server.js'
+
+const [limited, broken] = ['ERR_MODEL_RATE_LIMIT', 'ERR_MODEL_SERVER']
 
 describe('errors that are worth another try', () => {
-  test.each([
+  test.each<[refusal: Refusal, expected: object]>([
     [
-      { status: 429, retryAfter: '7' },
-      { code: 'ERR_MODEL_RATE_LIMIT', status: 429, retryAfterMs: 7000 },
+      { status: 429, headers: { 'retry-after': '7' } },
+      { code: limited, retryAfterMs: 7000 },
     ],
     [
-      { status: 429, retryAfter: '300' },
-      { code: 'ERR_MODEL_RATE_LIMIT', retryAfterMs: 300_000 },
+      { status: 429, headers: { 'retry-after': '300' } },
+      { code: limited, retryAfterMs: 300_000 },
     ],
     [
       { status: 503, headers: { 'retry-after-ms': '20' } },
-      { code: 'ERR_MODEL_SERVER', retryAfterMs: 20 },
+      { code: broken, retryAfterMs: 20 },
+    ],
+    [
+      { status: 529, headers: { 'retry-after': '7' } },
+      { code: broken, retryAfterMs: 7000 },
     ],
     [
       { status: 429, message: 'Limit 6000, Used 5900. Please try again in 1m7.5s.' },
-      { code: 'ERR_MODEL_RATE_LIMIT', retryAfterMs: 67_500 },
+      { code: limited, retryAfterMs: 67_500 },
     ],
-    [
-      { status: 400, message: 'No call.', code: 'tool_use_failed' },
-      { code: 'ERR_MODEL_SERVER', status: 400 },
-    ],
-    [{ status: 408 }, { code: 'ERR_MODEL_SERVER', status: 408 }],
-    [{ status: 409 }, { code: 'ERR_MODEL_SERVER', status: 409 }],
-    [
-      { status: 502, body: '<html><title>Bad gateway</title>' },
-      { code: 'ERR_MODEL_SERVER', status: 502 },
-    ],
-    [{ fault: 'reset' }, { code: 'ERR_MODEL_CONNECTION' }],
-    [{ fault: 'cut' }, { code: 'ERR_MODEL_CONNECTION' }],
-    [{ fault: 'truncated' }, { code: 'ERR_MODEL_RESPONSE' }],
-    [{ fault: 'empty' }, { code: 'ERR_MODEL_RESPONSE' }],
-    [{ fault: 'html' }, { code: 'ERR_MODEL_RESPONSE' }],
-  ] as const)('%j', async (fault, expected) => {
-    const { server, model } = await start([fault])
-    for (const body of [request, streamed])
-      expect(await failureOf(model.complete(body))).toMatchObject({ ...expected, retryable: true })
-    expect(server.requests()).toHaveLength(2) // the client's own retries are off
+    [{ status: 400, message: 'No call.', code: 'tool_use_failed' }, { code: broken }],
+    [{ status: 408 }, { code: broken }],
+    [{ status: 409 }, { code: broken }],
+    [{ status: 502, body: '<html><title>Bad gateway</title>' }, { code: broken }],
+  ])('%j', async (refusal, expected) => {
+    const model = await modelRefused(refusal)
+    const failure = { ...expected, status: refusal.status, retryable: true }
+    expect(await failureOf(model.complete(request))).toMatchObject(failure)
+  })
+
+  test('a connection that is reset or closed early, and an answer that is half, empty or a web page', async () => {
+    const codes = {
+      reset: 'ERR_MODEL_CONNECTION',
+      cut: 'ERR_MODEL_CONNECTION',
+      truncated: 'ERR_MODEL_RESPONSE',
+      empty: 'ERR_MODEL_RESPONSE',
+      html: 'ERR_MODEL_RESPONSE',
+    } as const
+    const faults = (Object.keys(codes) as (keyof typeof codes)[]).flatMap((fault) => [{ fault }, { fault }])
+    const { server, model } = await start({ choose: 'requests', turns: faults })
+    for (const code of Object.values(codes))
+      for (const body of [request, streamed])
+        expect(await failureOf(model.complete(body))).toMatchObject({ code, retryable: true })
+    expect(server.requests()).toHaveLength(faults.length) // the client's own retries are off
   })
 
   test.each([
     ['301', '6 minutes'],
     ['10800', '3 hours'],
   ])('but not of a server that asks for %s s: the error says for how long', async (retryAfter, time) => {
-    const { model } = await start([{ status: 503, retryAfter }])
+    const model = await modelRefused({ status: 503, headers: { 'retry-after': retryAfter } })
     const error = await failureOf(model.complete(request))
     expect(error).toMatchObject({ retryable: false, retryAfterMs: Number(retryAfter) * 1000 })
     expect(error.message.split('\n').at(-1)).toBe(
       `The server asks to wait ${time}, and at most 5 minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.`,
     )
-  })
-
-  test('a stream that ends before its answer does', async () => {
-    const half = event({ delta: { content: 'Half an ans' } })
-    const model = await modelBehind((response) => response.writeHead(200, STREAM).end(half))
-    expect(await failureOf(model.complete(streamed))).toMatchObject({
-      code: 'ERR_MODEL_RESPONSE',
-      retryable: true,
-      message:
-        'The stream ended after 11 characters of text, before the answer did: no finish_reason and no [DONE] came. What arrived was discarded.',
-    })
   })
 
   test('bytes that are not UTF-8, whole or streamed', async () => {
@@ -178,13 +187,6 @@ describe('silence', () => {
 })
 
 describe('errors that are not worth another try', () => {
-  const HAPPENED: Partial<Record<ModelErrorCode, string>> = {
-    ERR_MODEL_ACCESS: 'refused access',
-    ERR_MODEL_NOT_FOUND: 'was not found',
-    ERR_MODEL_QUOTA: 'demands payment',
-    ERR_MODEL_REQUEST: 'refused the request',
-    ERR_MODEL_TOO_LONG: 'refused the request',
-  }
   const NO_KEY =
     'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.'
   const NOT_FOUND =
@@ -194,83 +196,74 @@ describe('errors that are not worth another try', () => {
   const TOO_LONG =
     'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.'
   const NO_MONEY = "Waiting will not help: check the account's plan and balance."
-  const ONE_SYSTEM_MESSAGE =
+  const MERGE =
     'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.'
+  const ONE_MESSAGE = 'System message must be at the beginning.'
+  const NOT_ENCRYPTED = 'Encrypted content is not supported with this model.'
   const WEB_PAGE =
     'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.'
+  const PROMPT_CACHE = 'It is what prompt_cache in context.yaml is sent as. Remove it there for this server.'
+  const NO_ENCRYPTION =
+    'This model cannot encrypt its reasoning. Write include: null under llm in agent.yaml.'
+  const NO_STREAM = 'It seems that this server cannot stream. Write stream: false under llm in agent.yaml.'
 
-  const nested = (error: object, status = 400) => ({ status, body: JSON.stringify({ error }) })
+  const says = (status: number, message: string, code?: string) => ({
+    status,
+    message,
+    ...(code && { code }),
+  })
+  const answers = (status: number, body: string) => ({ status, body })
+  const nested = '{"error":{"message":"Provider error.","metadata":{"raw":"No tools here."}}}'
 
-  test.each([
-    [{ status: 401, message: 'Wrong key.' }, 'ERR_MODEL_ACCESS', 'Wrong key.', NO_KEY],
+  test.each<[refusal: Refusal, said: string, advice: string]>([
+    [says(401, 'Wrong key.'), 'ACCESS refused access (401): Wrong key.', NO_KEY],
     [
-      { status: 400, body: '[{"error":{"code":400,"message":"API key not valid."}}]' },
-      'ERR_MODEL_ACCESS',
-      'API key not valid.',
+      answers(400, '[{"error":{"message":"API key bad."}}]'),
+      'ACCESS refused access (400): API key bad.',
       NO_KEY,
     ],
-    [{ status: 403, body: '[{"error":{"message":"Region."}}]' }, 'ERR_MODEL_ACCESS', 'Region.', NO_KEY],
-    [{ status: 404, message: 'No `m`.' }, 'ERR_MODEL_NOT_FOUND', 'No `m`.', NOT_FOUND],
+    [says(403, 'Region.'), 'ACCESS refused access (403): Region.', NO_KEY],
+    [says(404, 'No `m`.'), 'NOT_FOUND was not found (404): No `m`.', NOT_FOUND],
     [
-      { status: 404, body: '<!doctype html><title>Not\n here</title>' },
-      'ERR_MODEL_NOT_FOUND',
-      'a web page ("Not here")',
+      answers(404, '<!doctype html><title>A\n b</title>'),
+      'NOT_FOUND was not found (404): a web page ("A b")',
       NOT_FOUND,
     ],
-    [{ status: 400, message: 'temprature' }, 'ERR_MODEL_REQUEST', 'temprature', PARAMETERS],
-    [{ status: 422, body: '{"detail":"Not a number"}' }, 'ERR_MODEL_REQUEST', 'Not a number', PARAMETERS],
+    [answers(422, '{"detail":"Odd."}'), 'REQUEST refused the request (422): Odd.', PARAMETERS],
+    [answers(400, nested), 'REQUEST refused the request (400): Provider error. No tools here.', PARAMETERS],
     [
-      nested({ message: 'Provider returned error', metadata: { raw: 'No tools here.' } }),
-      'ERR_MODEL_REQUEST',
-      'Provider returned error No tools here.',
-      PARAMETERS,
-    ],
-    [
-      { status: 400, body: '<html><title>Plain HTTP to HTTPS</title></html>' },
-      'ERR_MODEL_REQUEST',
-      'a web page ("Plain HTTP to HTTPS")',
+      answers(400, '<html><title>TLS</title>'),
+      'REQUEST refused the request (400): a web page ("TLS")',
       WEB_PAGE,
     ],
-    [
-      { status: 500, message: 'System message must be at the beginning.' },
-      'ERR_MODEL_REQUEST',
-      'System message must be at the beginning.',
-      ONE_SYSTEM_MESSAGE,
-    ],
-    [
-      { status: 400, message: 'Long.', code: 'context_length_exceeded' },
-      'ERR_MODEL_TOO_LONG',
-      'Long.',
-      TOO_LONG,
-    ],
-    [{ status: 413, message: 'Too large.' }, 'ERR_MODEL_TOO_LONG', 'Too large.', TOO_LONG],
-    [
-      nested({ message: 'No money.', type: 'insufficient_quota', code: '429' }, 429),
-      'ERR_MODEL_QUOTA',
-      'No money.',
-      NO_MONEY,
-    ],
-    [{ status: 429, message: 'Quota.', code: 'insufficient_quota' }, 'ERR_MODEL_QUOTA', 'Quota.', NO_MONEY],
-  ] as const)('%j', async (fault, code, said, advice) => {
-    const { server, model } = await start([fault])
+    [says(500, ONE_MESSAGE), `REQUEST refused the request (500): ${ONE_MESSAGE}`, MERGE],
+    [says(400, 'cache_control?'), 'REQUEST refused the request (400): cache_control?', PROMPT_CACHE],
+    [says(400, NOT_ENCRYPTED), `REQUEST refused the request (400): ${NOT_ENCRYPTED}`, NO_ENCRYPTION],
+    [says(400, 'stream_options?'), 'REQUEST refused the request (400): stream_options?', NO_STREAM],
+    [says(400, 'Long.', 'context_length_exceeded'), 'TOO_LONG refused the request (400): Long.', TOO_LONG],
+    [says(413, 'Large.'), 'TOO_LONG refused the request (413): Large.', TOO_LONG],
+    [says(429, 'Quota.', 'insufficient_quota'), 'QUOTA demands payment (429): Quota.', NO_MONEY],
+    [says(402, 'Pay.'), 'QUOTA demands payment (402): Pay.', NO_MONEY],
+  ])('%j', async (refusal, expected, advice) => {
+    const model = await modelRefused(refusal)
     const error = await failureOf(model.complete(request))
-    expect(error).toMatchObject({ code, status: fault.status, retryable: false, retryAfterMs: undefined })
-    expect(error.message).toBe(
-      `${server.baseUrl}/chat/completions ${HAPPENED[code]} (${fault.status}): ${said}\n${advice}`,
-    )
+    const [name, ...said] = expected.split(' ')
+    const code = `ERR_MODEL_${name}`
+    expect(error).toMatchObject({ code, status: refusal.status, retryable: false, retryAfterMs: undefined })
+    expect(error.message).toBe(`${model.baseUrl}/chat/completions ${said.join(' ')}\n${advice}`)
   })
 
   test.each(['https://example.org/v1/', '/gateway/v1/chat/completions', 'chat/completions?from=here'])(
     'a redirect to %j, whose address can be made the base URL',
     async (location) => {
-      const { server, model } = await start([{ status: 307, headers: { location }, body: '' }])
+      const model = await modelRefused({ status: 307, headers: { location }, body: '' })
       const error = await failureOf(model.complete(request))
       expect(error).toMatchObject({ code: 'ERR_MODEL_REQUEST', status: 307, retryable: false })
       const [, target = ''] =
         /redirects elsewhere \(307\): \(no explanation\)\nRedirects are not followed\. If (\S+) is right, make it the base URL\.$/.exec(
           error.message,
         ) ?? []
-      expect(new URL(target).origin).toBe(new URL(location, server.baseUrl).origin)
+      expect(new URL(target).origin).toBe(new URL(location, model.baseUrl).origin)
       expect(target).not.toContain('completions')
     },
   )
@@ -283,25 +276,33 @@ describe('errors that are not worth another try', () => {
     "This model's maximum prompt length is 131072 but the request contains 156789 tokens.",
     'Input validation error: `inputs` must have less than 4095 tokens. Given: 5000',
   ])('a conversation that is too long, refused or said in an answer: %s', async (message) => {
-    const turns = [{ status: 400, message }, nested({ message }, 200)]
-    const { model } = await start({ choose: 'requests', turns })
-    for (const _ of turns) {
-      const error = await failureOf(model.complete(request))
+    for (const status of [400, 200]) {
+      const error = await failureOf((await modelRefused({ status, message })).complete(request))
       expect(error).toMatchObject({ code: 'ERR_MODEL_TOO_LONG', retryable: false })
       expect(error.message).toContain(TOO_LONG)
     }
   })
 
+  test.each([
+    ['rate_limit_exceeded', 'ERR_MODEL_RATE_LIMIT', true, 429],
+    ['insufficient_quota', 'ERR_MODEL_QUOTA', false, 429],
+    ['authentication_error', 'ERR_MODEL_ACCESS', false, 401],
+    ['invalid_request_error', 'ERR_MODEL_REQUEST', false, 400],
+    ['invalid_prompt', 'ERR_MODEL_REQUEST', false, undefined],
+    ['server_error', 'ERR_MODEL_SERVER', true, undefined],
+  ])('the code %s in an answer counts as what it says', async (said, code, retryable, status) => {
+    const model = await modelRefused({ status: 200, message: 'No.', code: said })
+    expect(await failureOf(model.complete(request))).toMatchObject({ code, retryable, status })
+  })
+
   test('what says with status 200 that the path or the address is wrong', async () => {
-    const unknown =
-      '{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}'
-    const turns = [{ status: 200, body: unknown }, { fault: 'html' }] as const
-    const { server, model } = await start({ choose: 'requests', turns })
-    const error = await failureOf(model.complete(request))
+    const body = '{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}'
+    const error = await failureOf((await modelRefused({ status: 200, body })).complete(request))
     expect(error).toMatchObject({ code: 'ERR_MODEL_NOT_FOUND', retryable: false })
     expect(error.message).toContain(NOT_FOUND)
+    const model = await modelRefused({ status: 200, body: '<!DOCTYPE html>\n<title>Welcome</title>' })
     expect((await failureOf(model.complete(request))).message).toBe(
-      `${server.baseUrl}/chat/completions answered with a web page ("Welcome") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`,
+      `${model.baseUrl}/chat/completions answered with a web page ("Welcome") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`,
     )
   })
 
@@ -314,19 +315,6 @@ describe('errors that are not worth another try', () => {
       `${url}/chat/completions could not be reached: the server there does not speak TLS.\n` +
         'If it is your own, its base URL begins with http://.',
     )
-  })
-
-  test('a server that does not know breakpoints of the cache, with where they come from', async () => {
-    const { model } = await start([{ status: 400, message: 'Unknown parameter: prompt_cache_breakpoint' }])
-    const { message } = await failureOf(model.complete(request))
-    expect(message).toContain('It is what prompt_cache in context.yaml is sent as.')
-  })
-
-  test('a server that refuses stream_options, with the setting that helps', async () => {
-    const { model } = await start({ refuseStreamOptions: true, turns: [{ content: 'Hello.' }] })
-    const error = await failureOf(model.complete(streamed))
-    expect(error).toMatchObject({ code: 'ERR_MODEL_REQUEST', retryable: false })
-    expect(error.message).toContain('Write stream: false under llm in agent.yaml.')
   })
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -398,13 +386,11 @@ test.each([
 ])('%s with status 200 counts as what it says, whatever came before it', async (_where, error) => {
   const body = JSON.stringify(error)
   const stream = `${event({ delta: { content: 'Half' } })}data: ${body}\n\ndata: [DONE]\n\n`
-  const turns = [
+  for (const refusal of [
     { status: 200, body },
     { status: 200, body: stream, headers: STREAM },
-  ]
-  const { model } = await start({ choose: 'requests', turns })
-  for (const asked of [request, streamed]) {
-    const failure = await failureOf(model.complete(asked))
+  ]) {
+    const failure = await failureOf((await modelRefused(refusal)).complete(streamed))
     expect(failure).toMatchObject({ code: 'ERR_MODEL_SERVER', status: 502, retryable: true })
     expect(failure.message).toContain('answered with an error: Gone.')
   }

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { ScriptedTurn, ServerScript } from '@delta/testkit'
 import fc from 'fast-check'
-import type { ResponseCreateParams } from 'openai/resources/responses/responses'
 import { describe, expect, test } from 'vitest'
 import type { ChatMessage, ChatRequest, ToolMessage } from '../src/index.js'
 import { reasoningOf } from '../src/response.js'
 import { fromWire, toWire } from '../src/wire.js'
-import { failureOf, modelBehind, request, STREAM, start, streamed } from './server.js'
+import { failureOf, modelBehind, STREAM, streamed } from './server.js'
 
-const startResponses = (script: readonly ScriptedTurn[] | ServerScript) => start(script, { api: 'responses' })
 const behind = (answer: (response: ServerResponse) => void) => modelBehind(answer, { api: 'responses' })
 
 const picture = Buffer.from('a picture')
@@ -131,50 +128,6 @@ describe('a request', () => {
         { role: 'user', content: '' },
       ],
     })
-  })
-
-  test('has the shape that the openai package wants', () => {
-    // `tsc` judges this literal, and the test above that it is what is sent.
-    const mark = { prompt_cache_breakpoint: { mode: 'explicit' } } as const
-    const typed: ResponseCreateParams = {
-      model: 'm',
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      tools: [{ type: 'function', name: 'look', description: 'Looks.', parameters: null, strict: false }],
-      input: [
-        { role: 'developer', content: [{ type: 'input_text', text: 'Rules.', ...mark }] },
-        {
-          role: 'user',
-          content: [{ type: 'input_image', detail: 'auto', image_url: uri('image/png'), ...mark }],
-        },
-        {
-          role: 'user',
-          content: [{ type: 'input_file', filename: 'a.pdf', file_data: uri('application/pdf'), ...mark }],
-        },
-        { role: 'assistant', content: 'Hm.' },
-        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{' },
-        {
-          type: 'function_call_output',
-          call_id: 'c1',
-          output: [{ type: 'input_image', detail: 'auto', image_url: uri('image/png'), ...mark }],
-        },
-      ],
-    }
-    const made = bodyOf(
-      [
-        { role: 'developer', content: 'Rules.', prompt_cache: true },
-        { role: 'user', content: [image], prompt_cache: true },
-        { role: 'user', content: [file], prompt_cache: true },
-        {
-          role: 'assistant',
-          content: 'Hm.',
-          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{' } }],
-        },
-        { role: 'tool', tool_call_id: 'c1', content: [image], prompt_cache: true },
-      ],
-      { tools: [{ type: 'function', function: { name: 'look', description: 'Looks.' } }] },
-    )
-    expect(made.body).toEqual(typed)
   })
 
   test('notes what another API answered and this one cannot take; text and calls go', () => {
@@ -388,14 +341,5 @@ describe('over HTTP', () => {
       response.writeHead(200, STREAM).end(`data: ${JSON.stringify(event)}\n\n`),
     )
     expect(await failureOf(model.complete(streamed))).toMatchObject({ code, retryable, retryAfterMs })
-  })
-
-  test('a model that cannot encrypt its reasoning is refused with the setting that helps', async () => {
-    const { model } = await startResponses([
-      { status: 400, message: 'Encrypted content is not supported with this model.' },
-    ])
-    expect((await failureOf(model.complete(request))).message).toContain(
-      'Write include: null under llm in agent.yaml.',
-    )
   })
 })

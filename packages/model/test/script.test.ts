@@ -59,14 +59,6 @@ describe('the turn follows from the conversation', () => {
     expect((await say(model, ...history, third, user)).content).toBe('More.')
   })
 
-  test('so that a request sent again, or to another instance, gets the same answer', async () => {
-    const again = scriptModel([{ content: 'one' }, { content: 'two' }])
-    const spoken: ChatMessage = { role: 'assistant', content: 'one' }
-    expect((await say(again, user, spoken)).content).toBe('two')
-    expect((await say(again, user, spoken)).content).toBe('two')
-    expect((await say(again, user)).content).toBe('one')
-  })
-
   test('also when old messages were left out, because call ids carry the turn', async () => {
     const second = await say(model, user, { role: 'assistant', content: 'Reading.' })
     const cut = [user, second, observed('turn-2-1', 'y'), observed('turn-2-2', 'z')]

@@ -2,8 +2,17 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ScriptedTurn, type ServerScript, startScriptedServer } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type ChatRequest, isModelError, type ModelError } from '../src/index.js'
+import { readAnswer, startIdleTimer } from '../src/answer.js'
+import {
+  type Api,
+  type ChatRequest,
+  type ChatResponse,
+  isModelError,
+  type ModelDelta,
+  type ModelError,
+} from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
+import { FORMATS } from '../src/wire.js'
 
 export const request: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'Go.' }] }
 export const streamed = { ...request, stream: true }
@@ -42,6 +51,34 @@ export async function modelBehind(
 ) {
   const { baseUrl, sockets } = await startServer(answer)
   return { ...openAiModel({ baseUrl, ...options }), baseUrl, sockets }
+}
+
+/** An answer with this status, whose body is an error with these fields. */
+export interface Refusal {
+  readonly status: number
+  readonly message?: string
+  readonly code?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** A model behind a server that refuses everything. */
+export function modelRefused({ status, headers = {}, message, code, body }: Refusal) {
+  const error = { message, code }
+  return modelBehind((response) => response.writeHead(status, headers).end(body ?? JSON.stringify({ error })))
+}
+
+/** Reads a stream whose bytes are at hand. The answer is what the server behind an API would have sent. */
+export async function readStream(
+  api: Api,
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  { signal, onDelta = () => undefined }: { signal?: AbortSignal; onDelta?: (delta: ModelDelta) => void } = {},
+): Promise<ChatResponse> {
+  const asked = { url: 'http://localhost', model: 'm', hasKey: false, hide: (text: string) => text }
+  const timer = startIdleTimer(0, signal)
+  const exchange = { asked, timer, format: FORMATS[api], onDelta }
+  const response = new Response(ReadableStream.from(body), { headers: STREAM })
+  return readAnswer(response, exchange).finally(() => timer.stop())
 }
 
 export async function failureOf(answer: Promise<unknown>): Promise<ModelError> {

@@ -1,36 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readAnswer, startIdleTimer } from '../src/answer.js'
-import { chatFormat } from '../src/chat-format.js'
 import type { ModelDelta } from '../src/index.js'
 import { reasoningOf } from '../src/response.js'
-
-const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
-
-async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
-  yield* values
-}
-
-/** Reads an event stream that comes in these pieces. */
-async function readPieces(
-  pieces: Iterable<Uint8Array>,
-  onDelta: (delta: ModelDelta) => void = () => undefined,
-) {
-  const response = new Response(each(pieces), { headers: { 'content-type': 'text/event-stream' } })
-  const timer = startIdleTimer(0, undefined)
-  try {
-    return await readAnswer(response, { asked, timer, format: chatFormat, onDelta })
-  } finally {
-    timer.stop()
-  }
-}
+import { readStream } from './server.js'
 
 /** Reads a stream of events with these data. */
 function readEvents(events: readonly string[], onDelta?: (delta: ModelDelta) => void) {
-  return readPieces(
-    events.map((data) => Buffer.from(`data: ${data}\n\n`)),
-    onDelta,
-  )
+  const pieces = events.map((data) => Buffer.from(`data: ${data}\n\n`))
+  return readStream('chat', pieces, onDelta ? { onDelta } : {})
 }
 
 async function read(...deltas: object[]) {
@@ -42,16 +19,13 @@ describe('an event stream', () => {
   const delta = (content: string) => JSON.stringify({ choices: [{ delta: { content } }] })
   const text = `event: x\ndata: ${delta('a')}\n\n: comment\n\nid: 5\r\ndata:${delta('ä€')}\r\n\r\ndata: [DONE]`
 
-  test.each([1, 2, 3, 7, 1000])(
-    'is read from pieces of %i bytes, to an event that is not closed',
-    async (size) => {
-      const bytes = new TextEncoder().encode(text)
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-        bytes.slice(index * size, (index + 1) * size),
-      )
-      expect((await readPieces(pieces)).message.content).toBe('aä€')
-    },
-  )
+  test.each([1, 7, 1000])('is read from pieces of %i bytes, to an event that is not closed', async (size) => {
+    const bytes = new TextEncoder().encode(text)
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.slice(index * size, (index + 1) * size),
+    )
+    expect((await readStream('chat', pieces)).message.content).toBe('aä€')
+  })
 })
 
 test('any text, cut anywhere into events and bytes, arrives as it was', async () => {
@@ -74,7 +48,8 @@ test('any text, cut anywhere into events and bytes, arrives as it was', async ()
           bytes.subarray(index * size, (index + 1) * size),
         )
         const heard: string[] = []
-        const { message } = await readPieces(pieces, ({ content }) => content && heard.push(content))
+        const onDelta = ({ content }: ModelDelta) => content && heard.push(content)
+        const { message } = await readStream('chat', pieces, { onDelta })
 
         expect(heard.join('')).toBe(texts.join(''))
         expect(message.content).toBe(texts.join(''))

@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { startScriptedServer } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { readAnswer, startIdleTimer } from '../src/answer.js'
 import { anthropicModel } from '../src/anthropic.js'
 import { type ChatResponse, isModelError, type ModelDelta } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
 import { FORMATS, toWire } from '../src/wire.js'
-import { failureOf, STREAM, startServer } from './server.js'
+import { failureOf, readStream, STREAM, startServer } from './server.js'
 
 const APIS = ['chat', 'responses', 'messages'] as const
 type Api = (typeof APIS)[number]
@@ -51,16 +50,12 @@ async function modelBehind(api: Api, answer: (response: ServerResponse) => void,
   return MODELS[api]({ baseUrl, timeoutMs })
 }
 
-/** Reads a stream whose bytes are all there already: only the reader itself can let a signal through. */
-async function readAtHand(api: Api, events: Iterable<object>, signal?: AbortSignal): Promise<ChatResponse> {
+/** Reads events that are all there already: only the reader itself can let a signal through. */
+function readAtHand(api: Api, events: Iterable<object>, signal?: AbortSignal): Promise<ChatResponse> {
   function* body() {
     for (const event of events) yield Buffer.from(`data: ${JSON.stringify(event)}\n\n`)
   }
-  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
-  const timer = startIdleTimer(0, signal)
-  const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
-  const response = new Response(ReadableStream.from(body()), { headers: STREAM })
-  return readAnswer(response, exchange).finally(() => timer.stop())
+  return readStream(api, body(), signal ? { signal } : {})
 }
 
 /** How an API streams `count` parts, or one call whose arguments are these pieces, each with something around it. */
@@ -135,10 +130,7 @@ async function read(api: Api, bytes: Uint8Array, end: () => void = () => undefin
     if (bytes.length > 0) yield bytes // `Response` would wait for ever after an empty part
     end()
   }
-  const asked = { url: 'http://localhost', model: 'm', hasKey: false }
-  const timer = startIdleTimer(0, undefined)
-  const exchange = { asked, timer, format: FORMATS[api], onDelta: () => undefined }
-  return readAnswer(new Response(body(), { headers: STREAM }), exchange).finally(() => timer.stop())
+  return readStream(api, body())
 }
 
 /** Only an error of ours counts as one. */

@@ -8,14 +8,14 @@ export interface TemporaryAgentOptions extends WorkspaceOptions {
   readonly tools?: readonly object[]
   /** Turns for `llm.provider: script`, written to `script.yaml`. Without them and `baseUrl`, one turn answers. */
   readonly turns?: readonly ScriptedTurn[]
-  /** Of a scripted server: `llm.provider: openai`. */
+  /** The address of a scripted server, which is then the model. */
   readonly baseUrl?: string
   /** Further files, or other texts for the ones made here. */
   readonly files?: Readonly<Record<string, string>>
 }
 
 /** The shortest recipe: the prompt, then the journal. */
-export const MINIMAL_CONTEXT = `sources:
+const MINIMAL_CONTEXT = `sources:
   - type: file
     id: system_prompt
     path: '\${AGENT_HOME}/system_prompt.md'

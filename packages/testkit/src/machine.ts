@@ -76,7 +76,7 @@ export interface SmallDisk {
  * Mounts a small file system in memory; it goes away at the end of an `await using` scope. Mounting takes root. Where it
  * is refused, that is said on stderr, for a test that did not run looks like one that passed.
  *
- * @param options - Of `mount` for a tmpfs: `size=400k`, `nr_inodes=60`.
+ * @param options - What `mount -o` takes for a tmpfs: `size=400k`, `nr_inodes=60`.
  */
 export async function smallDisk(options = 'size=400k'): Promise<SmallDisk> {
   const directory = await temporaryWorkspace()

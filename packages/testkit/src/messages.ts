@@ -1,23 +1,22 @@
-import { createHash } from 'node:crypto'
 import {
-  type AnswerMessage,
-  answerMessage,
-  estimateTokens,
+  type Answer,
+  type Dialect,
   type Fields,
-  finishReason,
   namedEvent,
   partsIn,
   pieces,
   textIn,
-} from './completion.js'
-import type { HistoryProblem } from './history.js'
-import type { AnswerTurn, Dialect, ScriptMessage, ScriptRequest } from './script.js'
+  usageOf,
+} from './dialect.js'
+import type { ScriptMessage } from './script.js'
 
-/** Anthropic's Messages. A turn's `reasoning_content` is a thinking block with a signature, which must come back with its text. */
+/** Messages. A turn's `reasoning_content` is a thinking block with a signature. */
 export const messagesDialect: Dialect = {
-  findProblem,
-  read: (body) => ({ ...body, messages: spokenIn(body) }),
-  body: (turn, request, index) => JSON.stringify(messageOf(turn, request, index)),
+  read({ system, messages }) {
+    const spoken = partsIn(messages).flatMap(messagesIn)
+    return system === undefined ? spoken : [{ role: 'system', content: textIn(system) }, ...spoken]
+  },
+  body: messageOf,
   events,
   error: ({ status, message }) => ({
     type: 'error',
@@ -35,67 +34,42 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** The conversation as chat messages, by which the turn is chosen. */
-function spokenIn({ system, messages }: Fields): ScriptMessage[] {
-  const turns = (messages as Fields[]).flatMap(({ role, content }): ScriptMessage[] => {
-    const blocks = partsIn(content)
-    if (role === 'assistant') return [{ role, content, tool_calls: blocks.filter(isUse) }]
-    return blocks.map((block) =>
-      block.type === 'tool_result'
-        ? { role: 'tool', content: textIn(block.content) }
-        : { role: 'user', content: textIn([block]) },
+function messagesIn({ role, content }: Fields): ScriptMessage[] {
+  const blocks = partsIn(content)
+  if (role !== 'assistant')
+    return blocks.map(({ type, tool_use_id, content: result, text = '' }) =>
+      type === 'tool_result'
+        ? { role: 'tool', tool_call_id: tool_use_id, content: textIn(result) }
+        : { role: 'user', content: text },
     )
-  })
-  return system === undefined ? turns : [{ role: 'system', content: textIn(system) }, ...turns]
+  const calls = blocks
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id, name, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    }))
+  return [{ role, content: textIn(content), ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 
-function isUse({ type }: Fields): boolean {
-  return type === 'tool_use'
-}
-
-function messageOf(turn: AnswerTurn, request: ScriptRequest, index: number): Fields {
-  const { usage } = turn
-  const reason = finishReason(turn)
-  const content = answerBlocks(answerMessage(turn, request, index))
-  const input_tokens = estimateTokens(request.messages)
-  const output_tokens = estimateTokens(content)
-  const cached = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
-  const thinking_tokens = estimateTokens(content.find(({ type }) => type === 'thinking')?.thinking)
-  const counted = { input_tokens, ...cached, output_tokens, output_tokens_details: { thinking_tokens } }
+function messageOf(answer: Answer): Fields {
+  const { number, request, finishReason, counts } = answer
+  const usage = {
+    input_tokens: counts.input,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: counts.output,
+    output_tokens_details: { thinking_tokens: counts.reasoning },
+  }
   return {
-    id: `msg_${index + 1}`,
+    id: `msg_${number}`,
     type: 'message',
     role: 'assistant',
     model: request.model,
-    content,
-    stop_reason: STOP_REASONS[reason] ?? reason,
+    content: blocksOf(answer),
+    stop_reason: STOP_REASONS[finishReason] ?? finishReason,
     stop_sequence: null,
-    ...(usage === null ? {} : { usage: usage ?? counted }),
-  }
-}
-
-function answerBlocks({ content, tool_calls = [], reasoning_content: thinking }: AnswerMessage): Fields[] {
-  return [
-    ...(typeof thinking === 'string' ? [{ type: 'thinking', thinking, signature: sign(thinking) }] : []),
-    ...(content ? [{ type: 'text', text: content }] : []),
-    ...tool_calls.map(({ id, function: called }) => ({
-      type: 'tool_use',
-      id,
-      name: called.name,
-      input: parsed(called.arguments),
-    })),
-  ]
-}
-
-function sign(thinking: unknown): string {
-  return createHash('sha256').update(`signed ${thinking}`).digest('base64')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text // a script may say what the API never does
+    ...usageOf(answer, usage),
   }
 }
 
@@ -106,15 +80,34 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-function events(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
-  const { content, stop_reason, stop_sequence, usage, ...envelope } = messageOf(turn, request, index)
+function blocksOf({ message, number }: Answer): Fields[] {
+  const { content, tool_calls = [], reasoning_content: thinking } = message
+  return [
+    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking, signature: `signed ${number}` }]),
+    ...(content ? [{ type: 'text', text: content }] : []),
+    ...tool_calls.map(({ id, function: { name, arguments: text } }) => {
+      return { type: 'tool_use', id, name, input: parsed(text) }
+    }),
+  ]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text // a script may say what the API never does
+  }
+}
+
+function events(answer: Answer): string[] {
+  const { stop_reason, stop_sequence, usage, ...envelope } = messageOf(answer)
   const { output_tokens, output_tokens_details, ...counts } = (usage ?? {}) as Fields
   const begun = usage ? { usage: { ...counts, output_tokens: 1 } } : {}
   const message = { ...envelope, content: [], stop_reason: null, stop_sequence: null, ...begun }
   return [
     { type: 'message_start', message },
     { type: 'ping' },
-    ...(content as Fields[]).flatMap(blockEvents),
+    ...blocksOf(answer).flatMap(blockEvents),
     {
       type: 'message_delta',
       delta: { stop_reason, stop_sequence },
@@ -124,97 +117,25 @@ function events(turn: AnswerTurn, request: ScriptRequest, index: number): string
   ].map(namedEvent)
 }
 
-function blockEvents(block: Fields, index: number) {
-  const { text, thinking, signature, input, ...rest } = block
-  const deltas: Fields[] = [
-    ...pieces(text ?? '').map((piece) => ({ type: 'text_delta', text: piece })),
-    ...pieces(thinking ?? '').map((piece) => ({ type: 'thinking_delta', thinking: piece })),
-    ...(signature ? [{ type: 'signature_delta', signature }] : []),
-    ...pieces(typeof input === 'string' ? input : (JSON.stringify(input) ?? '')).map((piece) => ({
-      type: 'input_json_delta',
-      partial_json: piece,
-    })),
-  ]
-  const empty = { text: '', thinking: '', signature: '', input: {} }
-  const opened = Object.fromEntries(Object.entries(empty).filter(([field]) => field in block))
+/** Which fields of a block come in pieces, and what the piece of each is called. */
+const PIECEWISE = [
+  ['text', 'text_delta', 'text', ''],
+  ['thinking', 'thinking_delta', 'thinking', ''],
+  ['signature', 'signature_delta', 'signature', ''],
+  ['input', 'input_json_delta', 'partial_json', {}],
+] as const
+
+function blockEvents(block: Fields, index: number): Fields[] {
+  const fields = PIECEWISE.filter(([field]) => field in block)
+  const opened = Object.fromEntries(fields.map(([field, , , empty]) => [field, empty]))
+  const deltas = fields.flatMap(([field, type, name]) => {
+    const text = typeof block[field] === 'string' ? block[field] : JSON.stringify(block[field])
+    const parts = field === 'signature' ? [text] : pieces(text)
+    return parts.map((piece) => ({ type, [name]: piece }))
+  })
   return [
-    { type: 'content_block_start', index, content_block: { ...rest, ...opened } },
+    { type: 'content_block_start', index, content_block: { ...block, ...opened } },
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
     { type: 'content_block_stop', index },
   ]
-}
-
-/** Looks for what the API answers with 400. */
-function findProblem(body: Fields): HistoryProblem | undefined {
-  const { model, max_tokens, messages, system = [] } = Object(body)
-  if (typeof model !== 'string') return problem('model', 'Field required')
-  if (!Number.isInteger(max_tokens)) return problem('max_tokens', 'Field required')
-  if (!Array.isArray(messages) || messages.length === 0)
-    return problem('messages', 'at least one message is required')
-  if (messages[0].role !== 'user')
-    return problem('messages.0.role', 'the first message must use the "user" role')
-  const given = [...messages.entries()].map(([at, { content }]): [string, Fields[]] => [
-    `messages.${at}`,
-    partsIn(content),
-  ])
-  for (const [place, blocks] of [['system', partsIn(system)] as const, ...given]) {
-    const found = findBlockProblem(blocks, place)
-    if (found) return found
-  }
-  const marks = JSON.stringify([system, messages, body.tools]).split('"cache_control"').length - 1
-  if (marks > 4) return problem('cache_control', `A maximum of 4 blocks may have it. Found ${marks}.`)
-  return findOrderProblem(messages)
-}
-
-function problem(param: string, message: string): HistoryProblem {
-  return { param, message: `${param}: ${message}` }
-}
-
-function findBlockProblem(blocks: readonly Fields[], place: string): HistoryProblem | undefined {
-  if (place !== 'system' && blocks.length === 0)
-    return problem(place, 'all messages must have non-empty content')
-  for (const [at, block] of blocks.entries()) {
-    const param = `${place}.content.${at}`
-    const { type, text, thinking, signature, input, content } = block
-    if (type === 'text' && String(text).trim() === '')
-      return problem(param, 'text content blocks must contain non-whitespace text')
-    if (type === 'thinking' && signature !== sign(thinking))
-      return problem(param, 'Invalid `signature` in `thinking` block')
-    if (/thinking$/.test(String(type)) && 'cache_control' in block)
-      return problem(param, 'cache_control: Extra inputs are not permitted')
-    if (type === 'tool_use' && (typeof input !== 'object' || input === null))
-      return problem(`${param}.input`, 'Input should be an object')
-    if (type === 'tool_result' && Array.isArray(content)) {
-      const found = findBlockProblem(content, param)
-      if (found) return found
-    }
-  }
-  return undefined
-}
-
-/** The results of all calls begin the very next message. */
-function findOrderProblem(messages: readonly Fields[]): HistoryProblem | undefined {
-  let open: unknown[] = []
-  for (const [at, { role, content }] of messages.entries()) {
-    const place = `messages.${at}`
-    const blocks = partsIn(content)
-    if (role !== 'user' && role !== 'assistant') return problem(`${place}.role`, `Unexpected role "${role}"`)
-    if (role === messages[at - 1]?.role) return problem(`${place}.role`, 'roles must alternate')
-    const results = blocks.filter(({ type }) => type === 'tool_result').map(({ tool_use_id }) => tool_use_id)
-    const unexpected = results.find((id, position) => !open.includes(id) || results.indexOf(id) !== position)
-    if (unexpected !== undefined)
-      return problem(place, `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unexpected}`)
-    const missing = open.find((id) => !results.includes(id))
-    const isFirst = blocks.slice(0, results.length).every(({ type }) => type === 'tool_result')
-    if (missing !== undefined || !isFirst)
-      return problem(
-        place,
-        `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing ?? ''}`,
-      )
-    open = role === 'assistant' ? blocks.filter(isUse).map(({ id }) => id) : []
-    if (new Set(open).size < open.length) return problem(place, '`tool_use` ids must be unique')
-  }
-  return open.length > 0
-    ? problem('messages', `\`tool_use\` ids were found without results: ${open}`)
-    : undefined
 }

@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { chatDialect } from './completion.js'
+import { type Answer, answerOf, type Dialect, type Failure, type Fields } from './dialect.js'
+import { findHistoryProblem } from './history.js'
 import { messagesDialect } from './messages.js'
 import { responsesDialect } from './responses.js'
 import {
   type AnswerTurn,
   chooseTurn,
-  type Dialect,
-  type Failure,
   type Fault,
   type FaultName,
   isFault,
-  type ScriptRequest,
   type ServerScript,
 } from './script.js'
 
@@ -34,28 +33,31 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
   const visits = new Map<string, number>()
   let chosen = 0
 
-  return (request: IncomingMessage, body: string): Plan => {
-    const path = (request.url ?? '').replace(/\?.*/, '').replace(/^\/v1/, '')
+  return (incoming: IncomingMessage, text: string): Plan => {
+    const path = (incoming.url ?? '').replace(/\?.*/, '').replace(/^\/v1/, '')
     const dialect = DIALECTS[path] ?? chatDialect
-    const isKnown = request.method === 'POST' && path in DIALECTS
-    const refusal = isKnown ? refuse(script, dialect, body) : noSuchPath(request)
-    if (refusal) return planFailure('refused', refusal, dialect)
+    const refuse = (failure: Failure) => planFailure('refused', failure, dialect)
+    if (incoming.method !== 'POST' || !(path in DIALECTS)) return refuse(noSuchPath(incoming))
+    const request = parseJson(text)
+    if (request === undefined) return refuse(NOT_JSON)
+    const messages = dialect.read(request)
+    const refusal = findRefusal(script, { request, messages, dialect })
+    if (refusal) return refuse(refusal)
 
-    const parsed = dialect.read(JSON.parse(body))
-    const { index, turn, key, length } = chooseTurn(script, parsed.messages, chosen++)
+    const { index, turn, key, length } = chooseTurn(script, messages, chosen++)
     if (!turn) return planFailure('exhausted', exhausted(index, length), dialect)
-
     const visit = visits.get(key) ?? 0
     visits.set(key, visit + 1)
-    const asked = { dialect, request: parsed, index }
     const fault = isFault(turn) ? turn : turn.before?.[visit]
-    if (fault) return planFault(fault, isFault(turn) ? NEVER_HEARD : turn, asked)
-    return { outcome: 'answer', turn: index, send: (response) => answer(turn as AnswerTurn, asked, response) }
+    const said = isFault(turn) ? NEVER_HEARD : turn
+    const answer = { dialect, answer: answerOf(said, { request, messages, index }) }
+    if (fault) return planFault(fault, index, answer)
+    return { outcome: 'answer', turn: index, send: (response) => send(said, answer, response) }
   }
 
-  async function answer(turn: AnswerTurn, asked: Asked, response: ServerResponse) {
+  async function send(turn: AnswerTurn, spelled: Spelled, response: ServerResponse) {
     if (turn.hold !== undefined) await wait(turn.hold)
-    const parts = beginAnswer(turn, asked, response)
+    const parts = beginAnswer(spelled, response)
     if (turn.holdMidway !== undefined) {
       const middle = Math.ceil(parts.length / 2)
       for (const part of parts.splice(0, middle)) response.write(part)
@@ -66,34 +68,32 @@ export function createPlanner(script: ServerScript, wait: (gate: string) => Prom
   }
 }
 
-interface Asked {
+interface Spelled {
   readonly dialect: Dialect
-  readonly request: ScriptRequest
-  readonly index: number
+  readonly answer: Answer
 }
 
 /** Sets the content type, and returns the body in pieces: the events of a stream, or two halves. */
-function beginAnswer(
-  turn: AnswerTurn,
-  { dialect, request, index }: Asked,
-  response: ServerResponse,
-): string[] {
-  response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
-  return request.stream ? dialect.events(turn, request, index) : halves(dialect.body(turn, request, index))
+function beginAnswer({ dialect, answer }: Spelled, response: ServerResponse): string[] {
+  const isStreamed = answer.request.stream === true
+  response.setHeader('content-type', isStreamed ? 'text/event-stream' : 'application/json')
+  return isStreamed ? dialect.events(answer) : halves(JSON.stringify(dialect.body(answer)))
 }
 
 /** What a fault cuts that has no answer behind it. */
 const NEVER_HEARD: AnswerTurn = { content: 'Nobody hears this to its end.' }
 
-function planFault(fault: Fault, turn: AnswerTurn, asked: Asked): Plan {
-  const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
+function planFault(fault: Fault, turn: number, spelled: Spelled): Plan {
+  if ('status' in fault)
+    return {
+      outcome: `status ${fault.status}`,
+      turn,
+      send: (response) => sendError(fault, spelled.dialect, response),
+    }
   return {
-    outcome,
-    turn: asked.index,
-    send: (response) =>
-      'status' in fault
-        ? sendError(fault, asked.dialect, response)
-        : BY_NAME[fault.fault](response, () => beginAnswer(turn, asked, response).join('')),
+    outcome: fault.fault,
+    turn,
+    send: (response) => BY_NAME[fault.fault](response, () => beginAnswer(spelled, response).join('')),
   }
 }
 
@@ -101,24 +101,23 @@ function planFailure(outcome: string, failure: Failure, dialect: Dialect): Plan 
   return { outcome, problem: failure.message, send: (response) => sendFailure(failure, dialect, response) }
 }
 
-function noSuchPath({ method, url }: IncomingMessage): Failure {
-  return { status: 404, message: `Invalid URL (${method} ${url})` }
+const NOT_JSON = { status: 400, message: 'We could not parse the JSON body of your request.' }
+
+/** The conversation of any API is checked as a chat; tools only where they are spelled as in one. */
+function findRefusal(
+  script: ServerScript,
+  { request, messages, dialect }: { request: Fields; messages: readonly Fields[]; dialect: Dialect },
+): Failure | undefined {
+  const tools = dialect === chatDialect ? request.tools : undefined
+  const problem = findHistoryProblem({ model: request.model, messages, tools })
+  if (problem) return { status: 400, ...problem }
+  const param = 'stream_options'
+  if (!script.refuseStreamOptions || !(param in request)) return undefined
+  return { status: 400, message: `Unrecognized request argument supplied: ${param}`, param }
 }
 
-function refuse(script: ServerScript, dialect: Dialect, body: string): Failure | undefined {
-  const parsed = parseJson(body)
-  if (parsed === undefined)
-    return { status: 400, message: 'We could not parse the JSON body of your request.' }
-  const problem = dialect.findProblem(parsed as Record<string, unknown>)
-  if (problem) return { status: 400, ...problem }
-  if (script.refuseStreamOptions && 'stream_options' in (parsed as object)) {
-    return {
-      status: 400,
-      message: 'Unrecognized request argument supplied: stream_options',
-      param: 'stream_options',
-    }
-  }
-  return undefined
+function noSuchPath({ method, url }: IncomingMessage): Failure {
+  return { status: 404, message: `Invalid URL (${method} ${url})` }
 }
 
 function exhausted(index: number, length: number): Failure {
@@ -129,14 +128,16 @@ function exhausted(index: number, length: number): Failure {
   }
 }
 
+/** Two halves of a text. A character that is two units of UTF-16 stays whole. */
 function halves(text: string): [string, string] {
-  const middle = Math.ceil(text.length / 2)
-  return [text.slice(0, middle), text.slice(middle)]
+  const characters = [...text]
+  const rest = characters.splice(Math.ceil(characters.length / 2))
+  return [characters.join(''), rest.join('')]
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string): Fields | undefined {
   try {
-    return JSON.parse(text)
+    return Object(JSON.parse(text))
   } catch {
     return undefined // the caller answers 400, as an API does
   }

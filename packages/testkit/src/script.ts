@@ -1,5 +1,3 @@
-import type { HistoryProblem } from './history.js'
-
 /**
  * What the scripted server answers, as plain JSON: it crosses a process boundary,
  * and by hand it is a file.
@@ -81,27 +79,6 @@ export interface ScriptMessage {
   readonly role?: unknown
   readonly content?: unknown
   readonly [field: string]: unknown
-}
-
-/** How an API spells what is asked and answered. */
-export interface Dialect {
-  /** What the API refuses in the parsed body. */
-  findProblem(body: Readonly<Record<string, unknown>>): HistoryProblem | undefined
-  /** The request with its conversation as chat messages. */
-  read(body: Readonly<Record<string, unknown>>): ScriptRequest
-  /** A whole answer. */
-  body(turn: AnswerTurn, request: ScriptRequest, index: number): string
-  /** The same answer as server-sent events. */
-  events(turn: AnswerTurn, request: ScriptRequest, index: number): string[]
-  error(failure: Failure): object
-}
-
-/** An answer that is an error. */
-export interface Failure {
-  readonly status: number
-  readonly message: string
-  readonly param?: string
-  readonly code?: string
 }
 
 export interface ChosenTurn {

@@ -160,7 +160,7 @@ test('bodies can be empty or a web page', async () => {
 
 describe.each([
   ['/chat/completions', { messages: [user] }, { completion_tokens_details: { reasoning_tokens: 25 } }],
-  ['/responses', { input: 'Go.' }, { output_tokens_details: { reasoning_tokens: 33 } }], // of the summary as JSON
+  ['/responses', { input: 'Go.' }, { output_tokens_details: { reasoning_tokens: 25 } }],
   ['/messages', { messages: [user], max_tokens: 9 }, { output_tokens_details: { thinking_tokens: 25 } }],
 ])('on %s', (path, asked, usage) => {
   const turn = { content: 'Done.', message: { reasoning_content: 'Hm. '.repeat(24) } }
@@ -287,48 +287,52 @@ test('close ends the process and frees its port; what was asked can still be rea
   next.close()
 })
 
-test('the same script answers the Responses API: reasoning, text and calls are items, results are outputs', async () => {
-  const { server } = await start([
-    { content: 'A look.', message: { reasoning_content: 'Hm.' }, tool_calls: [{ name: 'a' }, { name: 'b' }] },
-    { content: 'It says {{last_observation}}.', finish_reason: 'length' },
-  ])
-  const ask = async (input: unknown, more: object = {}) => {
-    const body = JSON.stringify({
-      model: 'm',
-      input,
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      ...more,
-    })
-    const response = await fetch(`${server.baseUrl}/responses`, { method: 'POST', body })
-    return (await response.json()) as { output: Record<string, unknown>[]; error: { message: string } | null }
-  }
-  const { output } = await ask('Go.')
-  expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'function_call'])
-  const results = ['call_1_1', 'call_1_2'].map((call_id) => {
-    return {
-      type: 'function_call_output',
-      call_id,
-      output: [{ type: 'input_text', text: `${call_id} is done` }],
+test.each([
+  [
+    '/responses',
+    'input',
+    ({ output }: Spoken) => output,
+    (id: string) => [
+      { type: 'function_call_output', call_id: id, output: [{ type: 'input_text', text: id }] },
+    ],
+    ['reasoning', 'message', 'function_call', 'function_call'],
+    { status: 'incomplete', output: [{ content: [{ text: 'It says call_1_2.' }] }] },
+  ],
+  [
+    '/messages',
+    'messages',
+    ({ role, content }: Spoken) => [{ role, content }],
+    (id: string) => [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: id }] }],
+    ['thinking', 'text', 'tool_use', 'tool_use'],
+    { stop_reason: 'max_tokens', content: [{ text: 'It says call_1_2.' }] },
+  ],
+])(
+  'the same script answers on %s, and a call without its result is refused there, too',
+  async (path, list, answerIn, resultOf, types, last) => {
+    const { server } = await start([
+      {
+        content: 'A look.',
+        message: { reasoning_content: 'Hm.' },
+        tool_calls: [{ name: 'a' }, { name: 'b' }],
+      },
+      { content: 'It says {{last_observation}}.', finish_reason: 'length' },
+    ])
+    const ask = async (messages: unknown[]) => {
+      const body = JSON.stringify({ model: 'm', [list]: messages })
+      return (await fetch(server.baseUrl + path, { method: 'POST', body })).json() as Promise<Spoken>
     }
-  })
-  expect(await ask([user, ...output, ...results])).toMatchObject({
-    status: 'incomplete',
-    incomplete_details: { reason: 'max_output_tokens' },
-    output: [{ content: [{ text: 'It says call_1_2 is done.' }] }],
-    usage: { input_tokens: expect.any(Number), input_tokens_details: { cached_tokens: 0 } },
-  })
+    const said = await ask([user])
+    expect((said.output ?? said.content)?.map(({ type }) => type)).toEqual(types)
+    const before = [user, ...(answerIn(said) ?? [])]
+    const one = [...before, ...resultOf('call_1_1')]
+    expect(await ask([...one, ...resultOf('call_1_2')])).toMatchObject(last)
+    expect((await ask(one)).error?.message).toContain('call_1_2')
+  },
+)
 
-  const refused: [unknown, string, object?][] = [
-    [undefined, "Missing required parameter: 'input'."],
-    [[user, ...output], 'No tool output found for function call call_1_1.'],
-    [[user, ...results], 'No tool call found for function call output with call_id call_1_1.'],
-    [[{ type: 'reasoning', id: 'rs_1', summary: [] }], "Item with id 'rs_1' not found."],
-    [[{ type: 'news' }], "Invalid value: 'news' at 'input[0].type'."],
-    [[{ role: 'user' }], "Invalid message at 'input[0]'"],
-    [[{ role: 'user', content: [{ type: 'text', text: 'x' }] }], "a part of 'input[0]' has the type 'text'"],
-    [[user], "Unsupported parameter: 'messages'.", { messages: [user] }],
-    [[user], "Missing required parameter: 'tools[0].name'.", { tools: [{ type: 'function', function: {} }] }],
-  ]
-  for (const [input, said, more] of refused) expect((await ask(input, more)).error?.message).toContain(said)
-})
+interface Spoken {
+  readonly output?: { type: string }[]
+  readonly role?: string
+  readonly content?: { type: string }[]
+  readonly error?: { message: string }
+}
