@@ -42,8 +42,8 @@ Templates:
   code-reviewer  reads source files and writes a review
   research       takes notes over a long run, and answers with its sources
 
-The model of each is a script. --provider writes a real one in its place: \
-openai, openai-responses, anthropic, or local (a server on this machine).`,
+The model of each is a script. --provider writes a real one in its place; \
+local is a server on this machine.`,
 
   run: `
 Example:
@@ -64,12 +64,12 @@ Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process \
 writes the run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 
 Environment:
-  DELTA_API_KEY or OPENAI_API_KEY     the model's key
-  DELTA_BASE_URL or OPENAI_BASE_URL   its address; it speaks chat completions
-  DELTA_IMPORT_ROOTS                  as --import-root, separated by colons
-  DELTA_STATE_DIR                     remembers your runs, and where they are
-  DELTA_DEBUG=1                       stack traces of unexpected errors
-  NO_COLOR                            no colours`,
+  DELTA_API_KEY       the model's key, or the variable that its provider names
+  DELTA_BASE_URL      the address of its API
+  DELTA_IMPORT_ROOTS  as --import-root, separated by colons
+  DELTA_STATE_DIR     remembers your runs, and where they are
+  DELTA_DEBUG=1       stack traces of unexpected errors
+  NO_COLOR            no colours`,
 
   continue: `
 What it does with a run that is

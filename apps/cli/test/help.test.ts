@@ -51,7 +51,7 @@ async function said(...argv: string[]): Promise<string> {
   return `${exitCode} ${stderr.read() ?? ''}`
 }
 
-test('a word that is not a command is an error with the nearest one, also beside --help; words of other programs name ours', async () => {
+test('a word that is not a command is an error with the nearest one, also beside --help', async () => {
   for (const words of ['rnu', 'rnu --help', 'help rnu'])
     expect(await said(...words.split(' '))).toBe(
       "2 Error: unknown command 'rnu'\n(Did you mean run?)\nSee delta --help.\n",
@@ -59,14 +59,6 @@ test('a word that is not a command is an error with the nearest one, also beside
   for (const words of ['tool expnd -h', 'help tool expnd', 'tool help expnd'])
     expect(await said(...words.split(' '))).toContain(
       "2 Error: unknown command 'expnd'\n(Did you mean expand?)",
-    )
-  for (const [theirs, ours] of [
-    ['resume', 'continue'],
-    ['logs', 'show'],
-    ['ls', 'list-runs'],
-  ] as const)
-    expect(await said(theirs, '-w', '.')).toContain(
-      `2 Error: unknown command '${theirs}'. It is called ${ours} here.\n`,
     )
 })
 
