@@ -8,10 +8,10 @@ import {
   readMessage,
   withStopSignal,
 } from '../engine-options.js'
+import { resolveRunId } from '../find-shown-run.js'
 import { saidOf, trustedRun } from '../own-runs.js'
 import { existingWorkDirectory, placeToWork, rememberPlace } from '../place.js'
 import { presenterFor } from '../presenter.js'
-import { resolveRunId } from '../shown-run.js'
 import { isWithinRun, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
 
