@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { Script } from 'node:vm'
+import { join } from 'node:path'
+import { builtProgram } from './lib/built-program.mjs'
 import { root } from './lib/environment.mjs'
 
 /**
@@ -16,22 +15,13 @@ const FILE = join(root, 'apps/cli/src/described-commands.json')
 
 /** Writes what `delta --agent` says of the commands, from the built command line; with `--check` it only says whether that is current. */
 function main() {
-  const text = `${JSON.stringify(describeBelow(builtProgram()), null, 2)}\n`
+  const text = `${JSON.stringify(describeBelow(builtProgram().createProgram({ stdout: {} })), null, 2)}\n`
   if (!process.argv.includes('--check')) writeFileSync(FILE, text)
   else if (readFileSync(FILE, 'utf8') !== text) {
     console.error(`${FILE} is not what the program says. Update it with: node scripts/describe-commands.mjs`)
     return 1
   }
   return 0
-}
-
-/** @returns {Command} */
-function builtProgram() {
-  const path = join(root, 'apps/cli/dist/program.cjs')
-  const module = { exports: /** @type {any} */ ({}) }
-  const run = new Script(readFileSync(path, 'utf8'), { filename: path }).runInThisContext()
-  run(module.exports, createRequire(path), module, path, dirname(path))
-  return module.exports.createProgram({ stdout: {} })
 }
 
 /**

@@ -8,7 +8,7 @@ export interface NewModel {
   marksCache?: true
 }
 
-/** By the name behind `--provider`. */
+/** What `--provider` can name. */
 export const NEW_MODELS: Readonly<Record<string, NewModel>> = {
   openai: { llm: ['model: gpt-4o'], key: 'OPENAI_API_KEY' },
   'openai-responses': { llm: ['api: responses', 'model: gpt-5.6'], key: 'OPENAI_API_KEY' },

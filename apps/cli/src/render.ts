@@ -20,7 +20,7 @@ import { counted, duration, inColumns, printable, printableLine, wrapped } from 
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
-/** For files and pipes. */
+/** No colours: the style of files and pipes. */
 export const PLAIN: Style = (_, text) => text
 
 /** Colours for a terminal; plain text for anything else, and wherever `NO_COLOR` is set. */
@@ -44,7 +44,7 @@ export interface Detail {
 
 /** What an `ENGINE_START` says about the calls that follow. */
 interface CallStyle {
-  /** By the tool's name: what its author says of how its calls are shown. */
+  /** What the author of each tool says of how its calls are shown, by its name. */
   tools: ReadonlyMap<string, ShownTool>
   /** Calls run side by side, so that each result names its tool. */
   isConcurrent: boolean
@@ -167,7 +167,7 @@ function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirect
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
 }
 
-/** Below a message that came while a command waited for approval: `> yes` looks like the decision. */
+/** Printed below a message that came while a command waited for approval, since `> yes` looks like the decision. */
 const NO_DECISION = '   (a message, which approves nothing)'
 
 /** `model: gpt-5 (before: gpt-4o)`, above the first thought of another model. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRequest } from '@delta/journal/runs'
 import type { AnswerTurn } from '@delta/testkit'
 import { startScriptedServer } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -67,10 +68,11 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
 
       const sent = server.requests()
       expect(sent.length).toBe(ROUNDS + 1)
-      for (const [index, { body }] of sent.entries()) {
-        const shown = await at('show', '--request', String(index + 1))
-        expect(shown.stdout.replace(/\n$/, '')).toBe(body)
-      }
+      const directory = await runDirectory(workspace)
+      for (const [index, { body }] of sent.entries())
+        expect((await readRequest(directory, index + 1)).replace(/\n$/, '')).toBe(body)
+      const last = await at('show', '--request', String(sent.length))
+      expect(last.stdout.replace(/\n$/, '')).toBe(sent.at(-1)?.body)
       const thoughts = await events('THOUGHT')
       const messages = thoughts.slice(0, ROUNDS).map(({ message }) => message as Record<string, unknown>)
       const answered = messages.flatMap((message) => {
@@ -87,7 +89,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
         agent: {
           tools: TOOLS,
           max_iterations: 30,
-          llm: { ...parametersOf(APIS[api]), provider: 'replay', script: await runDirectory(workspace) },
+          llm: { ...parametersOf(APIS[api]), provider: 'replay', script: directory },
         },
       })
       expect(await replay.run()).toMatchObject({ stdout: 'All said.\n', exitCode: 0 })

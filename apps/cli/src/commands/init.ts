@@ -9,7 +9,7 @@ import { explainSystemError, UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
-/** For editors. They are copied too, so that they are found wherever the agent is moved to. */
+/** Editors read them. They are copied too, so that they are found wherever the agent is moved to. */
 const SCHEMAS = join(import.meta.dirname, 'schemas')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
@@ -74,7 +74,7 @@ function writeModel(target: string, { llm, key, marksCache }: NewModel): void {
   if (key !== undefined) writeFileSync(join(target, '.env.example'), example)
 }
 
-/** For a provider that caches only what a request marks. */
+/** Marks what a provider may cache that caches nothing by itself. */
 function cachePrompt(target: string): void {
   const mark = '    prompt_cache: true # the provider may keep everything up to here in its cache'
   const ends = /^ {4}id: (?:system_prompt|conversation_history)$/gm
