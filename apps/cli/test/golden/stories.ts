@@ -40,7 +40,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
       'delta run --agent agent -w work -m Go --new --run-id four --format raw -q',
       'delta run --agent agent -w work -m Go --new --run-id five -v',
       'delta list-runs -w work -w elsewhere',
-      "delta list-runs -w 'wo*'",
+      'delta list-runs -w wo*',
     ],
   },
   'questions to a person': {
@@ -313,11 +313,7 @@ tools:
     files: {},
     lines: [
       'delta',
-      'delta --help',
-      'delta --version',
-      ...['run', 'continue', 'show', 'list-runs', 'config', 'init', 'tool', 'context', 'journal', 'mcp'].map(
-        (command) => `delta ${command} --help`,
-      ),
+      'delta tool --help',
       'delta init made && ls -A made && delta run --agent made -w place -m "What is here?" --run-id one',
       'delta init made',
     ],
