@@ -209,7 +209,6 @@ test.each([
 
 test.each([
   [['run', '-m', '@.'], 'Error: -m @.: it is a directory, not a file (EISDIR).'],
-  [['run', '-m', '@no'], 'Error: -m @no: there is no such file or directory (ENOENT).'],
   [['init', 'file/x'], 'Error: file/x: it is a file'],
   [['init', 'file'], 'Error: file: a file of that name is in the way (EEXIST).'],
   [['run', '-m', 'Go', '-w', 'file/x'], 'Error: -w file/x: it is a file'],

@@ -171,7 +171,7 @@ on_run_end: { command: [sh, -c, 'exit 4'] }
     files: scripted(`max_iterations: 1\n${COUNT}`, [call('count', '{ file: notes.txt }'), says('So.')], {
       'keyless/agent.yaml': 'name: keyless\nllm: { model: m }\n',
       'keyless/context.yaml': CONTEXT,
-      'far/agent.yaml': 'name: far\nllm: { model: m, base_url: "http://127.0.0.1:9/v1" }\n',
+      'far/agent.yaml': 'name: far\nllm: { model: m, base_url: "http://127.0.0.1:9/v1", max_attempts: 2 }\n',
       'far/context.yaml': CONTEXT,
       'empty/agent.yaml': 'name: empty\nllm: { provider: script, script: script.yaml }\n',
       'empty/context.yaml': CONTEXT,
