@@ -43,7 +43,7 @@ export function reportUncaught(terminal: Terminal, error: unknown): number {
 }
 
 function print({ stderr, env }: Terminal, error: unknown, message: string): number {
-  stderr.write(`${printable(message.startsWith('Error: ') ? message : `Error: ${message}`)}\n`)
+  stderr.write(`${printable(`Error: ${message}`)}\n`)
   if (env.DELTA_DEBUG && error instanceof Error) stderr.write(`${printable(error.stack ?? '')}\n`)
   return exitCodeOf(error)
 }
