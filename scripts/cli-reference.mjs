@@ -12,7 +12,7 @@ const TITLE =
 /** Writes docs/cli.md from the built command line; with `--check` it only says whether the page is what it should be. */
 async function main() {
   const sections = [TITLE, await section('##', '')]
-  for (const path of leavesOf(program.createProgram({ stdout: {} })))
+  for (const path of leavesOf(program.createProgram({ argv: [], stdout: {} })))
     sections.push(await section('###', path))
   const page = sections.join('\n')
   if (!process.argv.includes('--check')) {

@@ -15,7 +15,7 @@ const FILE = join(root, 'apps/cli/src/described-commands.json')
 
 /** Writes what `delta --agent` says of the commands, from the built command line; with `--check` it only says whether that is current. */
 function main() {
-  const text = `${JSON.stringify(describeBelow(builtProgram().createProgram({ stdout: {} })), null, 2)}\n`
+  const text = `${JSON.stringify(describeBelow(builtProgram().createProgram({ argv: [], stdout: {} })), null, 2)}\n`
   if (!process.argv.includes('--check')) writeFileSync(FILE, text)
   else if (readFileSync(FILE, 'utf8') !== text) {
     console.error(`${FILE} is not what the program says. Update it with: node scripts/describe-commands.mjs`)

@@ -26,12 +26,22 @@ interface CommandModule {
   execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
 }
 
-/** Every command with its options, in the order of the help; completion and `commands.json` are made from it, too. */
+/**
+ * Every command with its options, in the order of the help; completion and `described-commands.json` are made from it, too.
+ * Where `run` or `continue` was typed, only their group.
+ */
 export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => void = () => {}): Command {
   const program = emptyProgram(terminal)
   const adding = addingTo(program, terminal, onEnd)
   program.commandsGroup('Run:')
   addRunning(adding)
+  // a run starts without the options of all other commands
+  if (!['run', 'continue'].includes(terminal.argv[0] ?? '')) addOthers(program, adding, terminal)
+  refuseUnusableValues(program)
+  return program
+}
+
+function addOthers(program: Command, adding: Adding, terminal: Terminal): void {
   program.commandsGroup('Look:')
   addLooking(adding)
   program.commandsGroup('Change:')
@@ -41,8 +51,6 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   program
     .command('completion-words [words...]', { hidden: true })
     .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
-  refuseUnusableValues(program)
-  return program
 }
 
 function emptyProgram({ stdout, stderr }: Terminal): Command {
@@ -79,7 +87,7 @@ function addingTo(program: Command, terminal: Terminal, onEnd: (exitCode: number
       void program.command(name).description(description).showHelpAfterError(`See delta ${name} --help.`),
     add(words, load) {
       const [name = '', above] = words.split(' ').reverse()
-      const parent = program.commands.find((each) => each.name() === above) ?? program
+      const parent = above === undefined ? program : findCommand(program, above)
       return parent
         .command(name)
         .showHelpAfterError(`See delta ${words} --help.`)
@@ -91,6 +99,10 @@ function addingTo(program: Command, terminal: Terminal, onEnd: (exitCode: number
         })
     },
   }
+}
+
+function findCommand(program: Command, name: string): Command {
+  return program.commands.find((each) => each.name() === name) ?? program
 }
 
 function addRunning({ add }: Adding): void {
