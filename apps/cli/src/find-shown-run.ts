@@ -30,13 +30,13 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
 }
 
 /** How a command that only reads is told which run it is about. */
-export interface RunFlags extends RunsFlags {
+export interface ShownRunFlags extends RunsFlags {
   workDir: string
   runId?: string
 }
 
 /** The run that `--run-id` or the argument names; undefined for the latest. */
-export function namedRun({ runId }: RunFlags, argument: string | undefined): string | undefined {
+export function namedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
   if (runId !== undefined && argument !== undefined && runId !== argument)
     throw new UsageError(`--run-id ${runId} and ${argument} name two runs. Name one.`)
   return runId ?? argument

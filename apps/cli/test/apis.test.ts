@@ -96,7 +96,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     },
   )
 
-  test("shows the model a tool's picture, which is on disk once", async () => {
+  test("shows the model a tool's picture, which is on disk once; show says where it stood", async () => {
     const server = await serve([calls('shot'), calls('shot'), { content: 'A dot.' }])
     const { run, at, workspace } = await agentWith(APIS[api], server.baseUrl)
     const { stdout, stderr } = await run()
@@ -112,6 +112,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     expect(parts).not.toContain(PNG)
     const shown = await at('show', '--request', '3')
     expect(shown.stdout.replace(/\n$/, '')).toBe(third?.body)
+    if (api === 'chat') expect((await at('show')).stdout).toContain('[image image/png 1x1, 70 bytes]')
   })
 
   test('explains which source of context.yaml broke the cache of the provider, and none where nothing changed', async () => {

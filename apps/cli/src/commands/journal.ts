@@ -1,14 +1,14 @@
 import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
 import { describeError, waysOut } from '../errors.js'
-import { findShownRun, namedRun, type RunFlags } from '../find-shown-run.js'
+import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
 import { placeToLook } from '../place.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say } from '../text.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal, and whether the run can go on. Changes nothing. */
 export async function verify(
-  flags: RunFlags & { json?: boolean },
+  flags: ShownRunFlags & { json?: boolean },
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
@@ -25,7 +25,7 @@ export async function verify(
 
 /** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
 export async function repair(
-  flags: RunFlags & { json?: boolean; force?: boolean },
+  flags: ShownRunFlags & { json?: boolean; force?: boolean },
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {

@@ -11,7 +11,7 @@ import {
 import { type CallFilter, callFilter } from '../call-filter.js'
 import { childFinder } from '../child-finder.js'
 import { describeError } from '../errors.js'
-import { findShownRun, namedRun, type RunFlags } from '../find-shown-run.js'
+import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
 import { followJournal, mayBegin } from '../follow-journal.js'
 import { nextCommandOf } from '../next-command.js'
 import { isOwnRun } from '../own-runs.js'
@@ -22,7 +22,7 @@ import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, printAnswer, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
 
-interface ShowFlags extends CallFilter, RunFlags {
+interface ShowFlags extends CallFilter, ShownRunFlags {
   step?: string
   request?: string
   answer?: boolean
