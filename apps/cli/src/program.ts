@@ -159,7 +159,7 @@ function addLooking({ add, group }: Adding): void {
     .argument('[more...]', 'further workspaces, as the shell writes them for -w exp/*')
     .addOption(repeatable('-w, --work-dir <directory>', 'workspace; may be repeated', '.'))
     .addOption(runsDirectory())
-    .option('--run-id <id>', 'only the run with this id or unique prefix')
+    .option('--run-id <id>', 'only runs whose id begins with this')
     .option('--resumable', 'only runs that delta continue resumes without a message')
     .addOption(repeatable('--status <status>', 'only runs with this status; may be repeated', [], STATUSES))
     .option(
