@@ -14,6 +14,7 @@ const gates = [
   { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'Recording of the demo', argv: [node, 'scripts/recording.mjs', '--check'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
+  { name: 'Commands that delta --agent describes', argv: [node, 'scripts/describe-commands.mjs', '--check'] },
   { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
   { name: 'Reference of the YAML files', argv: [node, 'scripts/yaml-reference.mjs', '--check'] },
   { name: 'Bounds: CPU of a start and of a long run', argv: [node, 'benchmarks/bounds.mjs'] },

@@ -1,6 +1,7 @@
 import type { Question } from '@delta/engine'
 import { isDecision, isYesOrNo } from '@delta/engine/internal'
-import { readHidden, readLine, type Terminal } from './terminal.js'
+import { readHidden, readLine } from './read-line.js'
+import type { Terminal } from './terminal.js'
 import { claimOf, printable, wrapped } from './text.js'
 
 /**

@@ -2,7 +2,8 @@ import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSyn
 import { basename, join, sep } from 'node:path'
 import { makeDirectories, namesIn, syncName } from '@delta/durable'
 import { danglingLink, namedDirectory } from '@delta/workspace'
-import { readLine, type Terminal } from './terminal.js'
+import { readLine } from './read-line.js'
+import type { Terminal } from './terminal.js'
 import { explainSystemError, UsageError } from './usage.js'
 
 export interface Workspace {

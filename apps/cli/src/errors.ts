@@ -33,7 +33,7 @@ export async function reportFailure(terminal: Terminal, error: unknown): Promise
   )
 }
 
-/** The same for an error that no command caught: unless it came from the system, it is a bug of ours. */
+/** Prints an error that no command caught, and returns the exit code. Unless it came from the system, it is a bug of ours. */
 export function reportUncaught(terminal: Terminal, error: unknown): number {
   const exitCode = print(terminal, error, describeError(error))
   if (explained(error) === undefined)
@@ -44,7 +44,7 @@ export function reportUncaught(terminal: Terminal, error: unknown): number {
 }
 
 function print({ stderr, env }: Terminal, error: unknown, message: string): number {
-  stderr.write(`${printable(message.startsWith('Error: ') ? message : `Error: ${message}`)}\n`)
+  stderr.write(`${printable(`Error: ${message}`)}\n`)
   if (env.DELTA_DEBUG && error instanceof Error) stderr.write(`${printable(error.stack ?? '')}\n`)
   return exitCodeOf(error)
 }
@@ -117,7 +117,7 @@ function wayAround({ allowedBy, noAgentIn }: ConfigProblem): string[] {
     : ['To allow it: --trust-workspace-env']
 }
 
-/** Of a run that needs a message: its answer, or how it is retried. Without a key: that none is needed to try. */
+/** Lines that need more than the error: the answer of the run that needs a message or the way to retry it, and the model that needs no key. */
 async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string[]> {
   const { code, path } = Object(error) as Partial<EngineError | JournalError>
   if (code === 'ERR_ENGINE_NO_CREDENTIALS' && !env.DELTA_PARENT_RUN) return [NO_MODEL_AT_ALL]

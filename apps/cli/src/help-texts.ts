@@ -1,6 +1,6 @@
 import { Help } from 'commander'
 
-/** Stands before the list of commands. */
+/** The help of `delta` before its list of commands. */
 export const COMMON_TASKS = `Common tasks:
   delta init hi && delta run --agent hi -w . -m "Hello"
       a first run, without a key
@@ -20,7 +20,7 @@ export const COMMON_TASKS = `Common tasks:
       stdout is the answer and nothing else
 `
 
-/** Stands behind it. */
+/** The help of `delta` behind its list of commands. */
 export const AFTER_ALL = `
 Each command has a --help of its own: delta run --help
 
@@ -31,7 +31,7 @@ const ONLY_GENERATORS_RUN = `
 No model is asked, nothing is journaled and no hook runs. The generators of \
 context.yaml run as they would in a run, and write their files.`
 
-/** By the words of a command: what the help of its arguments and options does not say. A paragraph, or a row of a table, is one line. */
+/** What the help of a command says below its options, by the words of the command. A paragraph, or a row of a table, is one line. */
 export const MORE_HELP: Readonly<Record<string, string>> = {
   init: `
 Templates:
@@ -42,8 +42,8 @@ Templates:
   code-reviewer  reads source files and writes a review
   research       takes notes over a long run, and answers with its sources
 
-The model of each is a script. --provider writes a real one in its place: \
-openai, openai-responses, anthropic, or local (a server on this machine).`,
+The model of each is a script. --provider writes a real one in its place; \
+local is a server on this machine.`,
 
   run: `
 Example:
@@ -64,12 +64,12 @@ Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process \
 writes the run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 
 Environment:
-  DELTA_API_KEY or OPENAI_API_KEY     the model's key
-  DELTA_BASE_URL or OPENAI_BASE_URL   its address; it speaks chat completions
-  DELTA_IMPORT_ROOTS                  as --import-root, separated by colons
-  DELTA_STATE_DIR                     remembers your runs, and where they are
-  DELTA_DEBUG=1                       stack traces of unexpected errors
-  NO_COLOR                            no colours`,
+  DELTA_API_KEY       the model's key, or the variable that its provider names
+  DELTA_BASE_URL      the address of its API
+  DELTA_IMPORT_ROOTS  as --import-root, separated by colons
+  DELTA_STATE_DIR     remembers your runs, and where they are
+  DELTA_DEBUG=1       stack traces of unexpected errors
+  NO_COLOR            no colours`,
 
   continue: `
 What it does with a run that is
@@ -146,7 +146,7 @@ Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB,
       in ~/.config/fish/config.fish`,
 }
 
-/** What stands before words that may be broken: the first column of a table and the gap behind it, an indentation, or nothing. */
+/** What precedes words that may be wrapped: the first column of a table with its gap, an indentation, or nothing. */
 const START = /^ +\S.*? {2,}(?=\S)|^ {6,}|^(?! )/
 
 /** A text of the help in lines of at most this many columns: paragraphs and tables are wrapped, code is not. */

@@ -63,12 +63,12 @@ function waysToAnswer(
   ]
 }
 
-/** Also for an error after which only a new run helps. */
+/** The line for a run that only a new run can follow. */
 export function newRun(place: Place): string {
   return `To start a new one: ${commandAt(place, 'run')} --agent <agent> -m <task>`
 }
 
-/** With `--retry` or, where that is refused, with a message. */
+/** The line for a failed run: `--retry` or, where that is refused, a message. */
 function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): string {
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${resume} -m "Go on"`
@@ -80,7 +80,7 @@ function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): str
   return `${way} with: ${resume} --retry${limit}`
 }
 
-/** The same of a run that somebody looks at; none if its journal is damaged. */
+/** What a person may type next about a run that was read from disk; nothing if its journal is damaged. */
 export function nextCommandOf(run: RunSummary): string[] {
   if (run.problem !== undefined) return []
   const { humanRequest: request, metadata, status } = run

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { AFTER_ALL, COMMON_TASKS, fitted, MORE_HELP, NARROWEST } from './help-texts.js'
+import { NEW_MODELS } from './new-models.js'
 import { EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
 import { readTypedWords } from './typed-words.js'
@@ -25,10 +26,36 @@ interface CommandModule {
   execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
 }
 
-/** Every command with its options, in the order of the help; completion and `delta --agent` are made from it, too. */
+/**
+ * Every command with its options, in the order of the help; completion and `described-commands.json` are made from it, too.
+ * Where `run` or `continue` was typed, only their group.
+ */
 export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => void = () => {}): Command {
-  const width = terminal.stdout.columns || USUAL_WIDTH
-  const program = new Command('delta')
+  const program = emptyProgram(terminal)
+  const adding = addingTo(program, terminal, onEnd)
+  program.commandsGroup('Run:')
+  addRunning(adding)
+  // a run starts without the options of all other commands
+  if (!['run', 'continue'].includes(terminal.argv[0] ?? '')) addOthers(program, adding, terminal)
+  refuseUnusableValues(program)
+  return program
+}
+
+function addOthers(program: Command, adding: Adding, terminal: Terminal): void {
+  program.commandsGroup('Look:')
+  addLooking(adding)
+  program.commandsGroup('Change:')
+  addChanging(adding)
+  program.commandsGroup('Connect:')
+  addConnecting(adding)
+  program
+    .command('completion-words [words...]', { hidden: true })
+    .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
+}
+
+function emptyProgram({ stdout, stderr }: Terminal): Command {
+  const width = stdout.columns || USUAL_WIDTH
+  return new Command('delta')
     .description(
       'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
     )
@@ -36,40 +63,57 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .exitOverride()
     .configureOutput({
       getOutHelpWidth: () => width,
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
     })
     .configureHelp({ minWidthToWrap: NARROWEST })
     .showHelpAfterError('See delta --help.')
     .helpCommand('help [command...]', 'show the help of a command')
     .addHelpText('before', () => fitted(COMMON_TASKS, width))
     .addHelpText('after', () => fitted(AFTER_ALL, width))
+}
 
-  const group = (name: string, description: string): Command =>
-    program.command(name).description(description).showHelpAfterError(`See delta ${name} --help.`)
+interface Adding {
+  /** A command that only has commands below it. */
+  group(name: string, description: string): void
+  /** A command by its words, such as `tool expand`. */
+  add(words: string, load: () => Promise<CommandModule>): Command
+}
 
-  const add = (parent: Command, name: string, load: () => Promise<CommandModule>): Command => {
-    const path = parent === program ? name : `${parent.name()} ${name}`
-    return parent
-      .command(name)
-      .showHelpAfterError(`See delta ${path} --help.`)
-      .addHelpText('after', () => fitted(MORE_HELP[path] ?? '', width))
-      .action(async (...given: unknown[]) => {
-        // commander passes the positional arguments, then the options, then the command
-        const [options, positional] = [given.at(-2), given.slice(0, -2)]
-        onEnd(await (await load()).execute(options as never, terminal, ...(positional as never[])))
-      })
+function addingTo(program: Command, terminal: Terminal, onEnd: (exitCode: number) => void): Adding {
+  const width = terminal.stdout.columns || USUAL_WIDTH
+  return {
+    group: (name, description) =>
+      void program.command(name).description(description).showHelpAfterError(`See delta ${name} --help.`),
+    add(words, load) {
+      const [name = '', above] = words.split(' ').reverse()
+      const parent = above === undefined ? program : findCommand(program, above)
+      return parent
+        .command(name)
+        .showHelpAfterError(`See delta ${words} --help.`)
+        .addHelpText('after', () => fitted(MORE_HELP[words] ?? '', width))
+        .action(async (...given: unknown[]) => {
+          // commander passes the positional arguments, then the options, then the command
+          const [options, positional] = [given.at(-2), given.slice(0, -2)]
+          onEnd(await (await load()).execute(options as never, terminal, ...(positional as never[])))
+        })
+    },
   }
+}
 
-  program.commandsGroup('Run:')
-  add(program, 'init', () => import('./commands/init.js'))
+function findCommand(program: Command, name: string): Command {
+  return program.commands.find((each) => each.name() === name) ?? program
+}
+
+function addRunning({ add }: Adding): void {
+  add('init', () => import('./commands/init.js'))
     .description('Make a new agent directory that runs at once, without a key')
     .argument('[name]', 'directory to make', 'my-agent')
     .addOption(choices('-t, --template <name>', 'what to begin with', TEMPLATE_NAMES).default('minimal'))
-    .addOption(choices('--provider <name>', 'a real model instead of the script', PROVIDER_NAMES))
+    .addOption(choices('--provider <name>', 'a real model instead of the script', Object.keys(NEW_MODELS)))
 
   engineOptions(
-    add(program, 'run', () => import('./commands/run.js'))
+    add('run', () => import('./commands/run.js'))
       .description('Start a run of an agent, or resume an interrupted one with the same message')
       .option('--agent <directory>', 'agent directory', '.')
       .option('-m, --message <text>', `the task; ${MESSAGE}`)
@@ -88,7 +132,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   )
 
   engineOptions(
-    add(program, 'continue', () => import('./commands/continue.js'))
+    add('continue', () => import('./commands/continue.js'))
       .description('Continue a run: resume it, answer its question, extend or retry it')
       .requiredOption('-w, --work-dir <directory>', 'workspace of the run; required')
       .option('-m, --message <text>', `an answer, or a further instruction; ${MESSAGE}`)
@@ -107,19 +151,15 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
       )
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
+}
 
-  program.commandsGroup('Look:')
-  add(program, 'list-runs', () => import('./commands/list-runs.js'))
+function addLooking({ add, group }: Adding): void {
+  add('list-runs', () => import('./commands/list-runs.js'))
     .description('List the runs of workspaces, newest first')
-    .argument('[more...]', 'further workspaces, or patterns')
-    .addOption(
-      repeatable(
-        '-w, --work-dir <directory>',
-        "workspace, or a pattern such as 'exp/*'; may be repeated",
-        '.',
-      ),
-    )
+    .argument('[more...]', 'further workspaces, as the shell writes them for -w exp/*')
+    .addOption(repeatable('-w, --work-dir <directory>', 'workspace; may be repeated', '.'))
     .addOption(runsDirectory())
+    .option('--run-id <id>', 'only runs whose id begins with this')
     .option('--resumable', 'only runs that delta continue resumes without a message')
     .addOption(repeatable('--status <status>', 'only runs with this status; may be repeated', [], STATUSES))
     .option(
@@ -128,10 +168,11 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     )
     .option('--json', 'print JSON')
 
-  add(program, 'show', () => import('./commands/show.js'))
+  add('show', () => import('./commands/show.js'))
     .description("Print a run's transcript, one iteration of it, or exactly what the model was sent")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
+    .addOption(runId())
     .addOption(runsDirectory())
     .addOption(
       new Option(
@@ -161,7 +202,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('-v, --verbose', 'full tool output, hooks, token counts and reasoning')
     .option('--json', 'print the journal lines instead')
 
-  add(program, 'config', () => import('./commands/config.js'))
+  add('config', () => import('./commands/config.js'))
     .description('Print an agent as the engine understands it, and where its settings come from')
     .option('--agent <directory>', 'agent directory', '.')
     .addOption(workspace('workspace whose .env counts'))
@@ -174,75 +215,73 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('--strict', 'unknown keys, and values that become code of sed, python or ssh, are errors')
     .addOption(trustWorkspaceEnv())
 
-  const context = group('context', 'See what would be sent to the model, and what it costs')
+  group('context', 'See what would be sent to the model, and what it costs')
   contextOptions(
-    add(context, 'build', async () => ({
+    add('context build', async () => ({
       execute: (await import('./commands/context.js')).build,
     })).description('Print the request that would be sent to the model now, as JSON'),
   )
   contextOptions(
-    add(context, 'explain', async () => ({
+    add('context explain', async () => ({
       execute: (await import('./commands/context.js')).explain,
     })).description('Print bytes and tokens of each source, what was cut and why, and what breaks caching'),
   ).option('--json', 'print JSON')
+}
 
-  program.commandsGroup('Change:')
-  const tool = group('tool', 'Look at tools as the engine sees them')
-  add(tool, 'expand', async () => ({ execute: (await import('./commands/tool.js')).expand }))
+function addChanging({ add, group }: Adding): void {
+  group('tool', 'Look at tools as the engine sees them')
+  add('tool expand', async () => ({ execute: (await import('./commands/tool.js')).expand }))
     .description('Print the full form of the tools of an agent or a tools file')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON instead of YAML')
     .option('--tool <name>', 'only this tool')
     .addOption(importRoot())
-  add(tool, 'lint', async () => ({ execute: (await import('./commands/tool.js')).lint }))
+  add('tool lint', async () => ({ execute: (await import('./commands/tool.js')).lint }))
     .description('Report what a reviewer would ask: unknown keys, missing descriptions, risky templates')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
     .addOption(importRoot())
-  add(tool, 'list', async () => ({ execute: (await import('./commands/tool.js')).list }))
+  add('tool list', async () => ({ execute: (await import('./commands/tool.js')).list }))
     .description('List the tools of an agent: parameters, effects and policy decisions')
     .argument('<path>', TOOLS)
     .option('--json', 'print JSON')
     .addOption(importRoot())
-  add(tool, 'import', () => import('./commands/tool-import.js'))
+  add('tool import', () => import('./commands/tool-import.js'))
     .description('Save what a program says of itself in ATIP, for agents to import')
     .argument('<program>', 'name or path; it is run once, as <program> --agent')
     .option('--commands <list>', 'only these commands and groups, separated by commas')
     .option('-o, --output <file>', 'output file; "-" is stdout (default: <name>.atip.json)')
-  const journal = group('journal', 'Check and repair journals')
-  add(journal, 'verify', async () => ({ execute: (await import('./commands/journal.js')).verify }))
+  group('journal', 'Check and repair journals')
+  add('journal verify', async () => ({ execute: (await import('./commands/journal.js')).verify }))
     .description("Report whether a run's journal is intact; changes nothing")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
+    .addOption(runId())
     .addOption(runsDirectory())
     .option('--json', 'print JSON')
-  add(journal, 'repair', async () => ({ execute: (await import('./commands/journal.js')).repair }))
+  add('journal repair', async () => ({ execute: (await import('./commands/journal.js')).repair }))
     .description("Set damaged lines of a run's journal aside; deletes nothing")
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
+    .addOption(runId())
     .addOption(runsDirectory())
     .option('--force', 'end the process that writes the run first')
     .option('--json', 'print JSON')
+}
 
-  program.commandsGroup('Connect:')
-  const mcp = group('mcp', 'Give tools to other programs')
-  add(mcp, 'serve', () => import('./commands/mcp-serve.js'))
+function addConnecting({ add, group }: Adding): void {
+  group('mcp', 'Give tools to other programs')
+  add('mcp serve', () => import('./commands/mcp-serve.js'))
     .description('Offer tools to an MCP client, over stdin and stdout')
     .argument('<path>', TOOLS)
     .addOption(workspace('where the commands run'))
     .addOption(importRoot())
-  add(program, 'sessions', () => import('./commands/sessions.js')) // its words are found before they are parsed here, see main.ts
+  add('sessions', () => import('./commands/sessions.js')) // its words are found before they are parsed here, see main.ts
     .description('A shell whose state outlives one command, for agents; the same as delta-sessions')
     .argument('[words...]', 'start, exec, end, list or cleanup; delta sessions --help')
-  add(program, 'completion', () => import('./commands/completion.js'))
+  add('completion', () => import('./commands/completion.js'))
     .description('Print a script that lets a shell complete delta')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
-  program
-    .command('completion-words [words...]', { hidden: true })
-    .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
-
-  refuseUnusableValues(program)
-  return program
 }
 
 const MESSAGE = '"-" reads stdin, "@file" a file'
@@ -348,11 +387,8 @@ function usable(value: string): string {
   return value
 }
 
-/** Of the help in a file or a pipe. */
+/** Columns of the help when no terminal tells. */
 const USUAL_WIDTH = 80
-
-/** The models that `delta init` can write into agent.yaml. */
-export const PROVIDER_NAMES = ['openai', 'openai-responses', 'anthropic', 'local'] as const
 
 /** The agents that `delta init` can make; each is a directory of `templates/`. */
 export const TEMPLATE_NAMES = [

@@ -15,13 +15,13 @@ import {
   type StoredEvent,
   type Thought,
 } from '@delta/journal/runs'
-import { normaliseUsage, reasoningOf as reasoningText } from '@delta/model'
+import { reasoningOf as reasoningText } from '@delta/model'
 import { textOf } from '@delta/model/internal'
 import { counted, duration, inColumns, printable, printableLine, wrapped } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
-/** For files and pipes. */
+/** No colours: the style of files and pipes. */
 export const PLAIN: Style = (_, text) => text
 
 /** Colours for a terminal; plain text for anything else, and wherever `NO_COLOR` is set. */
@@ -45,7 +45,7 @@ export interface Detail {
 
 /** What an `ENGINE_START` says about the calls that follow. */
 interface CallStyle {
-  /** By the tool's name: what its author says of how its calls are shown. */
+  /** What the author of each tool says of how its calls are shown, by its name. */
   tools: ReadonlyMap<string, ShownTool>
   /** Calls run side by side, so that each result names its tool. */
   isConcurrent: boolean
@@ -167,7 +167,7 @@ function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirect
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
 }
 
-/** Below a message that came while a command waited for approval: `> yes` looks like the decision. */
+/** Printed below a message that came while a command waited for approval, since `> yes` looks like the decision. */
 const NO_DECISION = '   (a message, which approves nothing)'
 
 /** `model: gpt-5 (before: gpt-4o)`, above the first thought of another model. */
@@ -205,15 +205,9 @@ function number({ iteration }: Thought, style: Style): string {
 
 /** ` (120 + 14 tokens)`: of the request, and of the answer; '' where the provider did not count. */
 export function tokensOf(event: Thought): string {
-  const counts = countsOf(event)
-  if (!counts) return ''
-  const { input, cache_read, cache_write, output, reasoning } = counts
+  if (!event.tokens) return ''
+  const { input, cache_read, cache_write, output, reasoning } = event.tokens
   return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens)`
-}
-
-/** Engines before 0.2 recorded what the provider said, and not the buckets. */
-function countsOf({ tokens, usage }: Thought) {
-  return tokens ?? normaliseUsage(usage)
 }
 
 /** The model's reasoning as lines, without indentation; none if the provider does not show it. */
@@ -229,7 +223,7 @@ function reasoningIn({ message }: Thought): string | undefined {
 
 /** ` (reasoned: 412 tokens; -v shows it)`; '' of a model that did not. */
 function mentionOfReasoning(event: Thought): string {
-  const { reasoning = 0 } = countsOf(event) ?? {}
+  const { reasoning = 0 } = event.tokens ?? {}
   const count = reasoning > 0 ? `: ${counted(reasoning, 'token')}` : ''
   if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
   return count === '' ? '' : ` (reasoned${count})`
@@ -361,16 +355,13 @@ function output(text: string, whole: boolean): string[] {
 const SHOWN_LINES = 8
 const SHOWN_CHARACTERS = 300
 
-/** Marks where an observation was cut for the model; it names the file that holds the whole. */
-const LEFT_OUT = /^\[\d+ bytes left out here/
-
 /** The beginning of a long text. The whole is in the journal, and `delta show --step` prints it. */
 function beginning(text: string, whole: boolean): string[] {
   const lines = printable(text).split('\n')
   if (whole) return lines
   const rest = lines.slice(SHOWN_LINES)
   const more = rest.length === 0 ? [] : [`… ${counted(rest.length, 'more line')}`]
-  return [...lines.slice(0, SHOWN_LINES).map(cut), ...more, ...rest.filter((line) => LEFT_OUT.test(line))]
+  return [...lines.slice(0, SHOWN_LINES).map(cut), ...more]
 }
 
 function cut(line: string): string {

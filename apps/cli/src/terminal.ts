@@ -1,7 +1,4 @@
 import type { EventEmitter } from 'node:events'
-import { closeSync, fstatSync, statSync } from 'node:fs'
-import { createInterface, type Interface } from 'node:readline'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { killRunningCommands } from '@delta/executor'
 import { explainSystemError, UsageError } from './usage.js'
 
@@ -97,7 +94,7 @@ export function terminalOf(host: NodeJS.Process): Terminal {
       return currentDirectory(host)
     },
     get stdin() {
-      streams.stdin ??= inputOf(host).on('error', () => {
+      streams.stdin ??= host.stdin.on('error', () => {
         // the terminal is gone; readers find the end of input
       })
       return streams.stdin
@@ -131,16 +128,6 @@ function currentDirectory(host: NodeJS.Process): string {
   }
 }
 
-/** Node.js throws if the terminal is closed at the moment it is opened. Then, as when it is closed later, there is no input. */
-function inputOf(host: NodeJS.Process): NodeJS.ReadStream {
-  try {
-    return host.stdin
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_TTY_INIT_FAILED') throw error
-    return host.getBuiltinModule('node:stream').Readable.from([]) as NodeJS.ReadStream
-  }
-}
-
 function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
   return code === 'EPIPE' || (isTTY && code === 'EIO') // for a file, EIO means a broken disk
 }
@@ -156,104 +143,4 @@ function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): v
   host.once('exit', () => {
     if (!host.exitCode) host.exitCode = 1
   })
-}
-
-/**
- * Lets a process end with its own exit code although its terminal is gone (a closed window, a lost connection). Node.js
- * restores the terminal's modes on exit and aborts if that fails; it leaves closed descriptors alone.
- */
-export function closeDeadTerminals(): void {
-  for (const fd of [0, 1, 2]) if (isDeadTerminal(fd)) closeSync(fd)
-}
-
-/** A device that was a terminal, but no longer responds as one. `/dev/null` is a device, too, and often gets our output. */
-function isDeadTerminal(fd: number): boolean {
-  try {
-    const status = fstatSync(fd)
-    if (!status.isCharacterDevice() || status.rdev === statSync('/dev/null').rdev) return false
-    return !process.getBuiltinModule('node:tty').isatty(fd) // loaded only here, because it loads networking code
-  } catch {
-    return false // closed already
-  }
-}
-
-type Input = Terminal['stdin']
-
-/** Lines that arrived together with an earlier one, by stream: a pipe delivers several at once. */
-const buffered = new WeakMap<Input, AsyncIterator<string>>()
-
-/**
- * Asks on stderr and reads the next line of stdin, a terminal or not, without its newline; undefined at end of input. What was
- * typed before the question does not answer it. A pipe holds prepared answers, one line for each question.
- */
-export async function readLine(prompt: string, { stdin, stderr }: Terminal): Promise<string | undefined> {
-  await forgetTyped(stdin)
-  stderr.write(prompt)
-  if (stdin.isTTY) return stdin.destroyed ? undefined : readTyped(stdin)
-  if (!buffered.has(stdin) && (stdin.readableEnded || stdin.destroyed)) return undefined // `-m -` has read it all
-  const lines = buffered.get(stdin) ?? open(stdin)[Symbol.asyncIterator]()
-  buffered.set(stdin, lines)
-  stdin.ref?.()
-  const next = await lines.next()
-  stdin.unref?.()
-  return next.done ? undefined : next.value
-}
-
-/**
- * Drops what was typed at a terminal so far, with or without Enter. In raw mode the system hands all of it out, and a stream without
- * a listener forgets it; by the second turn of the event loop it has been read.
- */
-async function forgetTyped(stdin: Input): Promise<void> {
-  if (!stdin.isTTY) return
-  stdin.setRawMode?.(true)
-  stdin.resume()
-  await nextTurn()
-  await nextTurn()
-  stdin.pause()
-  stdin.setRawMode?.(false)
-}
-
-/** What a terminal sends for arrows and the like. They move nothing here, and are not part of an answer. */
-const ARROWS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
-
-/** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */
-async function readTyped(stdin: Input): Promise<string | undefined> {
-  return (await lineOf(open(stdin)))?.replace(ARROWS, '')
-}
-
-/** No `output`: on a terminal the system edits the line and turns Ctrl+C into a signal. */
-function open(stdin: Input): Interface {
-  return createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })
-}
-
-/** Anything behind the first line is dropped. Undefined at end of input, or when the terminal has gone. */
-function lineOf(reader: Interface): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    reader.once('line', (line) => {
-      resolve(line)
-      reader.close()
-    })
-    reader.on('error', () => resolve(undefined)) // a terminal that breaks while it is read
-    reader.once('close', () => resolve(undefined))
-  })
-}
-
-/**
- * Reads a line without echo. Echoing stops before the prompt is shown, so that a person who types at once, or a program that
- * waits for the prompt, is not echoed either. Anything pasted after the end of the line is dropped: it may be part of the
- * secret, and the next question may echo its answer. Undefined when `signal` is aborted, at end of input, or when the
- * terminal has gone.
- */
-export async function readHidden(
-  prompt: string,
-  { stdin, stderr, signals }: Terminal,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  await forgetTyped(stdin)
-  stdin.ref?.()
-  const reader = createInterface({ input: stdin, terminal: true, historySize: 0, signal }) // without an `output` to echo to
-  reader.on('SIGINT', () => signals.emit('SIGINT', 'SIGINT'))
-  const line = lineOf(reader)
-  stderr.write(prompt)
-  return line
 }

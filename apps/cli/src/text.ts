@@ -20,7 +20,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, escaped)
 }
 
-/** The same for a name, or whatever else belongs on one line. */
+/** A name, or any other text that belongs on one line, made safe for a terminal. */
 export function printableLine(text: string): string {
   return printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 }
@@ -70,7 +70,7 @@ export function effectsOf(effects: Effects | undefined): string {
   return words.length === 0 ? 'none of note' : words.join(', ')
 }
 
-/** The same as a line of a question to a person: a claim, not checked. */
+/** Declared effects as a line of a question to a person: a claim, not checked. */
 export function claimOf(effects: Effects | undefined): string {
   const words = effectsOf(effects)
   return `Effects it declares: ${words === '-' ? 'none' : words}`
@@ -152,7 +152,7 @@ export function printAnswer(terminal: Terminal, answer: string): void {
   print(terminal, `${answer.replace(/\n$/, '')}\n`)
 }
 
-/** The same for a program: any value as JSON. */
+/** Writes any value as JSON. */
 export function printJson(terminal: Terminal, value: unknown): void {
   print(terminal, `${JSON.stringify(value, null, 2)}\n`)
 }

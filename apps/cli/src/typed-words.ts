@@ -1,12 +1,5 @@
 import type { Command, Option } from 'commander'
 
-/** What commands of other programs are called, by the words that people bring from there. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['resume', 'continue'],
-  ['logs', 'show'],
-  ['ls', 'list-runs'],
-])
-
 /**
  * The typed words as commander is to read them. Refuses, as commander refuses, what it would take for something else: it shows the
  * help of a group for `delta tool nope --help`, and reads `-m=hi` as the message `=hi`.
@@ -20,11 +13,7 @@ export function readTypedWords(program: Command, words: readonly string[]): read
     }
     if (word === 'help') return readTypedWords(program, [...words.toSpliced(index, 1), '--help'])
     const next = command.commands.find((each) => each.name() === word)
-    if (next === undefined) {
-      const name = command === program ? OTHER_NAMES.get(word) : undefined
-      if (name !== undefined) program.error(`error: unknown command '${word}'. It is called ${name} here.`)
-      return words.slice(0, index + 1) // commander refuses it, and names the nearest
-    }
+    if (next === undefined) return words.slice(0, index + 1) // commander refuses it, and names the nearest
     command = next
   }
   return words

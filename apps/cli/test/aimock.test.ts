@@ -42,6 +42,18 @@ const REASONING = {
   messages: '"thinking":"Both can be said.","signature":"aimock-placeholder-signature"',
 }
 
+const SLOW = { error: { message: 'Slow down.', type: 'rate_limit_error' }, status: 429, retryAfter: 1 }
+const TEXT = { content: 'A long enough answer to be broken in its middle.' }
+
+/** What the server does instead of an answer, and what the journal calls it. */
+const FAILURES: (Omit<Fixture, 'match'> & { code: string })[] = [
+  { response: SLOW, code: 'ERR_MODEL_RATE_LIMIT' },
+  { response: TEXT, truncateAfterChunks: 3, latency: 5, code: 'ERR_MODEL_CONNECTION' },
+  { response: TEXT, chaos: { disconnectRate: 1 }, code: 'ERR_MODEL_CONNECTION' },
+  { response: TEXT, chaos: { malformedRate: 1 }, code: 'ERR_MODEL_RESPONSE' },
+  { response: TEXT, chaos: { dropRate: 1 }, code: 'ERR_MODEL_SERVER' },
+]
+
 describe.each(['chat', 'responses', 'messages'] as const)('with aimock as the server of %s', (api) => {
   test.each([true, false])('reasoning and parallel calls go round a loop, streamed: %s', async (stream) => {
     const { run, at, events, server } = await agentOn(api, stream, ROUNDS)
@@ -62,25 +74,21 @@ describe.each(['chat', 'responses', 'messages'] as const)('with aimock as the se
     expect((await events('THOUGHT')).every(({ tokens }) => tokens !== undefined)).toBe(true)
   })
 
-  const slow = { error: { message: 'Slow down.', type: 'rate_limit_error' }, status: 429, retryAfter: 2 }
-  const text = { content: 'A long enough answer to be broken in its middle.' }
-  test.each([
-    ['a status 429', slow, {}, 'ERR_MODEL_RATE_LIMIT'],
-    ['a stream that is cut', text, { truncateAfterChunks: 3, latency: 5 }, 'ERR_MODEL_CONNECTION'],
-    ['a connection that is closed', text, { chaos: { disconnectRate: 1 } }, 'ERR_MODEL_CONNECTION'],
-    ['malformed JSON', text, { chaos: { malformedRate: 1 } }, 'ERR_MODEL_RESPONSE'],
-    ['a status 500', text, { chaos: { dropRate: 1 } }, 'ERR_MODEL_SERVER'],
-  ])('%s is followed by a second attempt', async (_what, response, options, code) => {
-    const { run, events, server } = await agentOn(api, true, [after(0, text)])
-    const isFirst = () => server.getRequests().length === 0
-    server.prependFixture({ match: { predicate: isFirst }, response, ...options })
+  test('each kind of failure is followed by a second attempt of the same request', async () => {
+    const rounds = FAILURES.map((_, round) => after(round, { toolCalls: [say(`round ${round}`)] }))
+    const answers = [...rounds, after(FAILURES.length, { content: 'All were survived.' })]
+    const { run, events, server } = await agentOn(api, true, answers)
+    for (const [round, { code: _, ...failure }] of FAILURES.entries()) {
+      const isFirst = () => server.getRequests().length === 2 * round
+      server.prependFixture({ match: { predicate: isFirst }, ...failure })
+    }
     const { stdout, stderr, exitCode } = await run()
-    expect([stdout, exitCode], stderr).toEqual([`${text.content}\n`, 0])
+    expect([stdout, exitCode], stderr).toEqual(['All were survived.\n', 0])
     const asked = server.getRequests().map(({ timestamp }) => timestamp)
-    expect(asked).toHaveLength(2)
+    expect(asked).toHaveLength(2 * FAILURES.length + 1)
     const errors = await events('ERROR')
-    expect(errors).toMatchObject([{ recoverable: true, error_details: { code } }])
-    expect(await events('THOUGHT')).toHaveLength(1)
-    if (response === slow) expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(1900)
+    expect(errors).toMatchObject(FAILURES.map(({ code }) => ({ recoverable: true, error_details: { code } })))
+    expect(await events('THOUGHT')).toHaveLength(FAILURES.length + 1)
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(900)
   })
 })

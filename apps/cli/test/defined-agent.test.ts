@@ -46,8 +46,8 @@ test.each([2, 4, 5, 6])(
   },
 )
 
-test('Without --agent the message names the kept agent; a model that was an object must be named.', async () => {
-  const { kept, at } = await killed(5)
+test('Without --agent the message names the kept agent, and a model that was an object must be named; show and list know the run.', async () => {
+  const { workspace, kept, at } = await killed(5)
   const lost = await delta(at)
   expect(lost.exitCode).toBe(2)
   expect(lost.stderr).toContain(`was defined in a program`)
@@ -57,13 +57,8 @@ test('Without --agent the message names the kept agent; a model that was an obje
   expect(unnamed.exitCode).toBe(2)
   expect(unnamed.stderr).toContain('llm.model: missing')
   expect(unnamed.stderr).toContain("the program's own model; name another one: --set llm.model=NAME")
-})
 
-test('show and list know a run whose agent has no directory.', async () => {
-  const { workspace } = await killed(5)
   const shown = await delta(['show', '-w', workspace.path])
-  expect(shown.stdout).toContain('noter')
-  expect(shown.exitCode).toBe(0)
-  const list = await delta(['list-runs', '-w', workspace.path])
-  expect(list.stdout).toContain('INTERRUPTED')
+  expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('noter') })
+  expect((await delta(['list-runs', '-w', workspace.path])).stdout).toContain('INTERRUPTED')
 })

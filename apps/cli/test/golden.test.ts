@@ -69,7 +69,7 @@ function jsonIn(stdout: string): string {
   }
 }
 
-/** Of an event, or of anything that is none. */
+/** The type of an event, or what the line is instead. */
 function typeOf(line: string): string {
   try {
     return (JSON.parse(line) as { type?: string }).type ?? 'no-type'

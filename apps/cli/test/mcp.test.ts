@@ -65,8 +65,11 @@ async function waitStarted(files: TemporaryWorkspace): Promise<number> {
   return Number(text.split(' ')[1])
 }
 
-test('an MCP client sees the tools of a file, with hints from their effects', async () => {
-  const client = await connect(await filesOf({ name: 'mine', version: '1.2.3', tools: TOOLS }))
+const HOSTILE = ['$(touch pwned)', '`id`\n|| true', '*', 'it\'s "quoted"', '${CWD}', 'ünïcödé 🦆', '']
+
+test('an MCP client sees the tools of a file, with hints from their effects, and every argument arrives as it is', async () => {
+  const files = await filesOf({ name: 'mine', version: '1.2.3', tools: TOOLS })
+  const client = await connect(files)
   expect(client.getServerVersion()).toMatchObject({ name: 'mine', version: '1.2.3' })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name))
@@ -76,6 +79,12 @@ test('an MCP client sees the tools of a file, with hints from their effects', as
   })
   expect(tools[1]?.annotations).toEqual({ readOnlyHint: true })
   expect(tools[5]?.annotations).toEqual({ destructiveHint: true })
+  for (const text of HOSTILE) {
+    const result = await client.callTool({ name: 'argv', arguments: { text } })
+    expect(result).toMatchObject({ isError: false })
+    expect(JSON.parse(textOf(result) ?? '')).toEqual([text])
+  }
+  expect(await files.files()).toEqual(['files/here.txt', 'tools.yaml'])
 })
 
 test('commands run in the current directory, or where -w says, and never see the API keys', async () => {
@@ -86,24 +95,11 @@ test('commands run in the current directory, or where -w says, and never see the
   expect(textOf(await here.callTool({ name: 'keys' }))).toBe('key: \n')
 })
 
-const HOSTILE = ['$(touch pwned)', '`id`\n|| true', '*', 'it\'s "quoted"', '${CWD}', 'ünïcödé 🦆', '']
-
 test('the key that llm.api_key_env of the same file names is withheld like the known ones', async () => {
   const [known, own] = ['OPENAI_API_KEY', 'GATEWAY_KEY'].map((name) => `\${${name}-withheld}`)
   const tools = [{ name: 'keys', description: 'Shows keys', shell: `echo "${known} ${own}"` }]
   const client = await connect(await filesOf({ llm: { api_key_env: 'GATEWAY_KEY' }, tools }))
   expect(textOf(await client.callTool({ name: 'keys' }))).toBe('withheld withheld\n')
-})
-
-test('every argument arrives as it is', async () => {
-  const files = await filesOf(TOOLS)
-  const client = await connect(files)
-  for (const text of HOSTILE) {
-    const result = await client.callTool({ name: 'argv', arguments: { text } })
-    expect(result).toMatchObject({ isError: false })
-    expect(JSON.parse(textOf(result) ?? '')).toEqual([text])
-  }
-  expect(await files.files()).toEqual(['files/here.txt', 'tools.yaml'])
 })
 
 test('what cannot be run, fails or takes too long is a result with isError, and the server goes on', async () => {

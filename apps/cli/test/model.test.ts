@@ -24,49 +24,37 @@ test('each failure that is tried again is a line with the delay, and the last on
 })
 
 test.each([
-  ['a refused key', { status: 401, message: 'No access' }, 'No access', 'Once that is fixed, retry with'],
-  ['HTML instead of JSON', { fault: 'html' }, 'JSON', 'Retry with'],
-] satisfies [string, Fault, string, string][])(
-  '%s fails the run: exit code 1, the cause and the way on once on stderr, whatever the format',
-  async (_, fault, cause, retry) => {
+  [
+    'a refused key',
+    'text',
+    { status: 401, message: 'No access' },
+    'No access',
+    'Once that is fixed, retry with',
+  ],
+  ['HTML instead of JSON', 'json', { fault: 'html' }, 'JSON', 'Retry with'],
+] satisfies [string, string, Fault, string, string][])(
+  '%s fails the run: exit code 1, the cause and the way on once on stderr, with --format %s',
+  async (_, format, fault, cause, retry) => {
     const { run, at, agent, events, workspace } = await served([fault])
     const main = JSON.parse(await agent.read('agent.yaml'))
     await agent.write('agent.yaml', JSON.stringify({ ...main, llm: { ...main.llm, max_attempts: 1 } }))
-    for (const format of ['text', 'json']) {
-      const result = await run('--new', '--run-id', format, '--format', format)
-      expect(result).toMatchObject({ exitCode: 1, ...(format === 'text' && { stdout: '' }), ...noTrace })
-      expect(result.stderr).toContain('Error: the run failed: ')
-      expect(result.stderr).toContain(cause)
-      const way = `${retry}: delta continue -w ${workspace.path} --run-id ${format} --retry\n`
-      expect(result.stderr.endsWith(`\n${way}`)).toBe(true)
-      expect(result.stderr).not.toContain(KEY.DELTA_API_KEY)
-      expect((await events()).at(-1)).toMatchObject({ status: 'FAILED' })
-      const shown = await at('show')
-      expect(shown.stderr).toBe(way)
-      if ('status' in fault)
-        expect([shown.stdout.split(cause), result.stderr.split(cause)]).toMatchObject([
-          { length: 2 },
-          { length: 2 },
-        ])
-    }
+    const result = await run('--run-id', 'one', '--format', format)
+    expect(result).toMatchObject({ exitCode: 1, ...(format === 'text' && { stdout: '' }), ...noTrace })
+    expect(result.stderr).toContain('Error: the run failed: ')
+    expect(result.stderr).toContain(cause)
+    const way = `${retry}: delta continue -w ${workspace.path} --run-id one --retry\n`
+    expect(result.stderr.endsWith(`\n${way}`)).toBe(true)
+    expect(result.stderr).not.toContain(KEY.DELTA_API_KEY)
+    expect((await events()).at(-1)).toMatchObject({ status: 'FAILED' })
+    const shown = await at('show')
+    expect(shown.stderr).toBe(way)
+    if ('status' in fault)
+      expect([shown.stdout.split(cause), result.stderr.split(cause)]).toMatchObject([
+        { length: 2 },
+        { length: 2 },
+      ])
   },
 )
-
-test('after faults of a server the request is sent again, and the journal and a line for each say so', async () => {
-  const faults: Fault[] = [
-    { status: 429, retryAfter: '0.1' },
-    { status: 503, retryAfter: '0.1' },
-    { fault: 'reset' },
-  ]
-  const { run, server, events } = await served([{ before: faults, content: 'Done.' }])
-  const result = await run()
-  expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(result.stderr.match(/^ {3}! .*; trying again in \d/gm)).toHaveLength(3)
-  expect(server.requests()).toHaveLength(4)
-  expect(await events('ERROR')).toMatchObject(
-    [1, 2, 3].map((attempt) => ({ recoverable: true, error_details: { attempt } })),
-  )
-})
 
 test('a server that asks for more than five minutes is not asked again, and the run says how long it asked for', async () => {
   const { run, at, server, events } = await served([

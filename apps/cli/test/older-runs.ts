@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 
-/** Made by the engine 0.1 itself; its README says how. */
-const FIXTURE = fileURLToPath(new URL('fixtures/runs-0.1/', import.meta.url))
+const FIXTURE = fileURLToPath(new URL('fixtures/old-run/', import.meta.url))
 
-/** A copy of the fixture, as if its runs had been made in `home`: its paths lead there, and no heartbeat is recent. */
-export async function olderRuns(home?: string): Promise<TemporaryWorkspace> {
+/** A copy of the fixture, as if its run had been made in `home`: its paths lead there. */
+export async function oldRun(home?: string): Promise<TemporaryWorkspace> {
   const root = await temporaryWorkspace({})
   await cp(FIXTURE, root.path, { recursive: true })
   await rename(join(root.path, 'workspace/dot-delta'), join(root.path, 'workspace/.delta'))

@@ -10,7 +10,7 @@ import {
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA } from './delta.js'
-import { olderRuns } from './older-runs.js'
+import { oldRun } from './older-runs.js'
 
 /** Where somebody is: an agent in `agent/`, a workspace in `work/`, and what has happened there. */
 interface Situation {
@@ -25,7 +25,7 @@ interface Situation {
 
 const RUN = 'delta run --agent agent -w work -m Go'
 const SHOW = 'delta show -w work'
-/** Of a damaged run these print commands, too. */
+/** What prints commands about a damaged run, too. */
 const LOOKS = [SHOW, 'delta list-runs -w work', 'delta journal verify -w work']
 const calls = (name: string, args: object) => ({ tool_calls: [{ name, arguments: { ...args } }] })
 const ENDS = [{ content: 'So.' }, { content: 'So again.' }, { content: 'And again.' }]
@@ -126,15 +126,12 @@ const SITUATIONS: Record<string, Situation> = {
     before: damagedBy('sed -i 1d journal.jsonl'),
     typed: ['delta continue -w work', ...LOOKS],
   },
-  'a workspace of 0.1': {
+  'a workspace of v1.1': {
     before: async (place) => {
-      await using older = await olderRuns(place.path)
+      await using older = await oldRun(place.path)
       await cp(older.path, place.path, { recursive: true, preserveTimestamps: true })
     },
-    typed: [
-      'delta continue -w workspace',
-      ...['completed', 'failed', 'waiting', 'killed', 'old'].map((id) => `delta show ${id} -w workspace`),
-    ],
+    typed: ['delta continue -w workspace', 'delta show old -w workspace'],
   },
 }
 

@@ -91,16 +91,14 @@ test('giant arguments, outputs and refused calls are shown by their beginning, a
     expect(text).toContain(`     ${'x'.repeat(299)}😀 … 1 more character\n`) // never half of one
     expect(text).toContain('… 492 more lines')
     expect(text).toMatch(/^ {3}say \(refused\) \{"text":1,"order":"up\\u001b\[2Jx+ … \d+ more characters$/m)
-    // of an output that was cut for the model, how much more there is than the screen has lines of
-    const more = /… (\d+) more lines\n {5}\[(\d+) bytes left out here; all 348894 bytes are in (\S+)\]$/m
-    const [, rest, bytes, path] = more.exec(text) ?? []
-    expect(await workspace.read(path ?? 'none')).toHaveLength(348_894)
-    expect([Number(rest) < 59_992, Number(bytes) + 16 < 348_894]).toEqual([true, true])
   }
   expect((await at('show', '--step', '1')).stdout).toContain('line 499')
   const whole = (await at('show', '--step', '2')).stdout
   expect(whole).toContain(long)
   expect(whole).toContain(`   say (refused) ${JSON.stringify(order)}\n`)
+  const cut = /^ {5}\[\d+ bytes left out here; all 348894 bytes are in (\S+)\]$/m
+  const [, path] = cut.exec((await at('show', '--step', '3')).stdout) ?? []
+  expect(await workspace.read(path ?? 'none')).toHaveLength(348_894)
 })
 
 test('a hook that replaced a result says so, in progress and in show, and what the model reads instead', async () => {

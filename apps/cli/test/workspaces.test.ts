@@ -144,7 +144,6 @@ test('a workspace whose name holds control characters is shown without them in c
 })
 
 test.each([
-  [['\u001b[31mx'], "Error: unknown command '\\x1b[31mx'\n"],
   [['run', '--\u001b]0;x\u0007'], "Error: unknown option '--\\x1b]0;x\\x07'\n"],
   [['run', '--agent', 'a\u202eb', '-m', 'x'], 'Error: a\\u{202e}b: '],
   [['sessions', '\u001b[2J\u202e'], 'There is no command "\\u{1b}[2J\\u{202e}"'],

@@ -124,7 +124,7 @@ function ownFile(source: ContextSource, home: string): string | undefined {
  */
 function missingContextMessage(directory: string, promptFile: string): string {
   const onMissing = existsSync(join(directory, promptFile)) ? '' : '\n    on_missing: skip'
-  return `Error: context.yaml not found in ${directory}
+  return `context.yaml not found in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how
 the agent's attention window is constructed.

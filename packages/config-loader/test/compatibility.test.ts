@@ -96,7 +96,7 @@ test('hooks.yaml is read with and without lifecycle_hooks around the hooks', asy
 })
 
 test('a missing context.yaml has no compatibility period', async () => {
-  expect(await complaint({ 'context.yaml': undefined })).toContain('Error: context.yaml not found in agent\n')
+  expect(await complaint({ 'context.yaml': undefined })).toContain('context.yaml not found in agent\n')
 })
 
 test('a mistake under llm_config is shown where it is written', async () => {

@@ -90,7 +90,7 @@ test('without context.yaml the message holds one to paste, whatever the prompt f
   const error = await loadAgent(home, { env: {} }).catch((error: unknown) => error)
   expect(error).toMatchObject({ code: 'ERR_CONFIG_CONTEXT_MISSING' })
   const { message } = error as Error
-  expect(message).toMatch(`Error: context.yaml not found in ${home}\n`)
+  expect(message).toMatch(`context.yaml not found in ${home}\n`)
   const offered = message.slice(message.indexOf('sources:'), message.indexOf('\n\nFor more'))
   expect((parse(offered) as { sources: { path?: string }[] }).sources[0]?.path).toBe(
     "${AGENT_HOME}/it's me.md",

@@ -2,6 +2,6 @@
 export { isDecision } from './approve.js'
 export { isYesOrNo } from './ask-human.js'
 export { findAgentHome, findResumable, isTaskOf, type Resumable, type ResumableQuery } from './find-run.js'
-export { changeNotice, changesInWords, changesSince } from './kept.js'
+export { changesInWords, changesSince } from './kept.js'
 export { credentialsFor, parentRun } from './options.js'
 export { needsNewRun, retryOf } from './outcome.js'

@@ -30,12 +30,22 @@ export type JournalErrorCode =
  */
 export type WayOut = 'take' | 'continue' | 'repair' | 'show' | 'list' | 'start'
 
+interface JournalErrorDetails {
+  path: string
+  reason?: string
+  line?: number
+  wayOut?: WayOut
+  cause?: unknown
+}
+
 /** Branch on `code`; show `message` to people. */
 export class JournalError extends Error {
   override readonly name = 'JournalError'
   readonly code: JournalErrorCode
   /** The file or directory at fault. */
   readonly path: string
+  /** `message` without the path, for a caller that names the file as a person typed it; undefined when nobody does. */
+  readonly reason: string | undefined
   /** 1-based line at fault; undefined when no single line is. */
   readonly line: number | undefined
   /** Undefined when `message` says all that can be done. */
@@ -44,11 +54,12 @@ export class JournalError extends Error {
   constructor(
     code: JournalErrorCode,
     message: string,
-    { path, line, wayOut, cause }: { path: string; line?: number; wayOut?: WayOut; cause?: unknown },
+    { path, reason, line, wayOut, cause }: JournalErrorDetails,
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.path = path
+    this.reason = reason
     this.line = line
     this.wayOut = wayOut
   }

@@ -312,8 +312,8 @@ async function readOldRequest(runDirectory: string, iteration: number): Promise<
     if (event.iteration === iteration) return readText(path)
     recorded.push(event.iteration)
   }
-  const message = `${invocations}: No request of iteration ${iteration} is recorded. Recorded iterations: ${inWords(recorded)}.`
-  throw new JournalError('ERR_REQUEST_NOT_FOUND', message, { path: invocations })
+  const reason = `No request of iteration ${iteration} is recorded. Recorded iterations: ${inWords(recorded)}.`
+  throw new JournalError('ERR_REQUEST_NOT_FOUND', `${invocations}: ${reason}`, { path: invocations, reason })
 }
 
 function inWords(iterations: readonly number[]): string {

@@ -20,8 +20,8 @@ import {
   readMessage,
   withStopSignal,
 } from '../engine-options.js'
+import { resolveRunId } from '../find-shown-run.js'
 import { presenterFor } from '../presenter.js'
-import { resolveRunId } from '../shown-run.js'
 import type { Terminal } from '../terminal.js'
 import { say } from '../text.js'
 import { UsageError } from '../usage.js'

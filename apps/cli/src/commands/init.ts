@@ -2,34 +2,36 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { makeDirectories } from '@delta/durable'
 import { quoteForPerson } from '@delta/executor'
+import { NEW_MODELS, type NewModel } from '../new-models.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print } from '../text.js'
 import { explainSystemError, UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
-/** For editors. They are copied too, so that they are found wherever the agent is moved to. */
+/** Editors read them. They are copied too, so that they are found wherever the agent is moved to. */
 const SCHEMAS = join(import.meta.dirname, 'schemas')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(
-  flags: { template: string; provider?: ProviderName },
+  flags: { template: string; provider?: string },
   terminal: Terminal,
   directory: string,
 ): Promise<number> {
   const target = resolve(terminal.cwd, directory)
+  const model = flags.provider === undefined ? undefined : NEW_MODELS[flags.provider]
   makeEmpty(target, directory)
   try {
     cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
     cpSync(SCHEMAS, join(target, '.schemas'), { recursive: true })
     rename(target)
-    if (flags.provider !== undefined) writeModel(target, flags.provider)
+    if (model !== undefined) writeModel(target, model)
     switchHeadersOff(target)
   } catch (error) {
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
   }
-  terminal.stderr.write(nextSteps(directory, terminal.env, flags.provider))
+  terminal.stderr.write(nextSteps(directory, terminal.env, model))
   print(terminal, `${target}\n`)
   return EXIT.completed
 }
@@ -61,60 +63,36 @@ function edit(target: string, file: string, pattern: RegExp, change: (found: str
   writeFileSync(path, readFileSync(path, 'utf8').replace(pattern, change))
 }
 
-/** The models that `delta init --provider` can write: `llm` of agent.yaml, and the line of `.env` that its key needs. */
-export const PROVIDERS = {
-  openai: { llm: ['model: gpt-4o'], key: 'OPENAI_API_KEY' },
-  'openai-responses': { llm: ['api: responses', 'model: gpt-5.6'], key: 'OPENAI_API_KEY' },
-  anthropic: {
-    llm: [
-      'provider: anthropic',
-      'model: claude-sonnet-5',
-      'max_tokens: 16000 # the most tokens one answer may have',
-    ],
-    key: 'ANTHROPIC_API_KEY',
-  },
-  local: {
-    llm: [
-      'base_url: http://127.0.0.1:11434/v1 # Ollama; any server with a chat-completions API',
-      'model: qwen3',
-    ],
-    key: undefined,
-  },
-} as const
-type ProviderName = keyof typeof PROVIDERS
-
 /** Puts a real model in the place of the script. */
-function writeModel(target: string, provider: ProviderName): void {
-  const { llm, key } = PROVIDERS[provider]
+function writeModel(target: string, { llm, key, marksCache }: NewModel): void {
   const script = /^(?:# The model is a script.*\n(?:#.*\n)*)?llm:\n(?: .*\n)+/m
   edit(target, 'agent.yaml', script, () => `llm:\n${llm.map((line) => `  ${line}\n`).join('')}`)
   rmSync(join(target, 'script.yaml'))
-  if (provider === 'anthropic') cachePrompt(target)
+  if (marksCache) cachePrompt(target)
   writeFileSync(join(target, '.gitignore'), '# a key; and what runs without -w work in\n.env\nworkspaces/\n')
   const example = `# Copy this file to .env, which .gitignore keeps out of git.\n${key}=\n`
   if (key !== undefined) writeFileSync(join(target, '.env.example'), example)
 }
 
-/** Anthropic caches only what a request marks. */
+/** Marks what a provider may cache that caches nothing by itself. */
 function cachePrompt(target: string): void {
   const mark = '    prompt_cache: true # the provider may keep everything up to here in its cache'
   const ends = /^ {4}id: (?:system_prompt|conversation_history)$/gm
   edit(target, 'context.yaml', ends, (line) => `${line}\n${mark}`)
 }
 
-function nextSteps(directory: string, env: NodeJS.ProcessEnv, provider?: ProviderName): string {
+function nextSteps(directory: string, env: NodeJS.ProcessEnv, model: NewModel | undefined): string {
   const delta = env.npm_lifecycle_event === 'npx' ? 'npx @delta/cli' : 'delta'
   const run = `  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"`
   const file = (name: string) => quoteForPerson([join(directory, name)])
-  if (provider === undefined)
+  if (model === undefined)
     return `Created an agent. Its model is a script, so it needs no key:
 ${run}
 To use a real model, set llm in ${file('agent.yaml')} as its comment says.
 `
-  const { key } = PROVIDERS[provider]
   const start =
-    key === undefined
+    model.key === undefined
       ? `Start the server, and write the name of its model into ${file('agent.yaml')}.`
-      : `Put ${key}=… into the environment, or into ${file('.env')} as .env.example shows.`
+      : `Put ${model.key}=… into the environment, or into ${file('.env')} as .env.example shows.`
   return `Created an agent. ${start} Then:\n${run}\n`
 }

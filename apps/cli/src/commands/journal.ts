@@ -2,17 +2,17 @@ import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
 import { placeToLook, type RunsFlags } from '@delta/workspace'
 import { describeError, waysOut } from '../errors.js'
-import { findShownRun } from '../shown-run.js'
+import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say } from '../text.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal, and whether the run can go on. Changes nothing. */
 export async function verify(
-  flags: RunsFlags & { workDir: string; json?: boolean },
+  flags: ShownRunFlags & { json?: boolean },
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), runId)
+  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
   const { text, wayOut, ...report } = verifyRun(run.directory)
   if (flags.json) printJson(terminal, report)
   else print(terminal, `${printable([text, ...waysOut({ wayOut, path: report.path })].join('\n'))}\n`)
@@ -25,11 +25,11 @@ export async function verify(
 
 /** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
 export async function repair(
-  flags: RunsFlags & { workDir: string; json?: boolean; force?: boolean },
+  flags: ShownRunFlags & { json?: boolean; force?: boolean },
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), runId)
+  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
   const { text, ...result } = await repairRun(run.directory, {
     force: flags.force ?? false,
     onWait: (message) => say(terminal, `note: ${message}`),

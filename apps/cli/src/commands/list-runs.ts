@@ -1,9 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import { listRuns, type RunSummary } from '@delta/journal/runs'
-import { type Place, placeInWords, placeToLook, type RunsFlags, rememberedRuns } from '@delta/workspace'
-import picomatch from 'picomatch'
+import { type Place, placeInWords, placeToLook, type RunsFlags } from '@delta/workspace'
 import { describeError, reportFailure } from '../errors.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { age, inColumns, print, printableLine, printJson, say, table } from '../text.js'
@@ -11,6 +8,7 @@ import { age, inColumns, print, printableLine, printJson, say, table } from '../
 interface ListFlags extends RunsFlags {
   workDir: string[]
   status: string[]
+  runId?: string
   resumable?: boolean
   first?: boolean
   json?: boolean
@@ -31,9 +29,7 @@ export async function execute(
   terminal: Terminal,
   further: readonly string[] = [],
 ): Promise<number> {
-  const typed = [...flags.workDir, ...further]
-  const named = typed.length === 0 ? ['.'] : typed.flatMap((each) => workspacesNamed(each, terminal))
-  const [first = '.', ...others] = named
+  const [first = '.', ...others] = [...flags.workDir, ...further]
   const workspaces = flags.runsDir === undefined ? [first, ...others] : [first] // it holds the runs of all of them
   const { all, places, failed } = await runsIn(workspaces, flags, terminal)
   const found = all.filter(({ run }) => isWanted(run, flags))
@@ -44,41 +40,15 @@ export async function execute(
   else if (found.length > 0)
     print(terminal, table(rowsOf(found, workspaces.length > 1, terminal), terminal.stdout.columns))
   else if (!failed) say(terminal, nothingFound(all, places))
-  for (const { run } of found) {
-    const problem = problemOf(run)
-    if (problem !== undefined) say(terminal, `Run ${run.runId} is damaged: ${problem}`)
-    else if (run.status === 'EMPTY' && !run.owner?.alive)
-      say(terminal, describeError(emptyRunError(run.directory)))
-  }
+  for (const { run } of found) sayWhyItCannotContinue(run, terminal)
   return failed ? EXIT.usage : EXIT.completed
 }
 
-const PATTERN = /[*?[]/
-
-/**
- * What `-w` names: one workspace, or all that a pattern such as `exp/*` matches, by name. Each part of a pattern stands for one
- * name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
- */
-function workspacesNamed(workDir: string, { cwd, env }: Terminal): string[] {
-  if (!PATTERN.test(workDir) || existsSync(resolve(cwd, workDir))) return [workDir]
-  const parts = workDir.split('/').filter((part) => part !== '')
-  const found = matches(workDir.startsWith('/') ? '/' : '', parts, cwd).filter((path) => {
-    const directory = resolve(cwd, path)
-    return existsSync(join(directory, '.delta')) || rememberedRuns(directory, env) !== undefined
-  })
-  return found.length === 0 ? [workDir] : found // refused as any directory that is missing
-}
-
-function matches(above: string, [part, ...rest]: readonly string[], cwd: string): string[] {
-  if (part === undefined) return [above]
-  const isMatch = picomatch(part, { posix: true })
-  const names = PATTERN.test(part) ? namesIn(resolve(cwd, above)).filter((name) => isMatch(name)) : [part]
-  return names.flatMap((name) => matches(join(above, name), rest, cwd))
-}
-
-function namesIn(directory: string): string[] {
-  const isDirectory = statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false
-  return isDirectory ? readdirSync(directory).sort() : []
+function sayWhyItCannotContinue(run: RunSummary, terminal: Terminal): void {
+  const problem = problemOf(run)
+  if (problem !== undefined) say(terminal, `Run ${run.runId} is damaged: ${problem}`)
+  else if (run.status === 'EMPTY' && !run.owner?.alive)
+    say(terminal, describeError(emptyRunError(run.directory)))
 }
 
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
@@ -106,7 +76,8 @@ async function runsIn(
 }
 
 /** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */
-function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
+function isWanted(run: RunSummary, { status: statuses, runId = '', resumable }: ListFlags): boolean {
+  if (!run.runId.startsWith(runId)) return false
   const status = statusOf(run)
   const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
   if (resumable && (!canGoOn || run.metadata.parent_run !== null)) return false

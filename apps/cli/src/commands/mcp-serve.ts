@@ -50,7 +50,7 @@ export async function execute(
   return serve(server, terminal)
 }
 
-/** For JSON that is not a protocol message, the SDK's own error is a whole schema. */
+/** The SDK's own error about JSON that is not a protocol message is a whole schema. */
 function problemOf({ name, message }: Error): string {
   return name === 'ZodError' || name === '$ZodError' ? 'a line that is not a JSON-RPC message' : message
 }

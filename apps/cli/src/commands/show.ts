@@ -1,5 +1,3 @@
-import { isConfigError } from '@delta/config-loader'
-import { changeNotice, changesSince } from '@delta/engine/internal'
 import { isJournalError, streamJournal } from '@delta/journal'
 import { emptyRunError, journalPath } from '@delta/journal/internal'
 import {
@@ -10,33 +8,20 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import {
-  isOwnRun,
-  openAgentOf,
-  ownRun,
-  placeToLook,
-  type RunsFlags,
-  WorkspaceError,
-  withAllowed,
-} from '@delta/workspace'
+import { isOwnRun, placeToLook } from '@delta/workspace'
+import { type CallFilter, callFilter } from '../call-filter.js'
+import { childFinder } from '../child-finder.js'
 import { describeError } from '../errors.js'
+import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
+import { followJournal, mayBegin } from '../follow-journal.js'
 import { nextCommandOf } from '../next-command.js'
 import { renderer, styleFor } from '../render.js'
-import {
-  type CallFilter,
-  callFilter,
-  childFinder,
-  contextOfStep,
-  findShownRun,
-  followJournal,
-  mayBegin,
-} from '../shown-run.js'
+import { contextOfStep } from '../request-record.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, printAnswer, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
 
-interface ShowFlags extends CallFilter, RunsFlags {
-  workDir: string
+interface ShowFlags extends CallFilter, ShownRunFlags {
   step?: string
   request?: string
   answer?: boolean
@@ -51,7 +36,7 @@ export async function execute(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), runId)
+  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
   refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
@@ -60,7 +45,6 @@ export async function execute(
   if (flags.answer) return showAnswer(run, terminal)
   await showEvents(run, flags, terminal)
   if (flags.step !== undefined) return EXIT.completed
-  if (!flags.json) await sayChanges(run, terminal)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
 }
@@ -72,35 +56,21 @@ export async function execute(
  */
 async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
-  const render = renderer({
-    style: styleFor(terminal.stdout, terminal.env),
-    verbose: flags.verbose === true || step !== undefined,
-    transcript: true,
-    columns: terminal.stdout.columns,
-  })
-  const withChildren = flags.json ? undefined : childFinder(run)
-  const show = (event: StoredEvent): void => {
-    if (flags.json) print(terminal, `${JSON.stringify(event)}\n`)
-    else for (const line of render({ kind: 'journal', event })) terminal.stdout.write(`${line}\n`) // already safe, and coloured
-  }
+  const show = printerOf(flags, terminal)
   const chosen = callFilter(flags)
-  const events = flags.follow
-    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
-    : streamJournal(journalPath(run.directory), { schema: runEventSchema })
+  const called = new Set<string>()
   let hasStep = false
   let hasShown = false
-  const called = new Set<string>()
-  for await (const read of events) {
-    const event = (await withChildren?.(read)) ?? read
+  for await (const event of eventsOf(run, flags, terminal)) {
     if (isKnownEvent(event) && event.type === 'THOUGHT')
       for (const { name } of event.tool_calls) called.add(name)
-    if (event.type === 'ENGINE_START') render({ kind: 'journal', event }) // says how commands are shown
+    if (event.type === 'ENGINE_START') show.begin(event)
     if (step !== undefined && !('iteration' in event && event.iteration === step)) continue
     if (step !== undefined && !flags.json) print(terminal, await contextOfStep(run.directory, event))
     hasStep = true
     for (const each of chosen(event)) {
       hasShown = true
-      show(each)
+      show.print(each)
     }
   }
   if (step !== undefined && !hasStep)
@@ -110,6 +80,38 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
       `--tool ${flags.tool}: run ${run.runId} did not call this tool. It called: ${[...called].join(', ') || 'none'}.`,
     )
   if (flags.failed && !hasShown) say(terminal, `No call of run ${run.runId} has failed.`)
+}
+
+/** The events of a run; for people, the result of a call names the runs that the call started. */
+async function* eventsOf(
+  run: RunSummary,
+  { follow, json }: ShowFlags,
+  terminal: Terminal,
+): AsyncGenerator<StoredEvent> {
+  const events = follow
+    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
+    : streamJournal(journalPath(run.directory), { schema: runEventSchema })
+  if (json) return yield* events
+  const withChildren = childFinder(run)
+  for await (const event of events) yield await withChildren(event)
+}
+
+/** Prints events as JSON, or as lines for people; `begin` takes an `ENGINE_START`, which says how calls are shown. */
+function printerOf({ json, verbose = false, step }: ShowFlags, terminal: Terminal) {
+  const { stdout, env } = terminal
+  const render = renderer({
+    style: styleFor(stdout, env),
+    verbose: verbose || step !== undefined,
+    transcript: true,
+    columns: stdout.columns,
+  })
+  return {
+    begin: (event: StoredEvent): void => void render({ kind: 'journal', event }),
+    print(event: StoredEvent): void {
+      if (json) print(terminal, `${JSON.stringify(event)}\n`)
+      else for (const line of render({ kind: 'journal', event })) stdout.write(`${line}\n`) // already safe, and coloured
+    },
+  }
 }
 
 /** If there is none, stderr says how to continue the run. */
@@ -123,23 +125,6 @@ function showAnswer(run: RunSummary, terminal: Terminal): number {
   for (const line of problem === undefined ? nextCommandOf(run) : [describeError(problem)])
     say(terminal, line)
   return EXIT.failed
-}
-
-/** What `delta continue` would say has changed in the agent. */
-async function sayChanges(run: RunSummary, terminal: Terminal): Promise<void> {
-  if (run.metadata.agent_home === null || run.problem !== undefined) return
-  const own = ownRun(run, terminal.env)
-  if (own === undefined) return // the agent that it names is not believed
-  const flags = withAllowed({ importRoot: [] }, own.allowed)
-  try {
-    const { agent } = await openAgentOf(own, { flags, surroundings: terminal })
-    const notice = changeNotice(changesSince(run, agent))
-    if (notice !== undefined) say(terminal, notice)
-  } catch (error) {
-    if (error instanceof WorkspaceError) return // it is gone
-    if (!isConfigError(error)) throw error
-    say(terminal, `The agent of this run does not load any more: ${error.message.split('\n')[0]}`)
-  }
 }
 
 /** A run that is followed may still begin. */
@@ -173,8 +158,6 @@ async function requestOf({ directory }: RunSummary, request: string): Promise<st
     return await readRequest(directory, wholeNumber('--request', request))
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_REQUEST_NOT_FOUND') throw error
-    // a person typed the flag, not the path of the requests
-    const said = error.message.replace(`${error.path}: `, '')
-    throw new UsageError(`--request ${request}: ${said}`, { cause: error })
+    throw new UsageError(`--request ${request}: ${error.reason}`, { cause: error })
   }
 }

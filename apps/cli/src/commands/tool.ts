@@ -110,7 +110,7 @@ interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
   /** Where the tool is defined: `file:line`. The other `line`, and `column`, point into its template. */
   defined_at?: string
   rule: string
-  /** As text for a terminal; with the line of the template where one is concerned. */
+  /** Text for a terminal, with the line of the template if the finding is about one. */
   message: string
 }
 

@@ -40,7 +40,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
       'delta run --agent agent -w work -m Go --new --run-id four --format raw -q',
       'delta run --agent agent -w work -m Go --new --run-id five -v',
       'delta list-runs -w work -w elsewhere',
-      "delta list-runs -w 'wo*'",
+      'delta list-runs -w wo*',
     ],
   },
   'questions to a person': {
@@ -171,7 +171,7 @@ on_run_end: { command: [sh, -c, 'exit 4'] }
     files: scripted(`max_iterations: 1\n${COUNT}`, [call('count', '{ file: notes.txt }'), says('So.')], {
       'keyless/agent.yaml': 'name: keyless\nllm: { model: m }\n',
       'keyless/context.yaml': CONTEXT,
-      'far/agent.yaml': 'name: far\nllm: { model: m, base_url: "http://127.0.0.1:9/v1" }\n',
+      'far/agent.yaml': 'name: far\nllm: { model: m, base_url: "http://127.0.0.1:9/v1", max_attempts: 2 }\n',
       'far/context.yaml': CONTEXT,
       'empty/agent.yaml': 'name: empty\nllm: { provider: script, script: script.yaml }\n',
       'empty/context.yaml': CONTEXT,
@@ -313,11 +313,7 @@ tools:
     files: {},
     lines: [
       'delta',
-      'delta --help',
-      'delta --version',
-      ...['run', 'continue', 'show', 'list-runs', 'config', 'init', 'tool', 'context', 'journal', 'mcp'].map(
-        (command) => `delta ${command} --help`,
-      ),
+      'delta tool --help',
       'delta init made && ls -A made && delta run --agent made -w place -m "What is here?" --run-id one',
       'delta init made',
     ],
