@@ -1,4 +1,5 @@
-import type { CostEstimate, TrustLevel } from '@delta/executor'
+import type { CostEstimate, TrustLevel } from '@delta/tool-expander'
+import type { STDIN_USES } from '@delta/tool-expander/internal'
 
 /*
  * The members of ATIP metadata this package acts on. Unknown members are allowed and kept, and an absent
@@ -55,9 +56,6 @@ export interface DurationEffects extends UnknownMembers {
   typical?: string | undefined
   timeout?: string | undefined
 }
-
-/** How much a command expects on its standard input, least first. */
-export const STDIN_USES = ['none', 'optional', 'required', 'password'] as const
 
 export const PARAMETER_TYPES = [
   'string',

@@ -29,16 +29,7 @@ export {
   readProcessRecord,
   recordProcess,
 } from './orphans.js'
-export {
-  COST_ESTIMATES,
-  DEFAULT_RULES,
-  decide,
-  effectsSchema,
-  type PolicyDecision,
-  policySchema,
-  TRUST_LEVELS,
-  withAnswers,
-} from './policy.js'
+export { decide, type PolicyDecision, policySchema } from './policy.js'
 export {
   type CallContext,
   isTooDeep,
@@ -51,7 +42,7 @@ export {
   type RefusedCall,
 } from './prepare-call.js'
 export { columnsOf, quoteForPerson, showControls } from './quote.js'
-export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
+export { redactFile } from './redact.js'
 export { isInside } from './sandbox.js'
 export {
   DEFAULT_SETTINGS,

@@ -6,9 +6,10 @@ import {
   type Matches,
   toJsonSchema,
 } from '@delta/tool-expander'
+import { withAnswers } from '@delta/tool-expander/internal'
 import { absolute, type Variables } from './environment.js'
 import { nearestNames, showValue } from './fit-shape.js'
-import { decide, type Policy, withAnswers } from './policy.js'
+import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'
 import type { Tool } from './tool.js'

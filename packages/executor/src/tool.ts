@@ -1,19 +1,20 @@
 import { normalize } from 'node:path'
 import {
+  type Effects,
   type ExpandedTool,
   formatProblem,
   type ParameterDefinition,
   type Problem,
   safeParseTool,
   type ToolDefinition,
+  type TrustLevel,
 } from '@delta/tool-expander'
-import { toolSchemas } from '@delta/tool-expander/internal'
+import { type Constant, effectsSchema, TRUST_LEVELS, toolSchemas } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
 import { isAgentCommand } from './environment.js'
 import { ExecutorError, lineOf } from './errors.js'
 import { fitShape, formatPath, inCamelCase, unknownKey } from './fit-shape.js'
-import { type Constant, type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {

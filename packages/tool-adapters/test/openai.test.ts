@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
 import { defineTool, parsePolicy } from '@delta/executor'
-import { DEFAULT_RULES } from '@delta/executor/internal'
 import { temporaryWorkspace } from '@delta/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
 import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
@@ -200,7 +199,7 @@ test('a call without the name of a tool has an answer, and hides no other call',
 })
 
 test('an answer of confirm other than true is not an agreement, and nothing is run', async () => {
-  const policy = { rules: DEFAULT_RULES, onConfirmation: 'ask_human' as const }
+  const policy = parsePolicy({})
   const message = { tool_calls: [{ id: '1', function: { name: 'print', arguments: '{"text":"hi"}' } }] }
   const [answer] = await dispatch(tools, message, { policy, confirm: async () => 'no' as never })
   expect(answer?.content).toContain("needs a person's approval")
