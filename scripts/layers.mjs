@@ -28,16 +28,19 @@ export const layers = {
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },
-  'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
-  'packages/context': { imports: ['executor', 'journal', 'model', 'durable'] },
-  'packages/executor': { imports: ['tool-expander', 'durable'] },
+  'packages/config-loader': {
+    imports: ['context', 'executor', 'model', 'tool-expander', 'atip', 'settings'],
+  },
+  'packages/context': { imports: ['executor', 'journal', 'model', 'durable', 'settings'] },
+  'packages/executor': { imports: ['tool-expander', 'durable', 'settings'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor', 'tool-expander'] },
-  'packages/atip': { imports: ['executor', 'tool-expander'] },
+  'packages/atip': { imports: ['tool-expander', 'settings'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
   'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
   'packages/durable': { imports: [] },
+  'packages/settings': { imports: [], pure: true },
   'packages/testkit': { imports: [], testOnly: true },
 }

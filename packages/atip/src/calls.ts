@@ -1,4 +1,4 @@
-import { showValue, valueAt } from '@delta/settings'
+import { fitShape, showValue } from '@delta/settings'
 import { AtipParseError } from './errors.js'
 import { FORMATS, type Provider, type ToolCall, type ToolMessageOf, withoutCount } from './providers.js'
 import { isObject } from './schema.js'
@@ -19,11 +19,10 @@ export function parseToolCall(provider: Provider, response: unknown): ToolCall[]
     throw new AtipParseError(message, provider, response)
   }
   if (!Object.hasOwn(FORMATS, provider)) return fail(`unknown provider ${showValue(provider)}`)
-  const sent = FORMATS[provider].callsOf(response, (schema, part, at = 'the response') => {
-    const parsed = schema.safeParse(part)
-    if (parsed.success) return parsed.data
-    const { path = [], message } = parsed.error.issues[0] ?? {}
-    return fail(`${[at, ...path].join('.')} ${message}, got ${showValue(valueAt(part, path as string[]))}`)
+  const sent = FORMATS[provider].callsOf(response, (schema, part, ...at) => {
+    const { value, problems } = fitShape(schema, part)
+    const [{ path = [], message = '' } = {}] = problems
+    return value ?? fail(`${['the response', ...at, ...path].join('.')}: ${message}`)
   })
   return sent.map(({ id, name, arguments: raw }) => {
     const given =

@@ -1,4 +1,4 @@
-import { showValue } from '@delta/executor/internal'
+import { showValue } from '@delta/settings'
 import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
@@ -168,6 +168,6 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
   const where = [...membersTo(path), 'commands']
   const message = isObject(commands)
     ? `Commands nest deeper than ${MAX_DEPTH} levels.`
-    : `${where.join('.')} must be an object from names to commands, got ${showValue(commands)}.`
+    : `${where.join('.')}: must be a mapping from names to commands, got ${showValue(commands)}.`
   throw new AtipValidationError(message, where, commands)
 }

@@ -145,8 +145,8 @@ export interface SentCall {
   arguments?: unknown
 }
 
-/** Fits a part of a response to a schema, or throws. `at` is its path. */
-type Read = <T>(schema: z.ZodMiniType<T>, part: unknown, at?: string) => T
+/** Fits a part of a response to a schema, or throws. `at` is its place in the response. */
+type Read = <T>(schema: z.ZodMiniType<T>, part: unknown, ...at: string[]) => T
 
 /** How one provider writes tools, calls and results. */
 interface Format<P extends Provider> {
@@ -158,30 +158,19 @@ interface Format<P extends Provider> {
   toMessage(call: Pick<ToolCall, 'id' | 'name'>, result: unknown): ToolMessageOf[P]
 }
 
-function object<Members extends Record<string, z.ZodMiniType>>(members: Members) {
-  return z.object(members, 'must be an object')
-}
+const name = z.string().check(z.minLength(1))
 
-function listOf<Item extends z.ZodMiniType>(item: Item) {
-  return z.array(item, 'must be a list')
-}
+const openaiCall = z.object({ id: name, function: z.object({ name, arguments: z.optional(z.unknown()) }) })
+const openaiMessage = z.object({ tool_calls: z.nullish(z.array(openaiCall)) })
+const openaiResponse = z.object({ choices: z.array(z.object({ message: z.nullish(openaiMessage) })) })
 
-const name = z.string('must be a string').check(z.minLength(1, 'must be a string that is not empty'))
+const geminiCall = z.object({ id: z.nullish(z.string()), name, args: z.optional(z.unknown()) })
+const geminiPart = z.object({ functionCall: z.optional(geminiCall) })
+const geminiContent = z.object({ parts: z.nullish(z.array(geminiPart)) })
+const geminiResponse = z.object({ candidates: z.array(z.object({ content: z.nullish(geminiContent) })) })
 
-const openaiCall = object({ id: name, function: object({ name, arguments: z.optional(z.unknown()) }) })
-const openaiMessage = object({ tool_calls: z.nullish(listOf(openaiCall)) })
-const openaiResponse = object({ choices: listOf(object({ message: z.nullish(openaiMessage) })) })
-
-const geminiCall = object({
-  id: z.nullish(z.string('must be a string')),
-  name,
-  args: z.optional(z.unknown()),
-})
-const geminiContent = object({ parts: z.nullish(listOf(object({ functionCall: z.optional(geminiCall) }))) })
-const geminiResponse = object({ candidates: listOf(object({ content: z.nullish(geminiContent) })) })
-
-const anthropicResponse = object({ content: listOf(z.looseObject({}, 'must be an object')) })
-const anthropicCall = object({ id: name, name, input: z.optional(z.unknown()) })
+const anthropicResponse = z.object({ content: z.array(z.looseObject({})) })
+const anthropicCall = z.object({ id: name, name, input: z.optional(z.unknown()) })
 
 /** A provider more is a row here, and its name and types above. */
 export const FORMATS: { [P in Provider]: Format<P> } = {
@@ -219,7 +208,7 @@ export const FORMATS: { [P in Provider]: Format<P> } = {
     callsOf(response, read) {
       return read(anthropicResponse, response).content.flatMap((block, index) => {
         if (block.type !== 'tool_use') return []
-        const { id, name, input } = read(anthropicCall, block, `the response.content.${index}`)
+        const { id, name, input } = read(anthropicCall, block, `content.${index}`)
         return { id, name, arguments: input }
       })
     },

@@ -1,88 +1,52 @@
-import { COST_ESTIMATES, showValue, TRUST_LEVELS, valueAt } from '@delta/executor/internal'
+import { fitShape, valueAt } from '@delta/settings'
+import { effectsSchema, TRUST_LEVELS } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
-import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES, STDIN_USES } from './metadata.js'
+import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES } from './metadata.js'
 
 /** The newest version of the specification that this package acts on. */
 const NEWEST = '0.6'
 
-function object(members: Record<string, z.ZodMiniType>) {
-  return z.looseObject(members, 'must be an object')
-}
-
-function listOf(item: z.ZodMiniType) {
-  return z.array(item, 'must be a list')
-}
-
-function oneOf(values: readonly string[]) {
-  return z.enum(values, `must be one of ${values.map((value) => `"${value}"`).join(', ')}`)
-}
-
-const NOT_EMPTY = 'must be a string that is not empty'
-const FLAG = 'must be a flag, which begins with "-"'
-const WORD = 'must consist of letters, digits, "_" and "-"'
-
-const string = z.string('must be a string')
-const maybeString = z.optional(string)
-const maybeBoolean = z.optional(z.boolean('must be true or false'))
-const maybeStrings = z.optional(listOf(string))
-
-const effects = object({
-  filesystem: z.optional(
-    object({ read: maybeBoolean, write: maybeBoolean, delete: maybeBoolean, paths: maybeStrings }),
-  ),
-  network: maybeBoolean,
-  subprocess: maybeBoolean,
-  idempotent: maybeBoolean,
-  reversible: maybeBoolean,
-  destructive: maybeBoolean,
-  creates: maybeStrings,
-  modifies: maybeStrings,
-  deletes: maybeStrings,
-  interactive: z.optional(
-    object({ stdin: z.optional(oneOf(STDIN_USES)), prompts: maybeBoolean, tty: maybeBoolean }),
-  ),
-  cost: z.optional(object({ estimate: z.optional(oneOf(COST_ESTIMATES)), billable: maybeBoolean })),
-  duration: z.optional(object({ typical: maybeString, timeout: maybeString })),
-})
+const text = z.optional(z.string())
+const yesOrNo = z.optional(z.boolean())
+const effects = z.optional(effectsSchema)
 
 const argument = {
-  name: z.string(NOT_EMPTY).check(z.minLength(1, NOT_EMPTY)),
-  type: oneOf(PARAMETER_TYPES),
-  description: maybeString,
-  required: maybeBoolean,
-  variadic: maybeBoolean,
-  deprecated: maybeBoolean,
-  enum: z.optional(listOf(z.union([z.string(), z.number()], 'must be a string or a number'))),
+  name: z.string().check(z.minLength(1)),
+  type: z.enum(PARAMETER_TYPES),
+  description: text,
+  required: yesOrNo,
+  variadic: yesOrNo,
+  deprecated: yesOrNo,
+  enum: z.optional(z.array(z.union([z.string(), z.number()], 'a string or a number'))),
 }
 
-const option = object({
-  ...argument,
-  flags: listOf(z.string(FLAG).check(z.regex(/^-/, FLAG))).check(
-    z.minLength(1, 'must be a list that is not empty'),
-  ),
-  envVar: maybeString,
-})
+const flag = z.string().check(z.regex(/^-/, 'a flag, which begins with "-"'))
+const option = z.object({ ...argument, flags: z.array(flag).check(z.minLength(1)), envVar: text })
 
 /** One node. Its own `commands` are not among the members: leaves.ts walks and checks them one by one. */
-const command = object({
-  description: string,
-  arguments: z.optional(listOf(object(argument))),
-  options: z.optional(listOf(option)),
-  effects: z.optional(effects),
+const command = z.object({
+  description: z.string(),
+  arguments: z.optional(z.array(z.object(argument))),
+  options: z.optional(z.array(option)),
+  effects,
 })
 
-const versionDetails = object({ version: string, features: maybeStrings, minAgentVersion: maybeString })
+const versionDetails = z.object({
+  version: z.string(),
+  features: z.optional(z.array(z.string())),
+  minAgentVersion: text,
+})
 
-const tool = object({
-  name: z.string(WORD).check(z.regex(/^[a-zA-Z0-9_-]+$/, WORD)),
-  version: string,
-  description: string,
-  binary: maybeString,
-  trust: z.optional(object({ source: oneOf(TRUST_LEVELS), verified: maybeBoolean })),
-  globalOptions: z.optional(listOf(option)),
-  authentication: z.optional(object({ methods: z.optional(listOf(object({ envVar: maybeString }))) })),
-  effects: z.optional(effects),
+const tool = z.object({
+  name: z.string().check(z.regex(/^[a-zA-Z0-9_-]+$/, 'letters, digits, "_" and "-"')),
+  version: z.string(),
+  description: z.string(),
+  binary: text,
+  trust: z.optional(z.object({ source: z.enum(TRUST_LEVELS), verified: yesOrNo })),
+  globalOptions: z.optional(z.array(option)),
+  authentication: z.optional(z.object({ methods: z.optional(z.array(z.object({ envVar: text }))) })),
+  effects,
 })
 
 /**
@@ -98,7 +62,7 @@ export function assertTool(input: unknown): asserts input is AtipTool {
     throw new AtipValidationError(`Missing required field "${field}" in the ATIP metadata.`, [field], value)
   }
   const { atip } = input
-  check(isObject(atip) ? versionDetails : string, atip, ['atip'])
+  check(isObject(atip) ? versionDetails : z.string(), atip, ['atip'])
   check(tool, input, [])
   const needed = neededVersion(atip as AtipVersion)
   if (needed === undefined) return
@@ -116,12 +80,12 @@ export function membersTo(path: readonly string[]): string[] {
   return path.flatMap((key) => ['commands', key])
 }
 
+/** Members that nobody knows are allowed everywhere. */
 function check(schema: z.ZodMiniType, input: unknown, above: readonly string[]): void {
-  const [issue] = schema.safeParse(input).error?.issues ?? []
-  if (issue === undefined) return
-  const path = [...above, ...issue.path.map(String)]
-  const value = valueAt(input, issue.path as string[])
-  throw new AtipValidationError(`${path.join('.')} ${issue.message}, got ${showValue(value)}.`, path, value)
+  const problem = fitShape(schema, input).problems.find(({ unknownKey }) => !unknownKey)
+  if (problem === undefined) return
+  const path = [...above, ...problem.path.map(String)]
+  throw new AtipValidationError(`${path.join('.')}: ${problem.message}.`, path, valueAt(input, problem.path))
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

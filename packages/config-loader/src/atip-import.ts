@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { type ValuePath, valueAt } from '@delta/executor/internal'
+import { type ValuePath, valueAt } from '@delta/settings'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
 import { inside, report, reportUnknownName, type Spot, sentence, wrong } from './report.js'

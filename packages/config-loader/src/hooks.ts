@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fitShape, type ValuePath, valueAt } from '@delta/executor/internal'
+import { fitShape, type ValuePath, valueAt } from '@delta/settings'
 import * as z from 'zod/mini'
 import { displayName, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'

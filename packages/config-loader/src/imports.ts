@@ -1,5 +1,6 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { fitShape, isInside, quoteForPerson, type ValuePath } from '@delta/executor/internal'
+import { isInside, quoteForPerson } from '@delta/executor/internal'
+import { fitShape, type ValuePath } from '@delta/settings'
 import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, readText, readYaml, realPath, type Workplace } from './files.js'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
-import { fitShape } from '@delta/executor/internal'
+import { fitShape } from '@delta/settings'
 import { listsSchema } from './agent-schema.js'
 import { findMainFile, openDirectory, readText, readYaml, realPath, type Workplace } from './files.js'
 import { collectTools, type Override, type ToolLists } from './imports.js'

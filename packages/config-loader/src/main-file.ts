@@ -1,15 +1,9 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import {
-  fitShape,
-  isInside,
-  nearestNames,
-  ownerOfKey,
-  type ShapeProblem,
-  type ValuePath,
-} from '@delta/executor/internal'
+import { isInside, ownerOfKey } from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
 import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
+import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/settings'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'

@@ -1,12 +1,6 @@
 import type { Problem } from '@delta/executor'
-import {
-  findUnreplaced,
-  fitShape,
-  formatPath,
-  nearestNames,
-  type ShapeProblem,
-  type ValuePath,
-} from '@delta/executor/internal'
+import { findUnreplaced } from '@delta/executor/internal'
+import { fitShape, formatPath, nearestNames, type ShapeProblem, type ValuePath } from '@delta/settings'
 import type * as z from 'zod/mini'
 import type { Findings } from './problems.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'

@@ -1,4 +1,4 @@
-import { formatPath, nearestNames, showValue, type ValuePath, valueAt } from '@delta/executor/internal'
+import { formatPath, nearestNames, showValue, type ValuePath, valueAt } from '@delta/settings'
 import { type Finding, type Findings, maskSecrets, SET_FLAG, withoutSecrets } from './problems.js'
 import { isMap, parseYaml, type YamlFile } from './yaml.js'
 

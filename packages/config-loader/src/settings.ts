@@ -1,10 +1,6 @@
-import {
-  DEFAULT_SETTINGS,
-  DEFAULT_TOOL_TIMEOUT_MS,
-  formatPath,
-  type ValuePath,
-} from '@delta/executor/internal'
+import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor/internal'
 import { LLM_DEFAULTS } from '@delta/model/internal'
+import { formatPath, type ValuePath } from '@delta/settings'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
 import { maskSecrets } from './problems.js'
 import { expandedFormOf, fileAndLine } from './tools.js'

@@ -1,11 +1,6 @@
 import type { Tool, ToolSettings } from '@delta/executor'
-import {
-  findDisplayProblems,
-  formatPath,
-  safeParseToolSettings,
-  type ValuePath,
-  valueAt,
-} from '@delta/executor/internal'
+import { findDisplayProblems, safeParseToolSettings } from '@delta/executor/internal'
+import { formatPath, type ValuePath, valueAt } from '@delta/settings'
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'

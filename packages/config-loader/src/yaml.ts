@@ -1,4 +1,4 @@
-import type { ValuePath } from '@delta/executor/internal'
+import type { ValuePath } from '@delta/settings'
 import {
   type Document,
   type ErrorCode,

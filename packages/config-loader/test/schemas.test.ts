@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { fitShape, settingsSchema } from '@delta/executor/internal'
+import { settingsSchema } from '@delta/executor/internal'
+import { fitShape } from '@delta/settings'
 import { safeParseTool } from '@delta/tool-expander'
 import { SCHEMA_WORDS, toolSchemas } from '@delta/tool-expander/internal'
 import { expect, test } from 'vitest'

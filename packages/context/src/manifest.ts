@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import type { Problem } from '@delta/executor'
-import { findUnreplaced, fitShape, formatPath } from '@delta/executor/internal'
+import { findUnreplaced } from '@delta/executor/internal'
+import { fitShape, formatPath } from '@delta/settings'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
 import { ContextError } from './errors.js'

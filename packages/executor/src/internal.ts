@@ -10,15 +10,6 @@ export {
   secretValues,
 } from './environment.js'
 export { runPrepared } from './execute-tool.js'
-export {
-  fitShape,
-  formatPath,
-  nearestNames,
-  type ShapeProblem,
-  showValue,
-  type ValuePath,
-  valueAt,
-} from './fit-shape.js'
 export { mediaOf } from './media.js'
 export {
   endOrphans,

@@ -1,3 +1,4 @@
+import { fitShape, formatPath, inCamelCase, type ShapeProblem } from '@delta/settings'
 import type { Effects, PolicyRules, Problem, TrustLevel } from '@delta/tool-expander'
 import {
   type BrokenRule,
@@ -8,7 +9,6 @@ import {
 } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { ExecutorError, lineOf } from './errors.js'
-import { fitShape, formatPath, inCamelCase, type ShapeProblem } from './fit-shape.js'
 
 /** `policy:` of an agent, read. */
 export interface Policy {

@@ -1,4 +1,5 @@
 import { type Context, createContext, runInContext } from 'node:vm'
+import { nearestNames, showValue } from '@delta/settings'
 import {
   type BindProblem,
   bindArguments,
@@ -8,7 +9,6 @@ import {
 } from '@delta/tool-expander'
 import { withAnswers } from '@delta/tool-expander/internal'
 import { absolute, type Variables } from './environment.js'
-import { nearestNames, showValue } from './fit-shape.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
 import { sandboxPrefix } from './sandbox.js'

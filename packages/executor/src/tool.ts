@@ -1,4 +1,5 @@
 import { normalize } from 'node:path'
+import { fitShape, formatPath, inCamelCase, unknownKey } from '@delta/settings'
 import {
   type Effects,
   type ExpandedTool,
@@ -14,7 +15,6 @@ import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
 import { isAgentCommand } from './environment.js'
 import { ExecutorError, lineOf } from './errors.js'
-import { fitShape, formatPath, inCamelCase, unknownKey } from './fit-shape.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {

@@ -1,4 +1,4 @@
-import { nearestNames } from './fit-shape.js'
+import { nearestNames } from '@delta/settings'
 
 /** A place in a command that does not become what its author expects. */
 export interface Unreplaced {

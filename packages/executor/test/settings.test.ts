@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defineTool, type WrittenTool } from '../src/index.js'
-import { interruptPolicy, nearestNames, renderDisplay, safeParseToolSettings } from '../src/internal.js'
+import { interruptPolicy, renderDisplay, safeParseToolSettings } from '../src/internal.js'
 import { toolTimeoutMs } from '../src/tool.js'
 
 test('a tool that says nothing has the defaults', () => {
@@ -188,32 +188,4 @@ test('a display shows values as they were sent, others as JSON, and nothing for 
     (value) => value,
   )
   expect(text).toBe('a b|[{"old":"x"}]|5||||${path}')
-})
-
-const KEYS = ['timeout_ms', 'command', 'cwd', 'read_file', 'read_directory', 'exec', 'description']
-
-test.each([
-  ['timout_ms', ['timeout_ms']],
-  ['timeout', ['timeout_ms']],
-  ['timeoutMs', ['timeout_ms']],
-  ['exce', ['exec']],
-  ['file-read', ['read_file']],
-  ['readFile', ['read_file']],
-  ['read', ['read_file', 'read_directory']],
-  ['descriptoin', ['description']],
-  ['cmd', ['cwd']],
-  ['fetch', []],
-  ['', []],
-  ['_', []],
-])('%j may have meant %j', (wanted, meant) => {
-  expect(nearestNames(wanted, KEYS)).toEqual(meant)
-})
-
-test('at most three are named, the likeliest first', () => {
-  expect(nearestNames('reads', ['reids', 'reeds', 'read', 'READS'], 2)).toEqual(['READS', 'reids', 'reeds'])
-})
-
-test('a name of any length is looked at in a moment', () => {
-  const names = Array.from({ length: 1000 }, (_, index) => `tool_${index}`)
-  expect(nearestNames('x'.repeat(1_000_000), names)).toEqual([])
 })
