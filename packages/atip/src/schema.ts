@@ -39,7 +39,7 @@ const versionDetails = z.object({
 })
 
 const tool = z.object({
-  name: z.string().check(z.regex(/^[a-zA-Z0-9_-]+$/, 'letters, digits, "_" and "-"')),
+  name: z.string().check(z.regex(/^[a-zA-Z0-9_-]+$/, 'a name of letters, digits, "_" and "-"')),
   version: z.string(),
   description: z.string(),
   binary: text,

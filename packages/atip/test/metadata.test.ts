@@ -80,11 +80,11 @@ describe('what is not ATIP is refused with the path to the fault', () => {
 
   const go = (members: object) => ({ commands: { go: { description: 'Go', ...members } } })
   test.each([
-    [{ name: '../box' }, 'name', 'must consist of letters, digits, "_" and "-", got "../box".'],
+    [{ name: '../box' }, 'name', 'must be a name of letters, digits, "_" and "-", got "../box".'],
     [{ version: 7 }, 'version', 'must be a string, got 7.'],
     [{ atip: 7 }, 'atip', 'must be a string, got 7.'],
-    [{ atip: { features: [] } }, 'atip.version', 'must be a string, got nothing.'],
-    [{ effects: [] }, 'effects', 'must be an object, got an empty list.'],
+    [{ atip: { features: [] } }, 'atip', '"version" is missing.'],
+    [{ effects: [] }, 'effects', 'must be a mapping, got an empty list.'],
     [
       { authentication: { methods: [{ envVar: 7 }] } },
       'authentication.methods.0.envVar',
@@ -93,22 +93,18 @@ describe('what is not ATIP is refused with the path to the fault', () => {
     [
       { trust: { source: 'me' } },
       'trust.source',
-      'must be one of "inferred", "user", "community", "org", "vendor", "native", got "me".',
+      'must be one of inferred, user, community, org, vendor, native, got "me".',
     ],
-    [{ commands: [] }, 'commands', 'must be an object from names to commands, got an empty list.'],
-    [{ commands: { go: null } }, 'commands.go', 'must be an object, got nothing.'],
-    [{ commands: { go: {} } }, 'commands.go.description', 'must be a string, got nothing.'],
-    [go({ commands: 'x' }), 'commands.go.commands', 'must be an object from names to commands, got "x".'],
+    [{ commands: [] }, 'commands', 'must be a mapping from names to commands, got an empty list.'],
+    [{ commands: { go: null } }, 'commands.go', 'must be a mapping with "description", got nothing.'],
+    [{ commands: { go: {} } }, 'commands.go', '"description" is missing.'],
+    [go({ commands: 'x' }), 'commands.go.commands', 'must be a mapping from names to commands, got "x".'],
     [go({ arguments: {} }), 'commands.go.arguments', 'must be a list, got a mapping.'],
-    [
-      go({ arguments: [{ name: '', type: 'string' }] }),
-      'commands.go.arguments.0.name',
-      'must be a string that is not empty, got "".',
-    ],
+    [go({ arguments: [{ name: '', type: 'string' }] }), 'commands.go.arguments.0.name', 'must not be empty.'],
     [
       go({ options: [{ name: 'a', flags: [], type: 'string' }] }),
       'commands.go.options.0.flags',
-      'must be a list that is not empty, got an empty list.',
+      'must not be empty.',
     ],
     [
       go({ options: [{ name: 'a', flags: ['a'], type: 'string' }] }),
@@ -117,19 +113,19 @@ describe('what is not ATIP is refused with the path to the fault', () => {
     ],
     // "false" must not count as true or false
     [
-      go({ effects: { destructive: 'false' } }),
+      go({ effects: { destructive: 'false', future: 1 } }),
       'commands.go.effects.destructive',
       'must be true or false, got "false".',
     ],
     [
       go({ effects: { cost: { estimate: 'x'.repeat(99) } } }),
       'commands.go.effects.cost.estimate',
-      `must be one of "free", "low", "medium", "high", got "${'x'.repeat(60)}…".`,
+      `must be one of free, low, medium, high, got "${'x'.repeat(60)}…".`,
     ],
   ])('%j', (wrong, path, message) => {
     const error = refusal({ ...box({}), ...wrong })
     expect(error.path).toEqual(path.split('.'))
-    expect(error.message).toBe(`${path} ${message}`)
+    expect(error.message).toBe(`${path}: ${message}`)
   })
 
   test('two parameters with one name', () => {

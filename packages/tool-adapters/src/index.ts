@@ -1,5 +1,4 @@
-export { PROVIDER_KEYS } from '@delta/executor/internal'
-export { AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
+export { type AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
 export {
   type DispatchOptions,
   dispatch,
