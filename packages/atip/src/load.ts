@@ -67,7 +67,7 @@ async function outputOf(command: readonly string[], options: LoadOptions): Promi
   if (!command[0]) throw problem('ERR_ATIP_COMMAND', 'The command is empty.')
   if (signal?.aborted) throw problem('ERR_ATIP_ABORTED', 'was stopped.')
   const child = start(command, env)
-  if (child instanceof Error) throw problem('ERR_ATIP_COMMAND', child.message)
+  if (child instanceof Error) throw problem('ERR_ATIP_COMMAND', whyNotStarted(child))
 
   let failure: AtipLoadError | undefined
   const giveUp = (code: AtipLoadErrorCode, what: string) => {
@@ -85,8 +85,8 @@ async function outputOf(command: readonly string[], options: LoadOptions): Promi
     bytes += chunk.length
     if (bytes > MAX_BYTES) giveUp('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`)
   })
-  child.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-    failure ??= problem('ERR_ATIP_COMMAND', START_PROBLEMS[code] ?? message)
+  child.on('error', (error) => {
+    failure ??= problem('ERR_ATIP_COMMAND', whyNotStarted(error))
   })
   child.on('exit', () => endGroup(child))
   const [exitCode, endedBy] = await new Promise<[number | null, string | null]>((resolve) =>
@@ -99,9 +99,10 @@ async function outputOf(command: readonly string[], options: LoadOptions): Promi
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const START_PROBLEMS: Partial<Record<string, string>> = {
-  ENOENT: 'there is no such program.',
-  EACCES: 'the program is there, but it cannot be executed.',
+function whyNotStarted({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such program.'
+  const isThere = code === 'EACCES' || code === 'ENOEXEC'
+  return isThere ? 'the program is there, but it cannot be executed.' : message
 }
 
 type Program = ChildProcessByStdio<null, Readable, null>

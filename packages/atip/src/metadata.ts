@@ -20,8 +20,8 @@ export interface AtipEffects extends UnknownMembers {
   /** Whether it may destroy data. */
   destructive?: boolean | undefined
   /**
-   * Kinds of things, in its author's words. The policies of `@delta/executor` count `creates` and `modifies` as writes and
-   * `deletes` as deleting; those of this package look at `filesystem` alone.
+   * Kinds of things, in its author's words. Agents and `@delta/atip-execute` count `creates` and `modifies` as writing files and
+   * `deletes` as deleting them; `createValidator` looks at `filesystem` alone.
    */
   creates?: readonly string[] | undefined
   modifies?: readonly string[] | undefined

@@ -118,7 +118,7 @@ const CODES: Record<Exclude<PolicyReason, 'interactive'>, [ViolationCode, Policy
 }
 
 function violationsOf({ name: toolName, path, effects, tool }: AtipLeaf, policy: Policy): PolicyViolation[] {
-  // Of files, this interface counts what `filesystem` says; and forbidding destruction forbids the irreversible part of it.
+  // This interface counts no files but those of `filesystem`. Forbidding destruction forbids what is irreversible in it.
   const counted = statesNothing(effects) ? {} : { ...effects, creates: [], modifies: [], deletes: [] }
   const irreversible = policy.allowDestructive === false && effects.destructive === true
   const rules = irreversible ? { ...policy, allowNonReversible: false } : policy

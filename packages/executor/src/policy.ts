@@ -96,8 +96,8 @@ export interface PolicyDecision {
 /**
  * Decides whether a command with these effects may run.
  *
- * Network, file writes, interaction and too little trust are denied; a person can confirm the other effects. Of what a tool
- * does not declare, see `brokenRules`.
+ * Network, file writes, interaction and too little trust are denied; a person can confirm the other effects. `brokenRules` says
+ * what counts where a tool declares nothing.
  *
  * Without rules, the author's own tools may do everything, and `DEFAULT_RULES` hold for imported tools.
  *

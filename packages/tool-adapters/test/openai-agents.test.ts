@@ -39,7 +39,7 @@ function runner(baseURL: string): Runner {
 const agent = (made: ReturnType<typeof toOpenAIAgentsTools>) =>
   new Agent({ name: 'Tester', model: 'any', tools: made })
 
-/** Of each tool's span, in the order they end: the tool, and whether it is marked as an error. */
+/** The tool of each span, in the order they end, and whether it is marked as an error. */
 function collectSpans() {
   const spans: [tool: string, isError: boolean][] = []
   const nothing = async () => undefined
