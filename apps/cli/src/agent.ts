@@ -13,7 +13,7 @@ import {
 import { formatProblem, SERVER_KEYS } from '@delta/config-loader/internal'
 import type { Allowed, Credentials } from '@delta/engine'
 import { credentialVariables } from '@delta/engine/internal'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import { askAtTerminal } from './ask.js'
 import { agentHomeOf } from './own-runs.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { needsNewRun, retryOf } from '@delta/engine/internal'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { EXIT } from './terminal.js'

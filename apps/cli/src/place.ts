@@ -1,6 +1,6 @@
 import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import { isJournalError } from '@delta/journal'
 import { checkRunsDirectory, realPath, workDirectoryOf } from '@delta/journal/internal'
 import {

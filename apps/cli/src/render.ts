@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import type { EngineEvent } from '@delta/engine'
-import { quoteForPerson, renderDisplay } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
+import { renderDisplay } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type ActionResult,
@@ -54,7 +55,6 @@ interface ShownTool {
   /** The words of its command as its author wrote them; none of an imported one. */
   written: readonly string[]
   display: string | undefined
-  isSandboxed: boolean
 }
 
 /** What an engine reports; and of a journal also what no engine of today writes. */
@@ -297,12 +297,11 @@ function shownIn({ config }: EngineStart): CallStyle {
   const { tools, tool_concurrency: concurrency } = Object(config) as Record<string, unknown>
   const shown = new Map<string, ShownTool>()
   for (const tool of Array.isArray(tools) ? tools : []) {
-    const { name, command, trust, display, sandbox } = Object(tool) as Record<string, unknown>
+    const { name, command, trust, display } = Object(tool) as Record<string, unknown>
     if (typeof name !== 'string' || !Array.isArray(command)) continue
     shown.set(name, {
       written: trust === undefined ? command.filter((word) => typeof word === 'string') : [],
       display: typeof display === 'string' ? display : undefined,
-      isSandboxed: sandbox !== undefined && sandbox !== false,
     })
   }
   return { tools: shown, isConcurrent: typeof concurrency === 'number' && concurrency > 1 }
@@ -334,11 +333,14 @@ function callLine(request: ActionRequest, { tools, verbose }: Rendering): string
  * The command as it would be typed. A script by the tool's author keeps its lines. In the model's arguments, line breaks are
  * escaped, so that no argument can begin a new line and pass for the next step of the run. Of a sandboxed command, what runs inside.
  */
-function commandLine(resolved: string, { argv }: ActionRequest, tool: ShownTool | undefined): string {
+function commandLine(
+  resolved: string,
+  { argv, sandbox }: ActionRequest,
+  tool: ShownTool | undefined,
+): string {
   if (!argv) return resolved.replaceAll('\n', '\n     ')
-  const { written = [], isSandboxed = false } = tool ?? {}
-  if (!isSandboxed || argv[0] !== 'bwrap') return quoteForPerson(argv, written)
-  return `${quoteForPerson(argv.slice(argv.indexOf('--') + 1), written)} (bwrap)`
+  const inside = quoteForPerson(sandbox?.argv ?? argv, tool?.written)
+  return sandbox === undefined ? inside : `${inside} (${printableLine(sandbox.with)})`
 }
 
 /** A text as lines: the prefix before the first, the others aligned below it. */

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
+import { columnsOf } from '@delta/config-loader/internal'
 import type { Effects } from '@delta/executor'
-import { columnsOf } from '@delta/executor/internal'
 import type { Terminal } from './terminal.js'
 
 /** Control characters but newline and tab, and what changes the direction of the text around it. */

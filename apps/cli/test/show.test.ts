@@ -74,7 +74,7 @@ test('show --follow says that the journal was deleted while it watched', async (
     })
 })
 
-test('a call whose command an old journal does not have is shown by its name, and not as a refused one', async () => {
+test('a call is shown by what runs in its sandbox, and by its name where an old journal has no command', async () => {
   const timestamp = '2025-10-13T14:35:22.123Z'
   const call = { timestamp, iteration: 1, tool_name: 'list_files' }
   const lines = [
@@ -82,11 +82,18 @@ test('a call whose command an old journal does not have is shown by its name, an
     { type: 'THOUGHT', timestamp, iteration: 1, content: 'I look.' },
     { type: 'ACTION_REQUEST', ...call, tool_args: { directory: '.' } },
     { type: 'ACTION_RESULT', ...call, observation_content: 'file1.txt', exit_code: 0 },
+    {
+      type: 'ACTION_REQUEST',
+      ...call,
+      argv: ['jail', '--', 'ls', 'a b'],
+      resolved_command: "jail -- ls 'a b'",
+      sandbox: { with: 'jail', argv: ['ls', 'a b'] },
+    },
   ]
   const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   const { at } = await scene({}, { files: { '.delta/old/journal.jsonl': journal } })
   expect((await at('show')).stdout).toContain(
-    '   list_files {"directory":"."}\n     file1.txt\n     exit 0\n',
+    `   list_files {"directory":"."}\n     file1.txt\n     exit 0\n   list_files $ ls 'a b' (jail)\n`,
   )
 })
 

@@ -167,6 +167,6 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
   const where = [...membersTo(path), 'commands']
   const message = isObject(commands)
     ? `Commands nest deeper than ${MAX_DEPTH} levels.`
-    : `${where.join('.')}: must be a mapping from names to commands, got ${showValue(commands)}.`
+    : `${where.join('.')}: must be a mapping of names to commands, got ${showValue(commands)}.`
   throw new AtipValidationError(message, where, commands)
 }

@@ -1,4 +1,4 @@
-import { fitShape, valueAt } from '@delta/settings'
+import { fitShape, formatPath, valueAt } from '@delta/settings'
 import { effectsSchema, TRUST_LEVELS } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
@@ -21,7 +21,8 @@ const argument = {
   enum: z.optional(z.array(z.union([z.string(), z.number()], 'a string or a number'))),
 }
 
-const flag = z.string().check(z.regex(/^-/, 'a flag, which begins with "-"'))
+const FLAG = 'a flag, which begins with "-"'
+const flag = z.string(FLAG).check(z.regex(/^-/, FLAG))
 const option = z.object({ ...argument, flags: z.array(flag).check(z.minLength(1)), envVar: text })
 
 /** One node. Its own `commands` are not among the members: leaves.ts walks and checks them one by one. */
@@ -38,8 +39,10 @@ const versionDetails = z.object({
   minAgentVersion: text,
 })
 
+const WORD = 'letters, digits, "_" and "-"'
+
 const tool = z.object({
-  name: z.string().check(z.regex(/^[a-zA-Z0-9_-]+$/, 'a name of letters, digits, "_" and "-"')),
+  name: z.string(WORD).check(z.regex(/^[a-zA-Z0-9_-]+$/, WORD)),
   version: z.string(),
   description: z.string(),
   binary: text,
@@ -84,8 +87,9 @@ export function membersTo(path: readonly string[]): string[] {
 function check(schema: z.ZodMiniType, input: unknown, above: readonly string[]): void {
   const problem = fitShape(schema, input).problems.find(({ unknownKey }) => !unknownKey)
   if (problem === undefined) return
-  const path = [...above, ...problem.path.map(String)]
-  throw new AtipValidationError(`${path.join('.')}: ${problem.message}.`, path, valueAt(input, problem.path))
+  const path = [...above, ...problem.path]
+  const message = `${formatPath(path)}: ${problem.message}.` // a hint says how to write it in YAML, and this is JSON
+  throw new AtipValidationError(message, path.map(String), valueAt(input, problem.path))
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -80,7 +80,7 @@ describe('what is not ATIP is refused with the path to the fault', () => {
 
   const go = (members: object) => ({ commands: { go: { description: 'Go', ...members } } })
   test.each([
-    [{ name: '../box' }, 'name', 'must be a name of letters, digits, "_" and "-", got "../box".'],
+    [{ name: '../box' }, 'name', 'must be letters, digits, "_" and "-", got "../box".'],
     [{ version: 7 }, 'version', 'must be a string, got 7.'],
     [{ atip: 7 }, 'atip', 'must be a string, got 7.'],
     [{ atip: { features: [] } }, 'atip', '"version" is missing.'],
@@ -95,10 +95,10 @@ describe('what is not ATIP is refused with the path to the fault', () => {
       'trust.source',
       'must be one of inferred, user, community, org, vendor, native, got "me".',
     ],
-    [{ commands: [] }, 'commands', 'must be a mapping from names to commands, got an empty list.'],
+    [{ commands: [] }, 'commands', 'must be a mapping of names to commands, got an empty list.'],
     [{ commands: { go: null } }, 'commands.go', 'must be a mapping with "description", got nothing.'],
     [{ commands: { go: {} } }, 'commands.go', '"description" is missing.'],
-    [go({ commands: 'x' }), 'commands.go.commands', 'must be a mapping from names to commands, got "x".'],
+    [go({ commands: 'x' }), 'commands.go.commands', 'must be a mapping of names to commands, got "x".'],
     [go({ arguments: {} }), 'commands.go.arguments', 'must be a list, got a mapping.'],
     [go({ arguments: [{ name: '', type: 'string' }] }), 'commands.go.arguments.0.name', 'must not be empty.'],
     [
@@ -113,7 +113,7 @@ describe('what is not ATIP is refused with the path to the fault', () => {
     ],
     // "false" must not count as true or false
     [
-      go({ effects: { destructive: 'false', future: 1 } }),
+      go({ effects: { destructive: 'false' } }),
       'commands.go.effects.destructive',
       'must be true or false, got "false".',
     ],
@@ -125,7 +125,7 @@ describe('what is not ATIP is refused with the path to the fault', () => {
   ])('%j', (wrong, path, message) => {
     const error = refusal({ ...box({}), ...wrong })
     expect(error.path).toEqual(path.split('.'))
-    expect(error.message).toBe(`${path}: ${message}`)
+    expect(error.message).toBe(`${path.replace(/\.(\d+)/g, '[$1]')}: ${message}`)
   })
 
   test('two parameters with one name', () => {

@@ -3,7 +3,7 @@ import { fitShape, type ValuePath, valueAt } from '@delta/settings'
 import * as z from 'zod/mini'
 import { displayName, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
-import { inside, report, reportUnknownName, reportUnreplaced, type Spot, wrong } from './report.js'
+import { inside, report, reportUnknownName, type Spot, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
 import { isMap, type YamlFile } from './yaml.js'
 
@@ -171,7 +171,6 @@ function readHook(definition: unknown, spot: Spot): Hook | undefined {
   const { value, problems } = fitShape(hookSchema, definition)
   report(problems, spot)
   if (value === undefined) return undefined
-  reportUnreplaced(value.command, inside(spot, 'command'))
   return {
     command: value.command,
     timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,

@@ -1,5 +1,6 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
-import { isInside, quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
+import { isInside } from '@delta/executor/internal'
 import { fitShape, type ValuePath } from '@delta/settings'
 import { importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'

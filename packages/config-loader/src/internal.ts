@@ -1,5 +1,6 @@
 // For the other packages of Delta: may change in any release.
 export { changedKeys } from './changed-keys.js'
+export { columnsOf } from './columns.js'
 export { AGENT_DEFAULTS } from './load-agent.js'
 export { SERVER_KEYS } from './main-file.js'
 export { formatProblem } from './problems.js'

@@ -1,4 +1,5 @@
-import { columnsOf, showControls } from '@delta/executor/internal'
+import { showControls } from '@delta/executor/internal'
+import { columnsOf } from './columns.js'
 
 /** What went wrong as a whole; the problems say where. */
 export type ConfigErrorCode =

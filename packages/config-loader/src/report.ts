@@ -1,5 +1,4 @@
 import type { Problem } from '@delta/executor'
-import { findUnreplaced } from '@delta/executor/internal'
 import { fitShape, formatPath, nearestNames, type ShapeProblem, type ValuePath } from '@delta/settings'
 import type * as z from 'zod/mini'
 import type { Findings } from './problems.js'
@@ -72,18 +71,4 @@ export function withoutFaults<T>(
   if (!isMap(value)) return undefined
   const rest = Object.entries(value).filter(([key]) => !problems.some(({ path }) => path[0] === key))
   return fitShape(schema, { ...missing, ...Object.fromEntries(rest) }).value
-}
-
-/** Warns of variables and `~` in a command that its program gets as they are written. */
-export function reportUnreplaced(
-  command: readonly string[],
-  { file, path, findings }: Spot,
-  /** What to write for `${name}`. */
-  adviceFor?: (name: string) => string,
-): void {
-  for (const { index, column, name, message, hint } of findUnreplaced(command, ['AGENT_HOME', 'CWD'])) {
-    const at = [...path, index]
-    const advice = name === undefined ? undefined : adviceFor?.(name)
-    findings.warn(file.locate(at, { column }), sentence(at, message), advice ?? hint)
-  }
 }

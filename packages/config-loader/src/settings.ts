@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor/internal'
+import { DEFAULT_SETTINGS } from '@delta/executor/internal'
 import { LLM_DEFAULTS } from '@delta/model/internal'
 import { formatPath, type ValuePath } from '@delta/settings'
 import { AGENT_DEFAULTS, type CompleteParts, type LoadOptions, loadParts } from './load-agent.js'
@@ -105,8 +105,8 @@ function defaultsOf({ llm, prompt, policy, tools, context }: CompleteParts): Rec
     'llm.strict_tools': LLM_DEFAULTS.strictTools,
     ...Object.fromEntries(rules),
     'policy.on_confirmation': policy?.onConfirmation,
-    'tools.*.timeout_ms': hasTools ? DEFAULT_TOOL_TIMEOUT_MS : undefined,
-    'tools.*.on_interrupt': hasTools ? 'report' : undefined,
+    'tools.*.timeout_ms': hasTools ? DEFAULT_SETTINGS.timeoutMs : undefined,
+    'tools.*.on_interrupt': hasTools ? DEFAULT_SETTINGS.onInterrupt : undefined,
     'tools.*.critical': hasTools ? DEFAULT_SETTINGS.critical : undefined,
     'tools.*.output': hasTools ? output : undefined,
     'context.sources[*].on_missing': context.manifest.sources.some(({ type }) => type !== 'journal')

@@ -1,10 +1,9 @@
-import type { Tool, ToolSettings } from '@delta/executor'
-import { findDisplayProblems, safeParseToolSettings } from '@delta/executor/internal'
+import { type Problem, safeDefineTool, type Tool } from '@delta/executor'
 import { formatPath, type ValuePath, valueAt } from '@delta/settings'
-import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
+import type { ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
-import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
+import { inside, report, type Spot, sentence } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
 import { isMap, parsePath, type YamlFile } from './yaml.js'
 
@@ -31,30 +30,22 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 
 /** Reports what is wrong with a tool. Undefined: it cannot be used. */
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
-  const parsed = safeParseTool(item)
-  const keys = isMap(item) ? item : {}
-  if (!parsed.ok) for (const problem of parsed.problems) reportProblem(problem, item, spot)
-  const settings = readSettings(keys, spot)
-  if (!parsed.ok || settings === undefined) return undefined
-  const { expanded } = parsed
-  if (!expanded.substitute && expanded.__meta === undefined)
-    reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
-  for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
-  const { display } = settings
-  if (display !== undefined) report(findDisplayProblems(display, expanded), spot)
-  return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
+  const parsed = safeDefineTool(item)
+  report(parsed.warnings.map(meantAsCommand), spot)
+  if (parsed.ok) {
+    const keys = isMap(item) ? item : {}
+    for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
+    return { tool: parsed.tool, rest: parsed.rest, file: spot.file, path: spot.path }
+  }
+  for (const problem of parsed.problems)
+    if ('code' in problem) reportProblem(problem, item, spot)
+    else report([problem], spot)
+  return undefined
 }
 
-function readSettings(definition: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
-  const parsed = safeParseToolSettings(definition)
-  const command = 'Did you mean "command"?' // by its letters `cmd` would be `cwd`
-  report(
-    parsed.warnings.map((warning) => (warning.path === 'cmd' ? { ...warning, hint: command } : warning)),
-    spot,
-  )
-  if (parsed.ok) return parsed.settings
-  report(parsed.problems, spot)
-  return undefined
+/** By its letters `cmd` would be `cwd`. */
+function meantAsCommand(warning: Problem): Problem {
+  return warning.path === 'cmd' ? { ...warning, hint: 'Did you mean "command"?' } : warning
 }
 
 /** The expander knows the column in the template; the file knows where the template is. */
@@ -96,10 +87,6 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
     const message = sentence(path, `the tool "${name}" is already defined ${where}`)
     spot.findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
-}
-
-function adviceFor(name: string): string {
-  return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
 }
 
 /** Warns of patterns in parameters or a schema that can take years. A tool call stops at its time limit. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { interruptPolicy } from '@delta/executor/internal'
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL, texts } from './agents.js'
 
@@ -149,7 +148,7 @@ test('an import says effects that count in place of those of the file: by the na
     destructive: false,
   })
   // the author's word, not that of the program
-  expect(merge && interruptPolicy(merge)).toBe('rerun')
+  expect(merge?.settings.onInterrupt).toBe('rerun')
 })
 
 test('an unknown effect is a warning', async () => {

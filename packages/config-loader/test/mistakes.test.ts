@@ -165,19 +165,6 @@ test.each(['promt.md', 'You are helpful.', '|\n  You are helpful.\n  Be brief.']
 
 /** Tools that run, but probably not as intended. */
 const TOOL_WARNINGS: [string, string][] = [
-  [
-    "{ name: list, command: [ls, '${directory}'] }",
-    'command[1]: "${directory}" is not replaced here, but passed as it is written. For the value of "directory" add substitute: true to the tool; the text itself is then \\${directory}.',
-  ],
-  [
-    "{ name: list, command: ['${AGENT_HOM}/list.sh'] }",
-    'command[0]: "${AGENT_HOM}" is not replaced here. Write ${AGENT_HOME}.',
-  ],
-  ["{ name: list, command: [ls, '$CWD/a'] }", 'command[1]: "$CWD" is not replaced here. Write ${CWD}.'],
-  [
-    '{ name: list, command: [ls, ~/notes] }',
-    'command[1]: "~" is not replaced here. Write the path out; a shell is run with ["sh", "-c", "…"].',
-  ],
   ...[
     ["exec: 'ls ${f}', parameters: [{ name: f, pattern: '(a+|b)+' }]", 'parameters[0]'],
     [
@@ -209,20 +196,6 @@ test.each<[string, Files, string[]]>([
     [`agent/agent.yaml:4: tools[0].${warning}`],
   ]),
   ...GOOD_TOOLS.map((text): [string, Files, string[]] => [text, tool(text), []]),
-  [
-    'commands of hooks, which have no shell either',
-    {
-      'hooks.yaml': `on_error: { command: ['\${AGENT_HOM}/notify', '\${RUN_DIR}', '~'] }
-on_run_end: { command: [sh, -c, 'echo $RUN_DIR \${AGENT_HOM}'] }
-`,
-    },
-    [
-      'agent/hooks.yaml:1: on_error.command[0]: "${AGENT_HOM}" is not replaced here. Write ${AGENT_HOME}.',
-      'agent/hooks.yaml:1: on_error.command[1]: "${RUN_DIR}" is not replaced here, but passed as it is written. Replaced are ${AGENT_HOME}, ${CWD}; a shell is run with ["sh", "-c", "…"].',
-      'agent/hooks.yaml:1: on_error.command[2]: "~" is not replaced here. Write the path out; a shell is run with ["sh", "-c", "…"].',
-      'agent/hooks.yaml:2: on_run_end.command[2]: "${AGENT_HOM}" is not replaced here. Write ${AGENT_HOME}.',
-    ],
-  ],
   [
     "unknown keys at every level, but not keys that are the author's own",
     {

@@ -1,11 +1,10 @@
 import { isAbsolute } from 'node:path'
 import type { Problem } from '@delta/executor'
-import { findUnreplaced } from '@delta/executor/internal'
 import { fitShape, formatPath } from '@delta/settings'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
 import { ContextError } from './errors.js'
-import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
+import type { ContextVariables } from './variables.js'
 
 const text = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(1))
@@ -250,7 +249,7 @@ function camelKeys(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-const VARIABLES = VARIABLE_NAMES.map((name) => `\${${name}}`)
+const VARIABLES = ['${AGENT_HOME}', '${CWD}', '${RUN_DIR}']
 
 interface Findings {
   problems: Problem[]
@@ -264,7 +263,7 @@ const RESERVED: Readonly<Record<string, string>> = {
   all: 'the sum of all sources',
 }
 
-/** Finds mistakes that the schema cannot: unknown variables, and texts and commands in which something is not replaced. */
+/** Finds mistakes that the schema cannot: unknown variables, and texts in which something is not replaced. */
 function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
   checkBreakpoints(sources, findings)
   const ids = new Set<string>()
@@ -325,10 +324,7 @@ function checkSource(source: ContextSource, at: string, findings: Findings): voi
     checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
     checkRole(source, `${at}.role`, findings)
   }
-  if (source.type === 'computed_file') {
-    checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
-    checkCommand(source.generator, `${at}.generator`, findings)
-  }
+  if (source.type === 'computed_file') checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
   if (condition?.when === 'file_exists') checkPath(`${at}.condition.path`, condition.path, 'CWD', findings)
 }
 
@@ -339,8 +335,7 @@ function checkRole({ as, role = 'user' }: FileSource, path: string, { problems }
   problems.push({ path, message, hint: 'Write role: user, or remove role.' })
 }
 
-function checkWhole({ sources, header, tokenCounter }: ContextManifest, findings: Findings): void {
-  if (tokenCounter) checkCommand(tokenCounter, 'token_counter', findings)
+function checkWhole({ sources, header }: ContextManifest, findings: Findings): void {
   checkReplaced(header, 'header', ['${id}'], findings)
   if (sources.some(({ type }) => type === 'journal')) return
   const message = 'there is no journal source; the model sees neither the task nor what it did'
@@ -365,11 +360,6 @@ function checkPath(
     const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
     warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
   }
-}
-
-function checkCommand({ command }: ContextCommand, path: string, { warnings }: Findings): void {
-  for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
-    warnings.push({ path: `${path}.command[${index}]`, message, hint })
 }
 
 /** An unknown variable reaches the model as written, which is seldom intended. */

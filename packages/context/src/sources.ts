@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { limitedMatcher, mediaOf } from '@delta/executor/internal'
+import { mediaOf, patternBudget } from '@delta/executor/internal'
 import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { Content, ContentPart } from '@delta/model'
@@ -91,7 +91,7 @@ function holds(condition: Condition, { variables, env, iteration, task }: ReadOp
 }
 
 function matches(pattern: string, text: string): boolean {
-  const matched = limitedMatcher()(new RegExp(pattern, 'i'), text)
+  const matched = patternBudget()()(new RegExp(pattern, 'i'), text)
   if (typeof matched === 'boolean') return matched
   const message = `context.yaml: the pattern ${pattern} took longer than 1000 ms to search ${text.length} characters.`
   throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)

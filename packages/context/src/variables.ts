@@ -10,8 +10,6 @@ export interface ContextVariables {
   RUN_DIR: string
 }
 
-export const VARIABLE_NAMES: readonly string[] = ['AGENT_HOME', 'CWD', 'RUN_DIR']
-
 /** Replaces the engine's variables, and no others. */
 export function replaceVariables(text: string, variables: ContextVariables): string {
   return text.replaceAll(

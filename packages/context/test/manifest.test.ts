@@ -213,20 +213,6 @@ test('no value makes the parser throw, and whatever is refused has its reasons',
   )
 })
 
-test('commands of a recipe have no shell: what will not be replaced in them is a warning', () => {
-  const generator = { command: ['${AGENT_HOM}/fold.sh', '${RUN_DIR}', '$HOME'] }
-  const recipe = {
-    sources: [{ type: 'computed_file', output_path: '${CWD}/x', generator }, JOURNAL],
-    token_counter: { command: ['~/bin/count'] },
-  }
-  const variables = '${AGENT_HOME}, ${CWD}, ${RUN_DIR}'
-  expect(warnings(recipe)).toEqual([
-    'sources[0].generator.command[0]: "${AGENT_HOM}" is not replaced here | Write ${AGENT_HOME}.',
-    `sources[0].generator.command[2]: "$HOME" is not replaced here, but passed as it is written | Replaced are ${variables}; a shell is run with ["sh", "-c", "…"].`,
-    'token_counter.command[0]: "~" is not replaced here | Write the path out; a shell is run with ["sh", "-c", "…"].',
-  ])
-})
-
 test('no shell replaces "~" in a path', () => {
   expect(warnings({ sources: [{ type: 'file', path: '~/notes.md' }, JOURNAL] })).toEqual([
     'sources[0].path: "~" is not replaced here: no shell reads this path | Write it out, from / or from ${AGENT_HOME} on.',

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { mayNeedApproval, type PreparedCall, patternBudget, prepareCall } from '@delta/executor/internal'
+import { mayNeedApproval, type PreparedCall, prepareCall } from '@delta/executor'
+import { patternBudget } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { approve, type Decision, decisionOn } from './approve.js'
 import { ASK_HUMAN, askHuman } from './ask-human.js'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { answerTo, clearInteraction } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
@@ -118,11 +118,11 @@ function commandLines(prepared: ReadyCall): string {
 }
 
 /** The whole command as it would be typed, with stdin: stdin can do as much harm as arguments. */
-function commandOf({ argv, stdin, tool, sandbox = [] }: ReadyCall): string {
+function commandOf({ argv, stdin, tool, sandbox }: ReadyCall): string {
   const { settings, expanded } = tool
   // the agent author's own script keeps its lines; an imported description comes from a third party
   const known = settings.trust === undefined ? expanded.command : []
-  const command = quoteForPerson(argv.slice(sandbox.length), known)
+  const command = quoteForPerson(argv.slice(sandbox?.prefix.length), known)
   return stdin === undefined ? command : `${quoteForPerson(['printf', '%s', stdin])} | ${command}`
 }
 

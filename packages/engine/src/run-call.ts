@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { relative } from 'node:path'
-import type { ToolPart, ToolResult } from '@delta/executor'
-import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
+import { runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
+import { recordProcess, removeInlined } from '@delta/executor/internal'
 import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
-import type { ContentPart, Run } from '@delta/journal/runs'
+import type { ActionRequest, ContentPart, Run } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -34,13 +34,14 @@ export async function runCall(
     tool_args: prepared.args,
     resolved_command: prepared.resolvedCommand,
     argv: prepared.argv,
+    ...sandboxOf(prepared),
     execution_ref: executionRef,
   })
   state.run.journal.sync()
 
   const result = await execute(state, call, prepared, recordPath)
   // with `on_interrupt: rerun` or `ask`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
-  if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
+  if (result.status === 'INTERRUPTED' && prepared.tool.settings.onInterrupt !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
@@ -66,6 +67,13 @@ export async function runCall(
   if (status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status })
+}
+
+/** What confines the command, and what runs inside. */
+function sandboxOf({ argv, sandbox }: ReadyCall): Pick<ActionRequest, 'sandbox'> {
+  if (sandbox === undefined) return {}
+  const { prefix } = sandbox
+  return { sandbox: { with: prefix[0] ?? '', argv: argv.slice(prefix.length) } }
 }
 
 /** Keeps the bytes before the result that names them is recorded; after a crash in between, nothing names them. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { Conversation } from '@delta/context/internal'
-import type { PatternBudget, PreparedCall } from '@delta/executor/internal'
+import type { PatternBudget, PreparedCall } from '@delta/executor'
 import {
   type ActionRequest,
   type HumanInputRequest,

@@ -1,14 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import {
-  endOrphans,
-  interruptedResult,
-  interruptPolicy,
-  isRunning,
-  readProcessRecord,
-  removeInlined,
-} from '@delta/executor/internal'
+import { endOrphans, interruptedResult, removeInlined } from '@delta/executor/internal'
 import {
   type ActionRequest,
   type ErrorEvent,
@@ -119,7 +112,7 @@ async function settleStarted(
   if (left.request) state.emit({ kind: 'open', event: left.request })
   const tool = state.agent.tools.get(call.name)
   const corrected = userSpokeLast && !waiting // a user who corrects a run does not want the old plan's commands again
-  const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
+  const policy = tool && !corrected ? tool.settings.onInterrupt : 'report'
   const again = { iteration: call.iteration, attempt: call.attempts + 1 }
   if (policy === 'rerun') return actOn(state, call, { ...again, waiting })
 
@@ -285,10 +278,7 @@ function unfinished(directory: string): string[] {
  * Background processes of a generator that had ended keep running.
  */
 async function endOrphanedGenerator(state: RunState): Promise<void> {
-  const recordPath = generatorRecordPath(state)
-  const record = readProcessRecord(recordPath)
-  if (!record || !isRunning(record)) return // cheaper than a search through all processes
-  const ended = await endOrphans({ recordPath })
+  const ended = await endOrphans({ recordPath: generatorRecordPath(state) })
   if (ended.length > 0)
     state.emit({ kind: 'notice', message: 'A generator was still running, and has been ended.' })
 }

@@ -8,16 +8,10 @@ import {
 } from './environment.js'
 import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
-import {
-  type CallContext,
-  limitedMatcher,
-  prepareCall,
-  type RunnableCall,
-  type ToolCall,
-} from './prepare-call.js'
+import { patternBudget } from './pattern-budget.js'
+import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { runCommand } from './run-command.js'
-import { findWorkingDirectory, sandboxProblem } from './sandbox.js'
-import { type Tool, toolTimeoutMs } from './tool.js'
+import type { Tool } from './tool.js'
 import {
   keepBytes,
   notRun,
@@ -28,6 +22,7 @@ import {
   type ToolResult,
   toResult,
 } from './tool-result.js'
+import { findWorkingDirectory } from './working-directory.js'
 
 /** Where and with what a prepared call runs. */
 export interface RunContext extends ResultContext {
@@ -121,7 +116,7 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
 
   const cwd = directory.path
   const env = environmentOf(tool, context, cwd)
-  const refusal = await sandboxProblem(call, variablesOf(context), { cwd, env })
+  const refusal = await call.sandbox?.problem({ cwd, env })
   if (refusal !== undefined) return notRun('BLOCKED', `BLOCKED: ${refusal}`)
   const filled = withSecrets(call, context)
   if ('refusal' in filled) return notRun('BLOCKED', `BLOCKED: ${filled.refusal}`)
@@ -134,7 +129,7 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
     stdin: filled.stdin,
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
     keepBytes: keepBytes(tool.settings),
-    timeoutMs: toolTimeoutMs(tool),
+    timeoutMs: tool.settings.timeoutMs,
     maxOutputBytes: tool.settings.output.maxBytes,
     graceMs,
     signal,
@@ -176,9 +171,9 @@ const TOKEN = /«secret:[^»]{1,64}»/g
  */
 function withSecrets(
   call: RunnableCall,
-  { secretTokens: values = {}, erasedTokens, matches = limitedMatcher() }: RunContext,
+  { secretTokens: values = {}, erasedTokens, matches = patternBudget()() }: RunContext,
 ): Pick<RunnableCall, 'argv' | 'stdin'> | { refusal: string } {
-  const { tool, args, variables, sandbox = [] } = call
+  const { tool, args, variables, sandbox } = call
   const tokens = [...call.argv, call.stdin ?? ''].flatMap((text) => text.match(TOKEN) ?? [])
   const erased = tokens.find((token) => erasedTokens?.has(token) && !Object.hasOwn(values, token))
   if (erased !== undefined) return { refusal: `what ${erased} stood for has been erased. ${ASK_AGAIN}` }
@@ -191,7 +186,7 @@ function withSecrets(
     return { refusal: `${why}. ${WITHOUT_VALUE}` }
   }
   const bound = bindArguments(tool.expanded, fillValue(args, values), { variables, matches })
-  if (bound.ok) return { ...bound, argv: [...sandbox, ...bound.argv] }
+  if (bound.ok) return { ...bound, argv: [...(sandbox?.prefix ?? []), ...bound.argv] }
   const [problem] = bound.reasons
   const why =
     problem?.code === 'ERR_ARGUMENT_DASH'

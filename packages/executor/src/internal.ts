@@ -1,4 +1,6 @@
 // For the other packages of Delta: may change in any release.
+
+export { renderDisplay } from './display.js'
 export {
   CREDENTIAL_NAMES,
   credentialsOf,
@@ -9,41 +11,13 @@ export {
   PROVIDER_KEYS,
   secretValues,
 } from './environment.js'
-export { runPrepared } from './execute-tool.js'
+export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
-export {
-  endOrphans,
-  findOrphans,
-  isRunning,
-  type OrphanQuery,
-  type ProcessRecord,
-  readProcessRecord,
-  recordProcess,
-} from './orphans.js'
+export { endOrphans, recordProcess } from './orphans.js'
+export { patternBudget } from './pattern-budget.js'
 export { decide, type PolicyDecision, policySchema } from './policy.js'
-export {
-  type CallContext,
-  isTooDeep,
-  limitedMatcher,
-  mayNeedApproval,
-  type PatternBudget,
-  type PreparedCall,
-  patternBudget,
-  prepareCall,
-  type RefusedCall,
-} from './prepare-call.js'
-export { columnsOf, quoteForPerson, showControls } from './quote.js'
+export { showControls } from './quote.js'
 export { redactFile } from './redact.js'
-export { isInside } from './sandbox.js'
-export {
-  DEFAULT_SETTINGS,
-  DEFAULT_TOOL_TIMEOUT_MS,
-  findDisplayProblems,
-  interruptPolicy,
-  type ParsedSettings,
-  renderDisplay,
-  safeParseToolSettings,
-  settingsSchema,
-} from './tool.js'
 export { interruptedResult, removeInlined } from './tool-result.js'
-export { findUnreplaced, type Unreplaced } from './unreplaced.js'
+export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
+export { isInside } from './working-directory.js'

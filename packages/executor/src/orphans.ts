@@ -87,10 +87,12 @@ function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInf
     const message = 'The query holds an empty string.\nLeave out what is not known.'
     throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
   }
-  const processes = listProcesses().filter(({ alive }) => alive)
-  const own = ancestors(process.pid, processes)
   const record = recordPath === undefined ? undefined : readProcessRecord(recordPath)
   const leader = record && isRunning(record) ? record.pid : undefined
+  const isKnownByRecordOnly = actionId === undefined && hookDirectories.length === 0
+  if (isKnownByRecordOnly && leader === undefined && seen.size === 0) return [] // cheaper than a look at all processes
+  const processes = listProcesses().filter(({ alive }) => alive)
+  const own = ancestors(process.pid, processes)
   const found = new Set(
     processes.filter(
       (each) =>

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import * as z from 'zod/mini'
 import { type CapturedOutput, decodeHead } from './channels.js'
 import { joined } from './fit-output.js'
+import { hasTooManyValues } from './json-limits.js'
 import { type Media, mediaOf, showSize } from './media.js'
-import { hasTooManyValues } from './prepare-call.js'
-import type { ToolSettings } from './tool.js'
+import type { ToolSettings } from './tool-settings.js'
 
 /** A piece of what a tool returns: text, or an image or file with its bytes. */
 export type ToolPart = { type: 'text'; text: string } | (Media & { bytes: Uint8Array; name?: string })

@@ -1,17 +1,13 @@
-import { type Context, createContext, runInContext } from 'node:vm'
-import { nearestNames, showValue } from '@delta/settings'
-import {
-  type BindProblem,
-  bindArguments,
-  type ExpandedTool,
-  type Matches,
-  toJsonSchema,
-} from '@delta/tool-expander'
+import { bindArguments, type ExpandedTool, type Matches } from '@delta/tool-expander'
 import { withAnswers } from '@delta/tool-expander/internal'
+import { bubblewrap } from './bubblewrap.js'
 import { absolute, type Variables } from './environment.js'
+import { hasTooManyValues, isTooDeep, MOST_VALUES } from './json-limits.js'
+import { patternBudget } from './pattern-budget.js'
 import { decide, type Policy } from './policy.js'
 import { quoteCommand, showControls } from './quote.js'
-import { sandboxPrefix } from './sandbox.js'
+import { adviceOnDash, badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
+import type { Sandbox } from './sandbox.js'
 import type { Tool } from './tool.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
@@ -60,8 +56,8 @@ export interface RunnableCall {
   args: Record<string, unknown>
   /** What `argv` was bound with. */
   variables: Variables
-  /** The words in front of `argv` that make the sandbox; undefined without one. */
-  sandbox?: string[]
+  /** Its words are the first of `argv`. */
+  sandbox?: Sandbox
   /** What starts, sandbox included. */
   argv: string[]
   /** Absent: end of file at once. */
@@ -97,8 +93,8 @@ export function prepareCall(
   const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
-  const sandbox = sandboxPrefix(tool, variables, context)
-  const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
+  const sandbox = bubblewrap(tool, variables, context)
+  const argv = [...(sandbox?.prefix ?? []), ...bound.argv]
   return {
     decision,
     tool,
@@ -136,7 +132,7 @@ type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'>
 function judge(
   { expanded, settings }: Tool,
   sent: unknown,
-  { policy, variables, matches = limitedMatcher() }: Pick<CallContext, 'policy' | 'variables' | 'matches'>,
+  { policy, variables, matches = patternBudget()() }: Pick<CallContext, 'policy' | 'variables' | 'matches'>,
 ): Judged {
   const read = readArguments(sent)
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
@@ -202,134 +198,4 @@ function asObject(value: unknown): ReadArguments {
     return { ok: false, reason: 'are not an object' }
   if (isTooDeep(value)) return { ok: false, reason: 'are nested too deeply' }
   return { ok: true, args: value as Record<string, unknown> }
-}
-
-const MOST_NAMED = 50
-
-function unknownTool(name: string, known: readonly string[]): string {
-  const near = nearestNames(name, known)
-  const lines = [`ERROR: there is no tool ${showValue(name)}. Nothing was run.`]
-  if (near.length > 0) lines.push(`Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`)
-  lines.push(known.length > 0 ? `The tools are: ${someOf(known)}.` : 'There are no tools.')
-  return lines.join('\n')
-}
-
-/** The request lists all tools; an observation need not repeat thousands. */
-function someOf(names: readonly string[]): string {
-  if (names.length <= MOST_NAMED) return names.join(', ')
-  return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
-}
-
-function badArguments(tool: ExpandedTool, reason: string): string {
-  return [
-    `ERROR: the arguments of "${tool.name}" ${reason}. Nothing was run.`,
-    `Send one JSON object. ${describeParameters(tool)}`,
-  ].join('\n')
-}
-
-function refusedArguments(tool: ExpandedTool, problems: readonly BindProblem[]): string {
-  return [
-    `ERROR: the arguments of "${tool.name}" were not accepted. Nothing was run.`,
-    ...problems.map(({ message }) => `- ${message}`),
-    describeParameters(tool),
-  ].join('\n')
-}
-
-function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]): string {
-  return [
-    `BLOCKED: the policy of this agent does not allow "${tool.name}": ${reasons.join(', ')}. Nothing was run.`,
-    'Calling it again will not help; use another tool, or say what you would need.',
-  ].join('\n')
-}
-
-/** What the author of a tool can change if the refused value was right. */
-function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
-  const refused = problems.find(({ code }) => code === 'ERR_ARGUMENT_DASH')
-  if (refused === undefined) return undefined
-  return `${name}: a value of "${refused.parameter}" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.`
-}
-
-function describeParameters(tool: ExpandedTool): string {
-  const { properties, required } = toJsonSchema(tool)
-  const described = Object.entries(properties).map(([name, { type = 'any' }]) => {
-    const types = [type].flat().join(' or ')
-    return `${name} (${types}${required.includes(name) ? ', required' : ''})`
-  })
-  if (described.length === 0) return 'It takes no parameters: {}.'
-  return `Its parameters: ${described.join(', ')}.`
-}
-
-/** How long the patterns of one answer may take. */
-const LIMIT_MS = 1000
-
-const NO_TIME_LEFT = `was not compared with its pattern: other values of this answer took the ${LIMIT_MS} ms there are. Send the call again`
-const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
-
-/**
- * A matcher for each call of one answer, which spend at most 1,000 ms together. A pattern with a repeat inside a repeat can take
- * years, and the process handles no signal meanwhile.
- */
-export function patternBudget(): PatternBudget {
-  let leftMs = LIMIT_MS
-  let globals: Context | undefined // a context takes a millisecond: it is made for the first pattern
-  return () => {
-    let isRefused = false
-    return (expression, text) => {
-      if (isRefused) return true // only the slow value is named
-      isRefused = leftMs <= 0
-      if (isRefused) return NO_TIME_LEFT
-      globals ??= createContext({})
-      const started = performance.now()
-      const matched = testWithin(Math.ceil(leftMs), Object.assign(globals, { expression, text }))
-      leftMs -= performance.now() - started
-      isRefused = leftMs <= 0
-      return isRefused ? TOO_SLOW : matched
-    }
-  }
-}
-
-/** Makes the matcher of each call. */
-export type PatternBudget = () => Matches
-
-/** A matcher for one call, or one text. */
-export function limitedMatcher(): Matches {
-  return patternBudget()()
-}
-
-/** Only a script of `node:vm` can be interrupted. */
-function testWithin(timeout: number, globals: Context): boolean | string {
-  try {
-    return runInContext('expression.test(text)', globals, { timeout }) === true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    return TOO_SLOW
-  }
-}
-
-/** To parse more would stop the process for seconds. */
-const MOST_VALUES = 2_000_000
-
-/** Counts the characters of a JSON text that begin or part values, also those within strings. */
-export function hasTooManyValues(json: string): boolean {
-  if (json.length <= MOST_VALUES) return false
-  let values = 0
-  for (let at = 0; at < json.length; at++) {
-    const code = json.charCodeAt(at)
-    if (code === COMMA || code === BRACKET || code === BRACE) values++
-  }
-  return values > MOST_VALUES
-}
-
-const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b]
-
-const DEEPEST = 200
-
-/**
- * Whether a value is nested too deeply for a journal: `JSON.parse` reads any depth, but `JSON.stringify` overflows the stack.
- *
- * @param levels - How many are allowed. Default 200, far from the end of the stack.
- */
-export function isTooDeep(value: unknown, levels = DEEPEST): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((part) => isTooDeep(part, levels - 1))
 }

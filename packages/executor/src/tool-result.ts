@@ -10,7 +10,8 @@ import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
 import { BY_STDIN, type CommandOutcome } from './run-command.js'
-import { DEFAULT_SETTINGS, isAgentTool, type Tool, type ToolSettings, toolTimeoutMs } from './tool.js'
+import { isAgentTool, type Tool } from './tool.js'
+import { DEFAULT_SETTINGS, type ToolSettings } from './tool-settings.js'
 
 /**
  * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.
@@ -236,7 +237,7 @@ function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
   // the limit, not the time that passed, which includes the grace
   if (status === 'TIMEOUT')
-    return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
+    return `timed out after ${tool.settings.timeoutMs} ms (timeout_ms); its process group was ended`
   if (status === 'ABORTED')
     return `interrupted ${after}; the command was ended and may have done its work in part`
   if (status === 'TOO_MUCH_OUTPUT')

@@ -12,7 +12,7 @@ import {
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commandEnvironment } from '../src/index.js'
-import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/internal.js'
+import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/orphans.js'
 import { workspace } from './workspace.js'
 
 /** A command with a child, as one that a dead engine left behind; ended after the test whatever happens. */
@@ -178,12 +178,12 @@ describe('What a dead engine left running', () => {
 
 const PROGRAM = `
   import { runCommand } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
-  import { findOrphans, recordProcess } from ${JSON.stringify(new URL('../dist/internal.js', import.meta.url).href)}
+  import { endOrphans, recordProcess } from ${JSON.stringify(new URL('../dist/internal.js', import.meta.url).href)}
   const { status, signal } = await runCommand(['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'], {
     cwd: process.cwd(), env: process.env, timeoutMs: 100, graceMs: 100,
     onSpawn: ({ pid }) => recordProcess('record.json', pid),
   })
-  console.log(status, signal, findOrphans({ recordPath: 'record.json' }).length)`
+  console.log(status, signal, (await endOrphans({ recordPath: 'record.json' })).length)`
 
 test.for(Object.entries(unseenProcesses))(
   'where %s, a command that does not heed TERM is killed all the same',

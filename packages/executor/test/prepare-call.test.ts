@@ -5,10 +5,12 @@ import {
   needsApproval,
   type Policy,
   parsePolicy,
+  prepareCall,
+  runPrepared,
   type Tool,
   type WrittenTool,
 } from '../src/index.js'
-import { patternBudget, prepareCall, runPrepared } from '../src/internal.js'
+import { patternBudget } from '../src/internal.js'
 
 const byName = (...tools: WrittenTool[]) => new Map(tools.map((tool) => [tool.name, defineTool(tool)]))
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { quoteCommand } from '../src/index.js'
-import { columnsOf, quoteForPerson, showControls } from '../src/internal.js'
+import { quoteCommand, quoteForPerson } from '../src/index.js'
+import { showControls } from '../src/internal.js'
 
 describe('A quoted command', () => {
   test('is as plain as it can be', () => {
@@ -59,22 +59,4 @@ test('control characters and changes of direction are made visible; tabs, line e
     '\\x1b[31m\\x07 50%\\x0d100%\\x9b \\u{202e}\\u{2066}',
   )
   expect(showControls('a\tb\r\nc\n«é»\u202f🙂')).toBe('a\tb\r\nc\n«é»\u202f🙂')
-})
-
-test('the width of a text on a terminal counts what a person sees as one character once, and a wide one twice', () => {
-  const widths = {
-    'plain words': 11,
-    é: 1,
-    'e\u0301': 1,
-    日本語: 6,
-    ｆｕｌｌ: 8,
-    한국: 4,
-    '👨‍👩‍👧': 2,
-    '🇩🇪': 2,
-    '❤\ufe0f': 2,
-    '☺': 1,
-    '\u200b': 0,
-  }
-  const texts = Object.keys(widths)
-  expect(Object.fromEntries(texts.map((text) => [text, columnsOf(text)]))).toEqual(widths)
 })

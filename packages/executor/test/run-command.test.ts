@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { findOrphans } from '../src/internal.js'
+import { findOrphans } from '../src/orphans.js'
 import { pidIn, run, workspace } from './workspace.js'
 
 function passOn() {

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { defineTool, type WrittenTool } from '../src/index.js'
-import { interruptPolicy, renderDisplay, safeParseToolSettings } from '../src/internal.js'
-import { toolTimeoutMs } from '../src/tool.js'
+import { renderDisplay } from '../src/internal.js'
+import { safeParseToolSettings } from '../src/tool-settings.js'
 
 test('a tool that says nothing has the defaults', () => {
   expect(safeParseToolSettings({})).toEqual({
     ok: true,
     settings: {
+      timeoutMs: 600_000,
+      onInterrupt: 'report',
       env: {},
       passEnv: [],
       critical: false,
@@ -118,7 +120,7 @@ describe('How long a tool may run', () => {
     [{ command: ['/usr/local/bin/delta', 'run'] }, 0],
     [{ command: ['./delta', 'run'] }, 600_000], // a file of the workspace, which a model may have written
   ])('%j: %d ms', (definition, timeoutMs) => {
-    expect(toolTimeoutMs(defineTool({ name: 'x', ...definition }))).toBe(timeoutMs)
+    expect(defineTool({ name: 'x', ...definition }).settings.timeoutMs).toBe(timeoutMs)
   })
 })
 
@@ -130,7 +132,7 @@ describe('After a crash a tool is', () => {
     [{ effects: { idempotent: true }, trust: 'community' }, 'report'],
     [{ effects: { idempotent: true }, trust: 'org' }, 'rerun'],
   ] as const)('%j: %s', (settings, policy) => {
-    expect(interruptPolicy(defineTool({ name: 'x', exec: 'make', ...settings }))).toBe(policy)
+    expect(defineTool({ name: 'x', exec: 'make', ...settings }).settings.onInterrupt).toBe(policy)
   })
 })
 

@@ -1,6 +1,6 @@
-import { type ExpandedTool, expandTool, safeParseTool } from '@delta/tool-expander'
+import { type ExpandedTool, expandTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
-import { defineTool, type WrittenTool } from '../src/index.js'
+import { defineTool, safeDefineTool, type WrittenTool } from '../src/index.js'
 import { decide } from '../src/internal.js'
 
 // `tsc` reads this file, too: a line that it is told to refuse and does not is an error of its own.
@@ -26,13 +26,25 @@ test('keys of the author are taken, on a tool and on its parameters', () => {
   expect(tool.settings.env).toEqual({ LEVEL: '1' })
 })
 
-test('a value of which nothing is known, as a parser gives it, comes by way of safeParseTool', () => {
+test('a value of which nothing is known, as a parser gives it, comes by way of safeDefineTool, with every problem and warning', () => {
   const value: unknown = JSON.parse('{"name": "a", "exec": "ls", "timeout_ms": 5}')
   // @ts-expect-error it may be anything
   expect(defineTool(value).settings.timeoutMs).toBe(5)
-  const parsed = safeParseTool(value)
-  if (!parsed.ok) throw new Error('not a tool')
-  expect(defineTool({ ...parsed.tool, ...parsed.rest }).settings.timeoutMs).toBe(5)
+  expect(safeDefineTool(value)).toMatchObject({
+    ok: true,
+    tool: defineTool({ name: 'a', exec: 'ls', timeout_ms: 5 }),
+  })
+  expect(safeDefineTool({ name: 'a', exec: 'a | b', critical: 5, timout_ms: 5 })).toMatchObject({
+    ok: false,
+    problems: [{ code: 'ERR_EXEC_METACHARACTER', column: 3 }, { path: 'critical' }],
+    warnings: [{ path: 'timout_ms', nearest: 'timeout_ms', unknownKey: true }],
+  })
+  for (const input of ['ls', null, ['ls']])
+    expect(safeDefineTool(input)).toMatchObject({
+      ok: false,
+      problems: [{ code: 'ERR_TOOL_SHAPE' }],
+      warnings: [],
+    })
 })
 
 test('a tool in its full form is taken as it is', () => {

@@ -3,11 +3,12 @@ import {
   commandEnvironment,
   type ExecuteContext,
   executeTool,
+  mayNeedApproval,
   needsApproval,
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { CREDENTIAL_NAMES, credentialsOf, mayNeedApproval } from '@delta/executor/internal'
+import { CREDENTIAL_NAMES, credentialsOf } from '@delta/executor/internal'
 import { AdapterError } from './errors.js'
 import { type Medium, mediaOf } from './media.js'
 

@@ -30,6 +30,7 @@ export type LintRule =
   | 'never-set'
   | 'program-chosen'
   | 'value-in-program'
+  | 'path-in-script'
 
 /** Something a reviewer would ask about a tool that loads. `formatProblem` prints it. */
 export interface LintFinding extends Problem {
@@ -55,6 +56,7 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
   return [
     ...aboutTool(tool, options),
     ...valueBehindCommand(tool),
+    ...pathInScript(tool),
     ...tool.parameters.flatMap((parameter, index) => {
       const path = `parameters[${index}]`
       return [...aboutParameter(parameter, path, options), ...optionLikeValues(tool, parameter, path, source)]
@@ -371,6 +373,21 @@ function valueBehindCommand({ command, parameters, ...tool }: ExpandedTool): Lin
   if (text === undefined) return []
   const message = `The values become part of a program for ${text[1]}.`
   return [{ rule: 'value-in-program', path: 'command', message, hint: hintFor(text[1]) }]
+}
+
+/** `command: [sh, -c, 'ls ${CWD}']`: the path stands there before the shell reads the script, so a blank in it makes two words. */
+function pathInScript({ command, __meta: origin }: ExpandedTool): LintFinding[] {
+  if (origin !== undefined) return []
+  const scripts = findProgramText(command).filter(([, program]) => !programOf(program)?.isForeign)
+  return scripts.flatMap(([index]) => {
+    const template = command[index] ?? ''
+    const path = /(?<!\\)\$\{(?:AGENT_HOME|CWD)\}/.exec(template)
+    if (path === null) return []
+    const message = `The path of ${path[0]} becomes part of a script.`
+    const hint = `Hand it over beside it, as an argument: [sh, -c, 'ls "$1"', sh, "${path[0]}"].`
+    const place = { path: `command[${index}]`, template, ...placeOf(template, path.index) }
+    return [{ rule: 'path-in-script', message, hint, ...place }]
+  })
 }
 
 /** The words that hold a program. Scripts for a shell of this machine are not among them: there the expander refuses values. */

@@ -235,6 +235,21 @@ test('a hand-written command that joins the values behind it to a script is name
   expect(about('value', { command: ['bash', '-c', 'ls -- "$1"', '--'], parameters })).toEqual([])
 })
 
+test('a path in the script of a hand-written command is named: with a blank in it, it would be two words', () => {
+  const command = ['/bin/bash', '-ec', 'ls "${CWD}/a" ${AGENT_HOME}']
+  const [finding] = lintTool(load({ command, description: 'x' }))
+  expect(finding && formatProblem(finding)).toBe(`The path of \${CWD} becomes part of a script.
+  command[2]: "ls "\${CWD}/a" \${AGENT_HOME}"
+                   ^
+Hand it over beside it, as an argument: [sh, -c, 'ls "$1"', sh, "\${CWD}"].`)
+  expect(about('path', { command: ['env', 'A=1', 'sh', '-c', 'cd ${CWD}'] })).toEqual([
+    'path-in-script command[4]:4',
+  ])
+  for (const script of ['ls "$1" $CWD ${HOME}', 'ls \\${CWD}'])
+    expect(about('path', { command: ['sh', '-c', script, 'sh', '${CWD}/a'] })).toEqual([])
+  expect(about('path', { command: ['sh', '${AGENT_HOME}/a.sh', '-c', '${CWD}'] })).toEqual([])
+})
+
 test.each([
   ['sed', `env A=\${v} perl -pe 's/\\Q$ENV{A}\\E/b/'`],
   ['awk', `env N=\${v} awk '{ print ENVIRON["N"] }' f`],

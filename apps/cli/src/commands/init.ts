@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { makeDirectories } from '@delta/durable'
-import { quoteForPerson } from '@delta/executor/internal'
+import { quoteForPerson } from '@delta/executor'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print } from '../text.js'
 import { explainSystemError, UsageError } from '../usage.js'
