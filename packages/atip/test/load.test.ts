@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { temporaryWorkspace, waitForExit } from '@delta/testkit'
+import { temporaryWorkspace, tryLimits, waitForExit } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { leavesOf, loadAtip } from '../src/index.js'
 
@@ -43,13 +43,15 @@ describe('loadAtip', () => {
 
   test('gives up on a command that ignores SIGTERM, and what it started ends with it, also where it ends by itself', async () => {
     const { path } = await workspace()
-    const started = async () => Number(await readFile(`${path}/started`, 'utf8'))
+    const pid = () => Number(readFileSync(`${path}/started`, 'utf8'))
     const bash = (script: string) => ['bash', '-c', `cd ${path}; sleep 300 & echo $! > started; ${script}`]
-    const waiting = loadAtip({ command: bash("trap '' TERM; wait") }, { timeoutMs: 400 })
-    await expect(waiting).rejects.toMatchObject({ code: 'ERR_ATIP_TIMEOUT' })
-    await waitForExit(await started())
+    const attempt = (timeoutMs: number) =>
+      loadAtip({ command: bash("trap '' TERM; wait") }, { timeoutMs }).catch((caught) => caught)
+    const [error] = await tryLimits(attempt, () => existsSync(`${path}/started`) && pid() > 0)
+    expect(error).toMatchObject({ code: 'ERR_ATIP_TIMEOUT' })
+    await waitForExit(pid())
     await expect(loadAtip({ command: bash('exit 1') })).rejects.toThrow('ended with exit code 1.')
-    await waitForExit(await started())
+    await waitForExit(pid())
   })
 
   test('says of a file without the right to be executed that it is there', async () => {
