@@ -112,81 +112,60 @@ export function brokenRules(
 ): BrokenRule[] {
   const judged = { ...effects, rules, trust }
   return (Object.keys(RULES) as (keyof PolicyRules)[]).flatMap((rule) => {
-    const { reason, isFinal = false, says, breaks } = RULES[rule]
+    const { reason, isFinal, says, breaks } = RULES[rule]
     const isBroken = rules[rule] !== true && breaks(judged)
-    return isBroken === false
-      ? []
-      : { reason, isFinal, says: says(judged), isDeclared: isBroken !== undefined }
+    if (isBroken === false) return []
+    const words = typeof says === 'string' ? says : says(judged)
+    return { reason, isFinal, says: words, isDeclared: isBroken !== undefined }
   })
 }
 
 type Judged = Effects & { rules: PolicyRules; trust: TrustLevel | undefined }
+type Words = string | ((judged: Judged) => string)
+/** Undefined: the command does not declare it. Not asked where the rule is `true`. */
+type Breaks = (judged: Judged) => boolean | undefined
 
-interface Rule {
-  reason: PolicyReason
-  isFinal?: true
-  says(judged: Judged): string
-  /** Undefined: the command does not declare it. Not asked where the rule allows everything. */
-  breaks(judged: Judged): boolean | undefined
+const ask = (reason: PolicyReason, says: Words, breaks: Breaks) => ({ reason, says, breaks, isFinal: false })
+const deny = (reason: PolicyReason, says: Words, breaks: Breaks) => ({ reason, says, breaks, isFinal: true })
+
+/** For each rule, whether a person may allow what breaks it, the reason, what is said, and what breaks it. */
+const RULES: Record<keyof PolicyRules, ReturnType<typeof ask>> = {
+  allowDestructive: ask('destructive', 'may destroy data', ({ destructive }) => destructive),
+  allowNonReversible: ask('non-reversible', 'cannot be undone', ({ reversible }) => not(reversible)),
+  allowBillable: ask('billable', 'may cost money', ({ cost }) => cost?.billable),
+  allowNetwork: deny('network', 'may use the network', ({ network }) => network),
+  allowFilesystemWrite: deny('filesystem-write', 'may write files', writesFiles),
+  allowFilesystemDelete: ask('filesystem-delete', 'may delete files', deletesFiles),
+  allowInteractive: deny('interactive', 'asks questions while it runs', isInteractive),
+  minTrustLevel: deny(
+    'low-trust',
+    ({ trust, rules }) => `is trusted as "${trust}", and at least "${rules.minTrustLevel}" is required`,
+    ({ trust, rules }) =>
+      trust !== undefined && TRUST_LEVELS.indexOf(trust) < TRUST_LEVELS.indexOf(rules.minTrustLevel),
+  ),
+  maxCostEstimate: ask(
+    'cost-high',
+    ({ cost, rules }) =>
+      `may cost "${cost?.estimate ?? 'high'}", and the limit is "${rules.maxCostEstimate}"`,
+    exceedsCost,
+  ),
 }
 
-const RULES: Record<keyof PolicyRules, Rule> = {
-  allowDestructive: {
-    reason: 'destructive',
-    says: () => 'may destroy data',
-    breaks: ({ destructive }) => destructive,
-  },
-  allowNonReversible: {
-    reason: 'non-reversible',
-    says: () => 'cannot be undone',
-    breaks: ({ reversible }) => (reversible === undefined ? undefined : !reversible),
-  },
-  allowBillable: {
-    reason: 'billable',
-    says: () => 'may cost money',
-    breaks: ({ cost }) => cost?.billable,
-  },
-  allowNetwork: {
-    reason: 'network',
-    isFinal: true,
-    says: () => 'may use the network',
-    breaks: ({ network }) => network,
-  },
-  allowFilesystemWrite: {
-    reason: 'filesystem-write',
-    isFinal: true,
-    says: () => 'may write files',
-    breaks: ({ filesystem, creates, modifies }) =>
-      creates?.length || modifies?.length ? true : filesystem?.write,
-  },
-  allowFilesystemDelete: {
-    reason: 'filesystem-delete',
-    says: () => 'may delete files',
-    breaks: ({ filesystem, deletes }) => (deletes?.length ? true : filesystem?.delete),
-  },
-  allowInteractive: {
-    reason: 'interactive',
-    isFinal: true,
-    says: () => 'asks questions while it runs',
-    breaks: isInteractive,
-  },
-  minTrustLevel: {
-    reason: 'low-trust',
-    isFinal: true,
-    says: ({ trust, rules }) => `is trusted as "${trust}", and at least "${rules.minTrustLevel}" is required`,
-    breaks: ({ trust, rules }) =>
-      trust !== undefined && TRUST_LEVELS.indexOf(trust) < TRUST_LEVELS.indexOf(rules.minTrustLevel),
-  },
-  maxCostEstimate: {
-    reason: 'cost-high',
-    says: ({ cost, rules }) =>
-      `may cost "${cost?.estimate ?? 'high'}", and the limit is "${rules.maxCostEstimate}"`,
-    breaks: ({ cost, rules }) => {
-      if (rules.maxCostEstimate === 'high') return false
-      const limit = COST_ESTIMATES.indexOf(rules.maxCostEstimate)
-      return cost?.estimate && COST_ESTIMATES.indexOf(cost.estimate) > limit
-    },
-  },
+function not(declared: boolean | undefined): boolean | undefined {
+  return declared === undefined ? undefined : !declared
+}
+
+function writesFiles({ filesystem, creates, modifies }: Effects): boolean | undefined {
+  return creates?.length || modifies?.length ? true : filesystem?.write
+}
+
+function deletesFiles({ filesystem, deletes }: Effects): boolean | undefined {
+  return deletes?.length ? true : filesystem?.delete
+}
+
+function exceedsCost({ cost, rules: { maxCostEstimate: limit } }: Judged): boolean | undefined {
+  if (limit === 'high') return false
+  return cost?.estimate && COST_ESTIMATES.indexOf(cost.estimate) > COST_ESTIMATES.indexOf(limit)
 }
 
 /** Whether a command waits for a person at the keyboard. */
