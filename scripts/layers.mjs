@@ -40,7 +40,7 @@ export const layers = {
   'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
-  'packages/durable': { imports: [] },
   'packages/settings': { imports: [], pure: true },
+  'packages/durable': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },
 }

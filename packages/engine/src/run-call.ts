@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { relative } from 'node:path'
-import { runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
-import { recordProcess, removeInlined } from '@delta/executor/internal'
+import { recordProcess, removeInlined, runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
 import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
 import type { ActionRequest, ContentPart, Run } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { endOrphans, interruptedResult, removeInlined } from '@delta/executor/internal'
+import { endOrphans, interruptedResult, removeInlined } from '@delta/executor'
 import {
   type ActionRequest,
   type ErrorEvent,

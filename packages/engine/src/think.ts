@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { bytesOfMedia, jsonOf } from '@delta/context/internal'
-import { recordProcess } from '@delta/executor/internal'
+import { recordProcess } from '@delta/executor'
 import type { NewEventOf } from '@delta/journal'
 import type { InvocationRecord, Thought } from '@delta/journal/runs'
 import {

@@ -3,6 +3,7 @@ export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export { commandEnvironment, type EnvironmentOptions, type RunVariables } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool, type RunContext, runPrepared } from './execute-tool.js'
+export { endOrphans, type OrphanQuery, recordProcess } from './orphans.js'
 export type { ToolPart } from './output-parts.js'
 export type { PatternBudget } from './pattern-budget.js'
 export { type ParsedPolicy, type Policy, parsePolicy, safeParsePolicy } from './policy.js'
@@ -28,5 +29,11 @@ export {
 } from './run-command.js'
 export type { Sandbox, SandboxSettings } from './sandbox.js'
 export { defineTool, type ParsedTool, safeDefineTool, type Tool, type WrittenTool } from './tool.js'
-export type { StreamRecord, ToolResult, ToolStatus } from './tool-result.js'
+export {
+  interruptedResult,
+  removeInlined,
+  type StreamRecord,
+  type ToolResult,
+  type ToolStatus,
+} from './tool-result.js'
 export type { OutputKind, ToolSettings } from './tool-settings.js'

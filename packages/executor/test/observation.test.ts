@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryLimits } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { defineTool, type ToolResult } from '../src/index.js'
-import { interruptedResult, removeInlined } from '../src/internal.js'
+import { defineTool, interruptedResult, removeInlined, type ToolResult } from '../src/index.js'
 import { call, workspace } from './workspace.js'
 
 /** Runs a shell script as a tool and gives what the model reads. */

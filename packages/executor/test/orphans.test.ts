@@ -177,8 +177,7 @@ describe('What a dead engine left running', () => {
 })
 
 const PROGRAM = `
-  import { runCommand } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
-  import { endOrphans, recordProcess } from ${JSON.stringify(new URL('../dist/internal.js', import.meta.url).href)}
+  import { endOrphans, recordProcess, runCommand } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)}
   const { status, signal } = await runCommand(['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'], {
     cwd: process.cwd(), env: process.env, timeoutMs: 100, graceMs: 100,
     onSpawn: ({ pid }) => recordProcess('record.json', pid),

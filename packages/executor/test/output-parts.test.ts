@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { defineTool, type ToolResult } from '../src/index.js'
+import type { ToolResult } from '../src/index.js'
 import { mediaOf } from '../src/media.js'
 import { describeParts, limited } from '../src/output-parts.js'
 import { gif, jpeg, pdf, png, webp } from './images.js'
@@ -330,7 +330,8 @@ describe('However much a tool prints', () => {
       const parts = Array(count).fill({ type: 'text', text: 'x' })
       return costOf(() => describeParts(limited(parts, '')))
     }
-    expect(cost(80_000)).toBeLessThan(cost(10_000) * 24) // 8, and 64 if the text grew by one after the other
+    // 8 times, and 64 if the text grew by one after the other; a clock may be as coarse as 4 ms
+    expect(cost(80_000)).toBeLessThan(Math.max(cost(10_000), 4000) * 24)
   })
 
   test('a JSON of more values than any result has is not parsed', async () => {
@@ -345,25 +346,5 @@ describe('However much a tool prints', () => {
     const bytes = Buffer.concat([jpeg.subarray(0, 2), segments, jpeg.subarray(2)])
     expect(mediaOf(bytes)).toMatchObject({ mediaType: 'image/jpeg', width: 3, height: 2 })
     expect(costOf(() => mediaOf(bytes))).toBeLessThan(costOf(() => bytes.reduce((sum, byte) => sum ^ byte)))
-  })
-})
-
-describe('The key in a tool', () => {
-  test('is a word, or one of several keys', () => {
-    const made = (output: never) => defineTool({ name: 'shot', exec: 'shot', output }).settings.output
-    expect(made('image' as never)).toMatchObject({ as: 'image', partBytes: 5_000_000, keep: 'both' })
-    expect(made({ as: 'auto', part_bytes: 7, keep: 'tail' } as never)).toMatchObject({
-      as: 'auto',
-      partBytes: 7,
-      keep: 'tail',
-    })
-  })
-
-  test.each([
-    ['picture', /output.*one of text, image, file, auto, mcp, got "picture"/],
-    [{ as: 'img' }, /output\.as: must be one of text, image, file, auto, mcp, got "img"/],
-    [{ as: 'image', part_bytes: 30_000_000 }, /output\.part_bytes: must be at most 24000000/],
-  ])('%j is an error that says what may stand there', (output, message) => {
-    expect(() => defineTool({ name: 'shot', exec: 'shot', output: output as never })).toThrow(message)
   })
 })

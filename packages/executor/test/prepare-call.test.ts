@@ -75,7 +75,6 @@ describe('a pattern that would take years is given a second', () => {
     prepareCall(slow, { name, arguments: args }, { variables, matches })
 
   test.each([
-    ['one', { p: VALUE }, `- "p" ${TOO_SLOW}`],
     ['many', { list: Array(50).fill(VALUE), p: VALUE }, `- "list[0]" ${TOO_SLOW}`],
     ['deep', { edits: Array(50).fill({ old: VALUE }) }, `- "edits[0].old" ${TOO_SLOW}`],
     ['schema', { p: VALUE }, `- "p" ${TOO_SLOW}`],
@@ -238,12 +237,5 @@ describe('A program that asks by itself knows before a call whether a person mus
     ['a denied effect', 'fetch', { url: 'x' }, parsePolicy({ allow_network: false }), false],
   ] as const)('%s', (_what, name, args, policy, asked) => {
     expect(needsApproval(tools.get(name) as Tool, args, policy)).toBe(asked)
-  })
-
-  test('a policy as a person writes it is an error, for it would restrict nothing', () => {
-    const written = { allow_destructive: false } as unknown as Policy
-    expect(() => needsApproval(tools.get('erase') as Tool, { file: 'a' }, written)).toThrow(
-      'The policy was not read.',
-    )
   })
 })

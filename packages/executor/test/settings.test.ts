@@ -60,7 +60,7 @@ test('every mistake is reported, with its place', () => {
     effects: { network: 'yes', interactive: false, cost: { estimate: 'huge' } },
     on_interrupt: 'ignore',
     sandbox: 'yes',
-    output: { keep: 'middle' },
+    output: { as: 'img', keep: 'middle', part_bytes: 30_000_000 },
   })
   expect(parsed).toEqual({
     ok: false,
@@ -81,6 +81,11 @@ test('every mistake is reported, with its place', () => {
       { path: 'effects.cost.estimate', message: 'must be one of free, low, medium, high, got "huge"' },
       { path: 'on_interrupt', message: 'must be one of report, rerun, ask, got "ignore"' },
       { path: 'sandbox', message: 'must be true or false or a mapping, got "yes"' },
+      { path: 'output.as', message: 'must be one of text, image, file, auto, mcp, got "img"' },
+      {
+        path: 'output.part_bytes',
+        message: 'must be at most 24000000: in base64, no provider takes more, got 30000000',
+      },
       { path: 'output.keep', message: 'must be one of head, tail, both, got "middle"' },
     ],
     warnings: [],
@@ -93,23 +98,6 @@ test.each(['a/../..', '..', './../x', '${HOME}/x'])('cwd %s is refused', (cwd) =
 
 test.each(['a/../b', '/tmp', '${AGENT_HOME}/x', '${CWD}/x', '.'])('cwd %s is accepted', (cwd) => {
   expect(safeParseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
-})
-
-test('keys nobody knows are named, except the author’s own', () => {
-  const own = { 'x-owner': 'me', effects: { 'x-seen': 'by me' } }
-  const rest = { ...own, timeout: 5, output: { max_char: 5, 'x-why': 'long' }, sandbox: { writes: [] } }
-  const warnings = [{ path: 'sandbox.writes' }, { path: 'output.max_char' }, { path: 'timeout' }]
-  expect(safeParseToolSettings(rest)).toMatchObject({ ok: true, warnings })
-  expect(safeParseToolSettings({ ...rest, timeout_ms: 'soon' })).toMatchObject({ ok: false, warnings })
-})
-
-test('a wrong definition is an exception that names every problem', () => {
-  const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' as never })
-  expect(define).toThrow(
-    'The tool cannot be used:\ntimeout_ms: must be whole milliseconds, 0 for no limit, got -1\ncritical: must be true or false, got "yes"',
-  )
-  expect(define).toThrow(expect.objectContaining({ code: 'ERR_EXECUTOR_TOOL' }))
-  expect(() => defineTool({ name: 'x', exec: 'a | b' })).toThrow(/Shell metacharacter/)
 })
 
 describe('How long a tool may run', () => {
@@ -141,6 +129,7 @@ function problemsOf(definition: unknown): unknown {
     defineTool(definition as WrittenTool)
     return 'accepted'
   } catch (error) {
+    expect(error).toMatchObject({ code: 'ERR_EXECUTOR_TOOL' })
     return (error as Error).message
   }
 }

@@ -78,14 +78,6 @@ describe('A command that cannot start says why', () => {
     })
   })
 
-  test('arguments that are too many together', async () => {
-    const outcome = await run(['echo', ...Array.from({ length: 100 }, () => 'x'.repeat(100_000))])
-    expect(outcome.startError).toMatchObject({
-      code: 'TOO_LARGE',
-      message: expect.stringContaining('The arguments are 10000004 bytes together, the longest 100000: more'),
-    })
-  })
-
   test('a working directory that is not there', async () => {
     const { path } = await workspace()
     expect((await run(['true'], { cwd: join(path, 'gone') })).startError).toEqual({
