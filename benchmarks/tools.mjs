@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { defineTool, executeTool, runCommand } from '../packages/executor/dist/index.js'
-import { redactPatterns } from '../packages/executor/dist/internal.js'
+import { redactPatterns } from '../packages/tool-expander/dist/internal.js'
 import { median, report } from './report.mjs'
 
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-tools-'))

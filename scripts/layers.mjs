@@ -38,7 +38,7 @@ export const layers = {
   'packages/executor': { imports: ['tool-expander', 'model', 'durable', 'settings'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor', 'tool-expander'] },
-  'packages/atip': { imports: ['executor', 'tool-expander', 'settings'] },
+  'packages/atip': { imports: ['tool-expander', 'settings'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
   'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },

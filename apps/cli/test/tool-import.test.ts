@@ -109,7 +109,7 @@ test('the lines that tool import prints for agent.yaml work as they are, also fo
   expect(await list()).toMatch(/^notes_list\(\) +atip +allow +network \(import\) /m)
 })
 
-test('a command that prompts runs only in a call that gives its --yes, and is approved like any other', async () => {
+test('a command that prompts runs only in a call that gives its --yes, and is approved like any other; tool list says so', async () => {
   const yes = { name: 'yes', flags: ['-y', '--yes'], type: 'boolean', description: 'Ask nothing' }
   const effects = { destructive: false, interactive: { prompts: true } }
   const commands = {
@@ -126,6 +126,14 @@ test('a command that prompts runs only in a call that gives its --yes, and is ap
     ],
   })
   await importIt([join(program.path, 'notes'), '-o', join(at.agent.path, 'notes.atip.json')])
+  const list = async (...flags: string[]) => (await delta(['tool', 'list', at.agent.path, ...flags])).stdout
+  expect(await list()).toMatch(
+    /^notes_sort.* deny: interactive; with --yes allow .*\nnotes_drop.* with --yes ask: destructive /m,
+  )
+  expect(JSON.parse(await list('--json'))[1]).toMatchObject({
+    decision: 'deny',
+    with_flag: { flag: '--yes', decision: 'ask', reasons: ['destructive'] },
+  })
   expect((await at.run()).exitCode).toBe(101)
   expect(await program.read('calls')).toBe('--agent\nsort --yes\n')
 })
@@ -154,15 +162,16 @@ test.each([
     ['echo'],
     'A program with ATIP (Agent Tool Introspection Protocol) prints one JSON object for: echo --agent\n',
   ],
-  [
-    'is no program',
-    ['./metadata.json'],
-    'the program is there, but it cannot be executed.\nName one program',
-  ],
+  ['is no program', ['./text'], 'the program is there, but it cannot be executed.\nName one program'],
   [
     'describes nothing',
     ['./nothing'],
     './nothing --agent: Missing required field "atip" in the ATIP metadata.',
+  ],
+  [
+    'has described itself in this file',
+    ['./metadata.json'],
+    './metadata.json: it is an ATIP file already. Nothing has to be asked.\nnotes 1.0.0: Keeps notes\n',
   ],
   ['prints without end', ['./flood'], './flood --agent: printed more than 1048576 bytes.'],
   ['has no such command', ['./notes', '--commands', 'lst'], 'There is no command "lst". There are "list"'],
@@ -171,6 +180,7 @@ test.each([
   const { program, importIt } = await notes()
   await program.write('flood', '#!/bin/sh\nexec yes\n')
   await program.write('nothing', '#!/bin/sh\necho {}\n')
+  await program.write('text', 'milk')
   await runProcess(['mkfifo', join(program.path, 'pipe')])
   const result = await importIt(words)
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })

@@ -11,13 +11,11 @@ import { AtipExecuteError, ExecutionError, TimeoutError } from './errors.js'
 /** How long a command may run, in milliseconds, unless the caller or its metadata sets a limit. */
 export const DEFAULT_TIMEOUT = 30_000
 
-/** The longest timeout. */
 const MAX_TIMEOUT = 600_000
 
 /** How much output is kept, in bytes, of stdout and stderr together. */
 export const DEFAULT_MAX_OUTPUT_SIZE = 1_048_576
 
-/** The most output that can be kept. */
 const MAX_OUTPUT_SIZE = 10_485_760
 
 /** How a command is run. */

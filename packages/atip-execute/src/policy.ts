@@ -1,7 +1,6 @@
 import type { AtipEffects, CostEstimate, ToolCall, TrustSource } from '@delta/atip'
-import { brokenRules, policyProblem, statesNothing, trustOf } from '@delta/atip/internal'
-import type { PolicyRules } from '@delta/executor'
-import { DEFAULT_RULES, withAnswers } from '@delta/executor/internal'
+import { policyProblem, rulesBroken, trustOf } from '@delta/atip/internal'
+import { DEFAULT_RULES, type PolicyReason, withAnswers } from '@delta/tool-expander/internal'
 import { argumentOf, type CommandMapping } from './command.js'
 import {
   AtipExecuteError,
@@ -58,39 +57,21 @@ export interface PolicyCheckResult {
   violations: PolicyViolation[]
 }
 
-interface RuleMeaning {
-  code: PolicyViolationCode
-  what: string
-  /** The reason a person is given. */
-  reason?: ConfirmationReason
-  /** No person can allow it. */
-  final?: true
-}
-
-const MEANING: Record<keyof PolicyRules, RuleMeaning> = {
-  allowDestructive: { code: 'DESTRUCTIVE_BLOCKED', what: 'may destroy data', reason: 'destructive' },
-  allowNonReversible: { code: 'NON_REVERSIBLE_BLOCKED', what: 'cannot be undone', reason: 'non-reversible' },
-  allowBillable: { code: 'BILLABLE_BLOCKED', what: 'may cost money', reason: 'billable' },
-  allowNetwork: { code: 'NETWORK_BLOCKED', what: 'may use the network', final: true },
-  allowFilesystemWrite: { code: 'FILESYSTEM_WRITE_BLOCKED', what: 'may write files', final: true },
-  allowFilesystemDelete: {
-    code: 'FILESYSTEM_DELETE_BLOCKED',
-    what: 'may delete files',
-    reason: 'filesystem-delete',
-  },
-  allowInteractive: { code: 'INTERACTIVE_BLOCKED', what: 'asks questions while it runs', final: true },
-  minTrustLevel: {
-    code: 'TRUST_INSUFFICIENT',
-    what: 'is not trusted enough',
-    reason: 'low-trust',
-    final: true,
-  },
-  maxCostEstimate: { code: 'COST_EXCEEDED', what: 'may cost more than the limit', reason: 'cost-high' },
+/** What the interface calls each reason. */
+const CODES: Record<PolicyReason, PolicyViolationCode> = {
+  destructive: 'DESTRUCTIVE_BLOCKED',
+  'non-reversible': 'NON_REVERSIBLE_BLOCKED',
+  billable: 'BILLABLE_BLOCKED',
+  network: 'NETWORK_BLOCKED',
+  'filesystem-write': 'FILESYSTEM_WRITE_BLOCKED',
+  'filesystem-delete': 'FILESYSTEM_DELETE_BLOCKED',
+  interactive: 'INTERACTIVE_BLOCKED',
+  'low-trust': 'TRUST_INSUFFICIENT',
+  'cost-high': 'COST_EXCEEDED',
 }
 
 /**
- * Says whether a call may run. The judgement is `@delta/executor`'s, asked rule by rule, so that
- * every violation is named.
+ * Says whether a call may run, and names every rule that it breaks.
  *
  * @throws {AtipExecuteError} `INVALID_CONFIG`: a rule of the policy is unknown, or has a value that it cannot have.
  * @example
@@ -102,19 +83,21 @@ export function checkPolicy(
   policy: ExecutionPolicy | undefined,
 ): PolicyCheckResult {
   assertRules(policy)
-  const { effects, tool } = mapping
-  const broken = policy
-    ? brokenRules(effectsOf(call, mapping), trustOf(tool), policy, DEFAULT_RULES).map((rule) => MEANING[rule])
-    : []
-  const reasons = broken.flatMap(({ reason }) => reason ?? [])
-  const because = statesNothing(effects) ? ' (it does not say what it does)' : ''
-  const violations = broken.map(({ code, what }) => ({
-    code,
-    message: `${call.name} ${what}${because}.`,
-    severity: 'error' as const,
-  }))
-  const requiresConfirmation = broken.length > 0 && broken.every((rule) => !rule.final)
-  return { allowed: broken.length === 0, requiresConfirmation, reasons, violations }
+  const effects = effectsOf(call, mapping)
+  const broken = policy ? rulesBroken(effects, trustOf(mapping.tool), policy, DEFAULT_RULES) : []
+  return {
+    allowed: broken.length === 0,
+    requiresConfirmation: broken.length > 0 && broken.every(({ isFinal }) => !isFinal),
+    reasons: broken.map(({ reason }) => reason).filter(isConfirmationReason),
+    violations: broken.map(({ reason, message }) => {
+      return { code: CODES[reason], message: `${call.name} ${message}`, severity: 'error' }
+    }),
+  }
+}
+
+/** The interface has no reason for what is refused anyway, but for too little trust. */
+function isConfirmationReason(reason: PolicyReason): reason is ConfirmationReason {
+  return reason !== 'network' && reason !== 'filesystem-write' && reason !== 'interactive'
 }
 
 function effectsOf(call: ToolCall, { effects, metadata }: CommandMapping): AtipEffects {

@@ -1,12 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { areInstalled, temporaryWorkspace, tryLimits } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { ExecutionError, executeCommand, TimeoutError } from '../src/index.js'
+import { ExecutionError, executeCommand } from '../src/index.js'
 
 describe('executeCommand', () => {
-  test('captures both streams and the exit code', async () => {
+  test('captures both streams and the exit code, which is 128 + n for signal n', async () => {
     expect(await executeCommand(['sh', '-c', 'echo out; echo err >&2; exit 42'])).toEqual({
       success: false,
       exitCode: 42,
@@ -19,6 +15,7 @@ describe('executeCommand', () => {
       toolCallId: '',
       toolName: '',
     })
+    expect((await executeCommand(['sh', '-c', 'kill -9 $$'])).exitCode).toBe(137)
   })
 
   test('runs no shell unless asked', async () => {
@@ -54,39 +51,10 @@ describe('executeCommand', () => {
     }
   })
 
-  test.skipIf(!areInstalled('ps'))(
-    'a timeout ends a command that ignores SIGTERM, with its children, and keeps what it printed',
-    async () => {
-      await using directory = await temporaryWorkspace()
-      const begun = join(directory.path, 'begun')
-      const command = ['bash', '-c', `trap '' TERM; echo $$; : > "$0"; sleep 300 & wait; wait`, begun]
-      const attempt = (timeout: number) => executeCommand(command, { timeout }).catch((caught) => caught)
-      const [error, timeout] = await tryLimits(attempt, () => existsSync(begun))
-      expect(error).toBeInstanceOf(TimeoutError)
-      expect(error).toMatchObject({ timeout, command, code: 'TIMEOUT' })
-      expect(error.message).toContain(String(timeout))
-      const group = Number(error.stdout)
-      expect(group).toBeGreaterThan(1)
-      expect(livingInGroup(group)).toEqual([])
-    },
-  )
-
-  test('a grandchild that keeps the pipe open holds nobody up', async () => {
-    const { stdout, timedOut } = await executeCommand(['sh', '-c', 'sleep 300 & echo $!'], {
-      timeout: 60_000,
-    })
-    process.kill(Number(stdout), 'SIGKILL') // which has outlived the command
-    expect(timedOut).toBe(false)
-  })
-
   test('a command that cannot start is an ExecutionError', async () => {
     const error = await executeCommand(['no-such-command-anywhere']).catch((caught) => caught)
     expect(error).toBeInstanceOf(ExecutionError)
     expect(error).toMatchObject({ command: ['no-such-command-anywhere'], code: 'EXECUTION_FAILED' })
-  })
-
-  test('a command killed by a signal has exit code 128 + n', async () => {
-    expect((await executeCommand(['sh', '-c', 'kill -9 $$'])).exitCode).toBe(137)
   })
 
   test('the directory and added variables reach it, the engine keys of this process do not', async () => {
@@ -117,9 +85,3 @@ describe('executeCommand', () => {
     expect(result).toMatchObject({ stdout: 'a\n', stderr: 'b\n' })
   })
 })
-
-/** Dead processes that nobody has buried (in a container the first process often does not) do not count. */
-function livingInGroup(group: number): string[] {
-  const lines = execFileSync('ps', ['-e', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' }).split('\n')
-  return lines.filter((line) => new RegExp(`^ *${group} +[^Z]`).test(line))
-}

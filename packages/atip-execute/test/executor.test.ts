@@ -81,23 +81,15 @@ describe('a call', () => {
     expect(existsSync(env.NOTES)).toBe(false)
   })
 
-  test('too little trust says how much there is and how much is needed', async () => {
-    const error = await executor({ minTrustLevel: 'native' })
-      .execute(call('notes_list'))
-      .catch((caught) => caught)
-    expect(error).toBeInstanceOf(InsufficientTrustError)
-    expect(error).toMatchObject({
-      actual: 'org',
-      required: 'native',
-      actualTrust: 'org',
-      requiredTrust: 'native',
-    })
-  })
-
-  test('what nobody can allow is a PolicyViolationError with every violation', async () => {
-    const error = await executor({ allowFilesystemWrite: false })
-      .execute(call('notes_add', { text: 'x' }))
-      .catch((caught) => caught)
+  test('too little trust says how much there is and how much is needed; what nobody can allow, every violation', async () => {
+    const refused = (policy: ExecutorConfig['policy'], name: string, args = {}) =>
+      executor(policy)
+        .execute(call(name, args))
+        .catch((caught) => caught)
+    const trust = await refused({ minTrustLevel: 'native' }, 'notes_list')
+    expect(trust).toBeInstanceOf(InsufficientTrustError)
+    expect(trust).toMatchObject({ actual: 'org', required: 'native' })
+    const error = await refused({ allowFilesystemWrite: false }, 'notes_add', { text: 'x' })
     expect(error).toBeInstanceOf(PolicyViolationError)
     expect(error.violations.map(({ code }: { code: string }) => code)).toEqual(['FILESYSTEM_WRITE_BLOCKED'])
   })

@@ -6,6 +6,7 @@ const tool = echo(
   {
     safe: { description: 'Safe', effects: { destructive: false, network: false } },
     destroy: { description: 'Destroy', effects: { destructive: true, reversible: false, network: true } },
+    undo: { description: 'Not to be undone', effects: { reversible: false, network: true } },
     pay: { description: 'Pay', effects: { cost: { billable: true, estimate: 'medium' } } },
     files: { description: 'Files', effects: { filesystem: { write: true, delete: true } } },
     ask: { description: 'Ask', effects: { interactive: { prompts: true } } },
@@ -47,12 +48,7 @@ describe('checkPolicy', () => {
 
   test.each<[string, ExecutionPolicy, string, string]>([
     ['destroy', {}, 'DESTRUCTIVE_BLOCKED', 'destructive'],
-    [
-      'destroy',
-      { allowDestructive: true, allowNonReversible: false },
-      'NON_REVERSIBLE_BLOCKED',
-      'non-reversible',
-    ],
+    ['undo', { allowNonReversible: false }, 'NON_REVERSIBLE_BLOCKED', 'non-reversible'],
     ['pay', { allowBillable: false }, 'BILLABLE_BLOCKED', 'billable'],
     ['pay', { maxCostEstimate: 'low' }, 'COST_EXCEEDED', 'cost-high'],
     ['files', { allowFilesystemDelete: false }, 'FILESYSTEM_DELETE_BLOCKED', 'filesystem-delete'],
@@ -65,18 +61,14 @@ describe('checkPolicy', () => {
     })
   })
 
-  test.each<[string, ExecutionPolicy, string]>([
-    ['destroy', { allowDestructive: true, allowNetwork: false }, 'NETWORK_BLOCKED'],
-    ['files', { allowFilesystemWrite: false }, 'FILESYSTEM_WRITE_BLOCKED'],
-    ['ask', {}, 'INTERACTIVE_BLOCKED'],
-    ['safe', { minTrustLevel: 'vendor' }, 'TRUST_INSUFFICIENT'],
-  ])('%s under %o is refused, and nobody can allow it', (name, policy, code) => {
-    expect(check(name, policy)).toMatchObject({ allowed: false, requiresConfirmation: false, codes: [code] })
-  })
-
-  test('low trust is named as the reason of the refusal', () => {
-    expect(check('safe', { minTrustLevel: 'native' }).reasons).toEqual(['low-trust'])
-    expect(check('safe', { minTrustLevel: 'community' }).allowed).toBe(true)
+  test.each<[string, ExecutionPolicy, string, string[]]>([
+    ['undo', { allowNetwork: false }, 'NETWORK_BLOCKED', []],
+    ['files', { allowFilesystemWrite: false }, 'FILESYSTEM_WRITE_BLOCKED', []],
+    ['ask', {}, 'INTERACTIVE_BLOCKED', []],
+    ['safe', { minTrustLevel: 'vendor' }, 'TRUST_INSUFFICIENT', ['low-trust']],
+  ])('%s under %o is refused, and nobody can allow it', (name, policy, code, reasons) => {
+    const refused = { allowed: false, requiresConfirmation: false, reasons, codes: [code] }
+    expect(check(name, policy)).toEqual(refused)
   })
 
   test('all violations are reported', () => {

@@ -1,12 +1,5 @@
-import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor/internal'
-import {
-  type AtipEffects,
-  type AtipTool,
-  type CostEffects,
-  type InteractiveEffects,
-  STDIN_USES,
-  type TrustSource,
-} from './metadata.js'
+import { COST_ESTIMATES, STDIN_USES } from '@delta/tool-expander/internal'
+import type { AtipEffects, AtipTool, CostEffects, InteractiveEffects, TrustSource } from './metadata.js'
 
 /**
  * Lays a command's own effects over those of its group: what it states wins,
@@ -74,18 +67,7 @@ export function statesNothing(effects: AtipEffects): boolean {
   return Object.values(effects).every((value) => value === undefined)
 }
 
-/** True when a command would wait for a person at the keyboard. */
-export function isInteractive(effects: AtipEffects): boolean {
-  const { stdin, prompts, tty } = effects.interactive ?? {}
-  return stdin === 'required' || stdin === 'password' || prompts === true || tty === true
-}
-
 /** The trust that metadata claims; `inferred` if it claims none. */
 export function trustOf(tool: AtipTool): TrustSource {
   return tool.trust?.source ?? 'inferred'
-}
-
-/** 0 for `inferred` … 5 for `native`. */
-export function trustRank(trust: TrustSource): number {
-  return TRUST_LEVELS.indexOf(trust)
 }

@@ -1,5 +1,3 @@
-import type { Provider } from './providers.js'
-
 /** Metadata is not ATIP. `path` leads to the member at fault, `value` is what it holds. */
 export class AtipValidationError extends Error {
   override readonly name = 'AtipValidationError'
@@ -21,7 +19,7 @@ export class AtipParseError extends Error {
 
   constructor(
     message: string,
-    readonly provider: Provider,
+    readonly provider: string,
     readonly response: unknown,
   ) {
     // Callers of other implementations look for the class name in the message.

@@ -1,13 +1,6 @@
 export { handleToolResult, parseToolCall } from './calls.js'
-export { type CompileOptions, compileTools, toAnthropic, toGemini, toOpenAI } from './compile.js'
-export {
-  AtipLoadError,
-  type AtipLoadErrorCode,
-  AtipParseError,
-  AtipUsageError,
-  AtipValidationError,
-  isAtipError,
-} from './errors.js'
+export type { AtipLoadError, AtipLoadErrorCode, AtipUsageError } from './errors.js'
+export { AtipParseError, AtipValidationError, isAtipError } from './errors.js'
 export { type AtipLeaf, leavesOf } from './leaves.js'
 export { type AtipImportOptions, type AtipSource, importAtip, type LoadOptions, loadAtip } from './load.js'
 export type {
@@ -22,6 +15,7 @@ export type {
   CostEstimate,
   TrustSource,
 } from './metadata.js'
+export type { ParameterSchema, ParametersSchema } from './parameters.js'
 export {
   createValidator,
   type Policy,
@@ -30,23 +24,26 @@ export {
   type Validator,
   type ViolationCode,
 } from './policy.js'
-export type {
-  AnthropicParameter,
-  AnthropicTool,
-  AnthropicToolMessage,
-  GeminiFunctionDeclaration,
-  GeminiParameter,
-  GeminiToolMessage,
-  Message,
-  OpenAIParameter,
-  OpenAITool,
-  OpenAIToolMessage,
-  ParameterSchema,
-  ParametersSchema,
-  Provider,
-  ProviderTool,
-  ProviderTools,
-  ToolCall,
+export {
+  type AnthropicParameter,
+  type AnthropicTool,
+  type AnthropicToolMessage,
+  type CompileOptions,
+  compileTools,
+  type GeminiFunctionDeclaration,
+  type GeminiParameter,
+  type GeminiToolMessage,
+  type Message,
+  type OpenAIParameter,
+  type OpenAITool,
+  type OpenAIToolMessage,
+  type Provider,
+  type ProviderTool,
+  type ProviderTools,
+  type ToolCall,
+  toAnthropic,
+  toGemini,
+  toOpenAI,
 } from './providers.js'
 export {
   createResultFilter,

@@ -139,7 +139,6 @@ function assertDistinctParameters(leaf: AtipLeaf): void {
   throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, membersTo(leaf.path), twice)
 }
 
-/** The first name that an earlier parameter has, too. */
 export function firstDuplicate(parameters: readonly { name: string }[]): string | undefined {
   const seen = new Set<string>()
   return parameters.find(({ name }) => seen.size === seen.add(name).size)?.name

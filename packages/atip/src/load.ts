@@ -1,6 +1,7 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { type ByteFilter, runCommand } from '@delta/executor'
+import type { Readable } from 'node:stream'
 import { AtipLoadError, type AtipLoadErrorCode } from './errors.js'
 import { everyLeaf } from './leaves.js'
 import type { AtipCommand, AtipTool } from './metadata.js'
@@ -57,56 +58,70 @@ function parseJson(text: string, source: string): AtipTool {
 
 const MAX_BYTES = 1_048_576
 
-/** From TERM to KILL. A program that only prints has nothing to clean up. */
-const GRACE_MS = 200
-
-async function outputOf(
-  command: readonly string[],
-  { timeoutMs = 5_000, env = process.env, signal }: LoadOptions,
-): Promise<string> {
+/** What a program prints. However it ends, what it started in its process group ends with it. */
+async function outputOf(command: readonly string[], options: LoadOptions): Promise<string> {
+  const { timeoutMs = 5_000, env = process.env, signal } = options
   const source = command.join(' ')
   const problem = (code: AtipLoadErrorCode, what: string) =>
     new AtipLoadError(code, `${source}: ${what}`, source)
   if (!command[0]) throw problem('ERR_ATIP_COMMAND', 'The command is empty.')
-  const outcome = await runCommand(command, {
-    cwd: process.cwd(),
-    env,
-    timeoutMs,
-    graceMs: GRACE_MS,
-    signal,
-    keepBytes: MAX_BYTES,
-    keep: 'head',
-    filter: () => limited(problem('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`)),
-  })
-  switch (outcome.status) {
-    case 'TIMEOUT':
-      throw problem('ERR_ATIP_TIMEOUT', `no metadata after ${timeoutMs} ms.`)
-    case 'ABORTED':
-      throw problem('ERR_ATIP_ABORTED', 'was stopped.')
-    case 'NOT_STARTED':
-      throw problem('ERR_ATIP_COMMAND', START_PROBLEMS[outcome.startError.code] ?? outcome.startError.message)
+  if (signal?.aborted) throw problem('ERR_ATIP_ABORTED', 'was stopped.')
+  const child = start(command, env)
+  if (child instanceof Error) throw problem('ERR_ATIP_COMMAND', whyNotStarted(child))
+
+  let failure: AtipLoadError | undefined
+  const giveUp = (code: AtipLoadErrorCode, what: string) => {
+    failure ??= problem(code, what)
+    child.stdout.destroy() // a process that left the group may hold it open
+    endGroup(child)
   }
-  if (outcome.exitCode !== 0)
-    throw problem('ERR_ATIP_COMMAND', `ended with ${outcome.signal ?? `exit code ${outcome.exitCode}`}.`)
-  return outcome.stdout.head.toString('utf8')
-}
-
-/** The executor's own words advise how to change a tool in YAML. */
-const START_PROBLEMS: Partial<Record<string, string>> = {
-  NOT_FOUND: 'there is no such program.',
-  NOT_EXECUTABLE: 'the program is there, but it cannot be executed.',
-}
-
-/** A stream that ends the command as soon as it is too long. */
-function limited(error: AtipLoadError): ByteFilter {
+  const stop = () => giveUp('ERR_ATIP_ABORTED', 'was stopped.')
+  const timer = setTimeout(() => giveUp('ERR_ATIP_TIMEOUT', `no metadata after ${timeoutMs} ms.`), timeoutMs)
+  signal?.addEventListener('abort', stop)
+  const chunks: Buffer[] = []
   let bytes = 0
-  return {
-    push(chunk) {
-      bytes += chunk.length
-      if (bytes > MAX_BYTES) throw error
-      return chunk
-    },
-    end: () => Buffer.alloc(0),
+  child.stdout.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) giveUp('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`)
+  })
+  child.on('error', (error) => {
+    failure ??= problem('ERR_ATIP_COMMAND', whyNotStarted(error))
+  })
+  child.on('exit', () => endGroup(child))
+  const [exitCode, endedBy] = await new Promise<[number | null, string | null]>((resolve) =>
+    child.on('close', (...ended) => resolve(ended)),
+  )
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', stop)
+  if (failure) throw failure
+  if (exitCode !== 0) throw problem('ERR_ATIP_COMMAND', `ended with ${endedBy ?? `exit code ${exitCode}`}.`)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function whyNotStarted({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such program.'
+  const isThere = code === 'EACCES' || code === 'ENOEXEC'
+  return isThere ? 'the program is there, but it cannot be executed.' : message
+}
+
+type Program = ChildProcessByStdio<null, Readable, null>
+
+/** A program that leads a process group, or why there can be none: a NUL byte in a word, or too many words. */
+function start([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Program | Error {
+  try {
+    return spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function endGroup({ pid }: Program): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended, or runs as another user.
   }
 }
 

@@ -1,4 +1,5 @@
-import type { CostEstimate, TrustLevel } from '@delta/executor'
+import type { CostEstimate, TrustLevel } from '@delta/tool-expander'
+import type { STDIN_USES } from '@delta/tool-expander/internal'
 
 /*
  * The members of ATIP metadata this package acts on. Unknown members are allowed and kept, and an absent
@@ -19,8 +20,8 @@ export interface AtipEffects extends UnknownMembers {
   /** Whether it may destroy data. */
   destructive?: boolean | undefined
   /**
-   * Kinds of things, in its author's words. The policies of `@delta/executor` count `creates` and `modifies` as writes and
-   * `deletes` as deleting; those of this package look at `filesystem` alone.
+   * Kinds of things, in its author's words. Agents and `@delta/atip-execute` count `creates` and `modifies` as writing files and
+   * `deletes` as deleting them; `createValidator` looks at `filesystem` alone.
    */
   creates?: readonly string[] | undefined
   modifies?: readonly string[] | undefined
@@ -55,9 +56,6 @@ export interface DurationEffects extends UnknownMembers {
   typical?: string | undefined
   timeout?: string | undefined
 }
-
-/** How much a command expects on its standard input, least first. */
-export const STDIN_USES = ['none', 'optional', 'required', 'password'] as const
 
 export const PARAMETER_TYPES = [
   'string',

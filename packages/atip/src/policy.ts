@@ -1,6 +1,12 @@
-import type { Effects, PolicyRules } from '@delta/executor'
-import { COST_ESTIMATES, DEFAULT_RULES, decide, TRUST_LEVELS } from '@delta/executor/internal'
-import * as z from 'zod/mini'
+import type { PolicyRules } from '@delta/tool-expander'
+import {
+  type BrokenRule,
+  brokenRules,
+  COST_ESTIMATES,
+  DEFAULT_RULES,
+  type PolicyReason,
+  TRUST_LEVELS,
+} from '@delta/tool-expander/internal'
 import { statesNothing, trustOf } from './effects.js'
 import { AtipUsageError } from './errors.js'
 import { type AtipLeaf, indexLeaves } from './leaves.js'
@@ -80,75 +86,47 @@ export function createValidator(tools: readonly AtipTool[], policy: Policy): Val
   }
 }
 
-const allowed = z.optional(z.boolean())
-
-/** The last two are rules of `@delta/atip-execute`, whose policies are accepted, too. */
-const policySchema = z.strictObject({
-  allowDestructive: allowed,
-  allowNonReversible: allowed,
-  allowBillable: allowed,
-  allowNetwork: allowed,
-  allowFilesystemWrite: allowed,
-  allowFilesystemDelete: allowed,
-  maxCostEstimate: z.optional(z.enum(COST_ESTIMATES)),
-  minTrustLevel: z.optional(z.enum(TRUST_LEVELS)),
-  allowInteractive: allowed,
-  confirmationHandler: z.optional(z.custom((value) => typeof value === 'function')),
-})
-
-/** A misspelt rule, or one with a value that it cannot have, would forbid nothing: a guard must not vanish by a mistake. */
+/**
+ * A misspelt rule, or one with a value that it cannot have, would forbid nothing: a guard must not vanish by a mistake. The
+ * rules are those of `@delta/atip-execute`, too.
+ */
 export function policyProblem(policy: object): string | undefined {
-  const [issue] = policySchema.safeParse(policy).error?.issues ?? []
-  if (issue === undefined) return undefined
-  const rule = String(issue.code === 'unrecognized_keys' ? issue.keys[0] : issue.path[0])
-  return `The policy has no rule ${rule}: ${String(Object.entries(policy).find(([name]) => name === rule)?.[1])}.`
+  const wrong = Object.entries(policy).find(([rule, value]) => value !== undefined && !isRule(rule, value))
+  return wrong && `The policy has no rule ${wrong[0]}: ${String(wrong[1])}.`
 }
 
-interface RuleMeaning {
-  code: ViolationCode
-  severity: 'error' | 'warning'
-  /** The end of a sentence that begins with the name of the command. */
-  says(leaf: AtipLeaf, policy: Policy): string
+const CHOICES: Partial<Record<string, readonly unknown[]>> = {
+  minTrustLevel: TRUST_LEVELS,
+  maxCostEstimate: COST_ESTIMATES,
 }
 
-const MEANING: Record<keyof Policy, RuleMeaning> = {
-  allowDestructive: { code: 'DESTRUCTIVE_OPERATION', severity: 'error', says: () => 'may destroy data' },
-  allowNonReversible: { code: 'NON_REVERSIBLE_OPERATION', severity: 'error', says: () => 'cannot be undone' },
-  allowBillable: { code: 'BILLABLE_OPERATION', severity: 'error', says: () => 'may cost money' },
-  allowNetwork: { code: 'NETWORK_OPERATION', severity: 'warning', says: () => 'may use the network' },
-  allowFilesystemWrite: { code: 'FILESYSTEM_WRITE', severity: 'warning', says: () => 'may write files' },
-  allowFilesystemDelete: { code: 'FILESYSTEM_DELETE', severity: 'warning', says: () => 'may delete files' },
-  maxCostEstimate: {
-    code: 'COST_EXCEEDS_LIMIT',
-    severity: 'error',
-    says: ({ effects }, { maxCostEstimate }) =>
-      `may cost "${effects.cost?.estimate ?? 'high'}", and the limit is "${maxCostEstimate}"`,
-  },
-  minTrustLevel: {
-    code: 'TRUST_BELOW_THRESHOLD',
-    severity: 'error',
-    says: ({ tool }, { minTrustLevel }) =>
-      `is trusted as "${trustOf(tool)}", and at least "${minTrustLevel}" is required`,
-  },
+function isRule(rule: string, value: unknown): boolean {
+  if (rule === 'confirmationHandler') return typeof value === 'function'
+  return Object.hasOwn(DEFAULT_RULES, rule) && (CHOICES[rule] ?? [true, false]).includes(value)
 }
 
-function violationsOf(leaf: AtipLeaf, policy: Policy): PolicyViolation[] {
-  const { tool, path: commandPath, name: toolName } = leaf
-  const isUnknown = statesNothing(leaf.effects)
-  // Of files, this interface counts what `filesystem` says.
-  const effects: AtipEffects = isUnknown ? {} : { ...leaf.effects, creates: [], modifies: [], deletes: [] }
-  // Forbidding destruction forbids the irreversible part of it, too.
+/** What the interface calls each reason. Interaction breaks none of its rules. */
+const CODES: Record<Exclude<PolicyReason, 'interactive'>, [ViolationCode, PolicyViolation['severity']]> = {
+  destructive: ['DESTRUCTIVE_OPERATION', 'error'],
+  'non-reversible': ['NON_REVERSIBLE_OPERATION', 'error'],
+  billable: ['BILLABLE_OPERATION', 'error'],
+  network: ['NETWORK_OPERATION', 'warning'],
+  'filesystem-write': ['FILESYSTEM_WRITE', 'warning'],
+  'filesystem-delete': ['FILESYSTEM_DELETE', 'warning'],
+  'cost-high': ['COST_EXCEEDS_LIMIT', 'error'],
+  'low-trust': ['TRUST_BELOW_THRESHOLD', 'error'],
+}
+
+function violationsOf({ name: toolName, path, effects, tool }: AtipLeaf, policy: Policy): PolicyViolation[] {
+  // This interface counts no files but those of `filesystem`. Forbidding destruction forbids what is irreversible in it.
+  const counted = statesNothing(effects) ? {} : { ...effects, creates: [], modifies: [], deletes: [] }
   const irreversible = policy.allowDestructive === false && effects.destructive === true
   const rules = irreversible ? { ...policy, allowNonReversible: false } : policy
-  const broken = brokenRules(effects, trustOf(tool), rules, OPEN_RULES)
-  return (Object.keys(MEANING) as (keyof Policy)[])
-    .filter((rule) => broken.includes(rule))
-    .map((rule) => {
-      const { code, severity, says } = MEANING[rule]
-      const because = isUnknown && rule !== 'minTrustLevel' ? ' (it does not say what it does)' : ''
-      const message = `${toolName} ${says(leaf, policy)}${because}.`
-      return { code, message, severity, toolName, commandPath }
-    })
+  return rulesBroken(counted, trustOf(tool), rules, OPEN_RULES).flatMap(({ reason, message }) => {
+    if (reason === 'interactive') return []
+    const [code, severity] = CODES[reason]
+    return { code, message: `${toolName} ${message}`, severity, toolName, commandPath: path }
+  })
 }
 
 function unknownCommand(toolName: string): PolicyViolation {
@@ -159,31 +137,24 @@ function unknownCommand(toolName: string): PolicyViolation {
 const OPEN_RULES: PolicyRules = { ...DEFAULT_RULES, allowDestructive: true, allowInteractive: true }
 
 /**
- * The rules that effects break. `@delta/executor` judges them rule by rule, every other rule open, so that each is named.
+ * The rules that a command breaks, with the end of a sentence about each.
  *
- * It holds every undeclared effect against a command. The ATIP interfaces do so only for a command that declares nothing
- * at all; one that declares some effects declares the rest harmless.
+ * An agent holds every undeclared effect against a tool. The ATIP interfaces do so only for a command that declares nothing
+ * at all: one that declares some effects declares the rest harmless.
+ *
+ * @param defaults - The rules that the policy does not state.
  */
-export function brokenRules(
+export function rulesBroken(
   effects: AtipEffects,
   trust: TrustSource,
   policy: { [Rule in keyof PolicyRules]?: PolicyRules[Rule] | undefined },
   defaults: PolicyRules,
-): (keyof PolicyRules)[] {
-  const declared = statesNothing(effects) ? {} : withoutGaps(effects)
-  return (Object.keys(OPEN_RULES) as (keyof PolicyRules)[]).filter((rule) => {
-    const only = { ...OPEN_RULES, [rule]: policy[rule] ?? defaults[rule] }
-    return decide(declared, { rules: only, onConfirmation: 'ask_human' }, { trust }).decision !== 'allow'
-  })
-}
-
-function withoutGaps(effects: AtipEffects): Effects {
-  return {
-    ...effects,
-    destructive: effects.destructive ?? false,
-    reversible: effects.reversible ?? true,
-    network: effects.network ?? false,
-    filesystem: { write: false, delete: false, ...effects.filesystem },
-    cost: { billable: false, estimate: 'free', ...effects.cost },
-  }
+): (Pick<BrokenRule, 'reason' | 'isFinal'> & { message: string })[] {
+  const isUnknown = statesNothing(effects)
+  const stated = Object.entries(policy).filter(([, value]) => value !== undefined)
+  return brokenRules(effects, { ...defaults, ...Object.fromEntries(stated) }, trust)
+    .filter(({ isDeclared }) => isDeclared || isUnknown)
+    .map(({ reason, isFinal, isDeclared, says }) => {
+      return { reason, isFinal, message: `${says}${isDeclared ? '' : ' (it does not say what it does)'}.` }
+    })
 }

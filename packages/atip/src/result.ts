@@ -1,4 +1,4 @@
-import { REDACTED, redactPatterns, SECRET_PATTERNS } from '@delta/executor/internal'
+import { REDACTED, redactPatterns, SECRET_PATTERNS } from '@delta/tool-expander/internal'
 import type { AtipTool } from './metadata.js'
 import { cut } from './safety.js'
 import { assertTool } from './schema.js'
@@ -7,7 +7,7 @@ import { assertTool } from './schema.js'
 const ANNOUNCED = '(?:passw(?:or)?d|secret|token|api[_-]?key)'
 
 /*
- * What the interface redacts beyond the executor's patterns: values announced by a name. Every pattern reads a text of n
+ * What the interface redacts besides: values announced by a name. Every pattern reads a text of n
  * characters in time proportional to n. "At least six" is written `x{6}x*`: V8 keeps a place on its stack for each `x` of
  * `x{6,}`, and some millions of them overflow it.
  */
@@ -21,7 +21,7 @@ const ANNOUNCED_SECRETS = [
   ),
 ]
 
-/** Patterns for `text.replace(pattern, '[REDACTED]')`: the executor's and the interface's own. All have the flag `g`. */
+/** Patterns for `text.replace(pattern, '[REDACTED]')`: those of every tool and the interface's own. All have the flag `g`. */
 export const DEFAULT_REDACT_PATTERNS: readonly RegExp[] = [...SECRET_PATTERNS, ...ANNOUNCED_SECRETS]
 
 /** The longest result handed to a model, in characters. */

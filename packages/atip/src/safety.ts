@@ -1,4 +1,4 @@
-import { isInteractive } from './effects.js'
+import { isInteractive } from '@delta/tool-expander/internal'
 import { type AtipLeaf, leavesOf } from './leaves.js'
 import type { AtipEffects, AtipTool } from './metadata.js'
 

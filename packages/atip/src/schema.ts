@@ -1,80 +1,55 @@
-import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor/internal'
 import { fitShape, formatPath, valueAt } from '@delta/settings'
+import { effectsSchema, TRUST_LEVELS } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
-import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES, STDIN_USES } from './metadata.js'
+import { type AtipCommand, type AtipTool, type AtipVersion, PARAMETER_TYPES } from './metadata.js'
 
 /** The newest version of the specification that this package acts on. */
 const NEWEST = '0.6'
 
-const FLAG = 'a flag, which begins with "-"'
-const WORD = 'letters, digits, "_" and "-"'
-
-const string = z.string()
-const maybeString = z.optional(string)
-const maybeBoolean = z.optional(z.boolean())
-const maybeStrings = z.optional(z.array(string))
-
-const effects = z.looseObject({
-  filesystem: z.optional(
-    z.looseObject({ read: maybeBoolean, write: maybeBoolean, delete: maybeBoolean, paths: maybeStrings }),
-  ),
-  network: maybeBoolean,
-  subprocess: maybeBoolean,
-  idempotent: maybeBoolean,
-  reversible: maybeBoolean,
-  destructive: maybeBoolean,
-  creates: maybeStrings,
-  modifies: maybeStrings,
-  deletes: maybeStrings,
-  interactive: z.optional(
-    z.looseObject({ stdin: z.optional(z.enum(STDIN_USES)), prompts: maybeBoolean, tty: maybeBoolean }),
-  ),
-  cost: z.optional(z.looseObject({ estimate: z.optional(z.enum(COST_ESTIMATES)), billable: maybeBoolean })),
-  duration: z.optional(z.looseObject({ typical: maybeString, timeout: maybeString })),
-})
+const text = z.optional(z.string())
+const yesOrNo = z.optional(z.boolean())
+const effects = z.optional(effectsSchema)
 
 const argument = {
-  name: string.check(z.minLength(1)),
+  name: z.string().check(z.minLength(1)),
   type: z.enum(PARAMETER_TYPES),
-  description: maybeString,
-  required: maybeBoolean,
-  variadic: maybeBoolean,
-  deprecated: maybeBoolean,
-  enum: z.optional(z.array(z.union([string, z.number()]))),
+  description: text,
+  required: yesOrNo,
+  variadic: yesOrNo,
+  deprecated: yesOrNo,
+  enum: z.optional(z.array(z.union([z.string(), z.number()], 'a string or a number'))),
 }
 
-const option = z.looseObject({
-  ...argument,
-  flags: z.array(z.string(FLAG).check(z.regex(/^-/, FLAG))).check(z.minLength(1)),
-  envVar: maybeString,
-})
+const FLAG = 'a flag, which begins with "-"'
+const flag = z.string(FLAG).check(z.regex(/^-/, FLAG))
+const option = z.object({ ...argument, flags: z.array(flag).check(z.minLength(1)), envVar: text })
 
 /** One node. Its own `commands` are not among the members: leaves.ts walks and checks them one by one. */
-const command = z.looseObject({
-  description: string,
-  arguments: z.optional(z.array(z.looseObject(argument))),
+const command = z.object({
+  description: z.string(),
+  arguments: z.optional(z.array(z.object(argument))),
   options: z.optional(z.array(option)),
-  effects: z.optional(effects),
+  effects,
 })
 
-const versionDetails = z.looseObject({
-  version: string,
-  features: maybeStrings,
-  minAgentVersion: maybeString,
+const versionDetails = z.object({
+  version: z.string(),
+  features: z.optional(z.array(z.string())),
+  minAgentVersion: text,
 })
 
-const tool = z.looseObject({
+const WORD = 'letters, digits, "_" and "-"'
+
+const tool = z.object({
   name: z.string(WORD).check(z.regex(/^[a-zA-Z0-9_-]+$/, WORD)),
-  version: string,
-  description: string,
-  binary: maybeString,
-  trust: z.optional(z.looseObject({ source: z.enum(TRUST_LEVELS), verified: maybeBoolean })),
+  version: z.string(),
+  description: z.string(),
+  binary: text,
+  trust: z.optional(z.object({ source: z.enum(TRUST_LEVELS), verified: yesOrNo })),
   globalOptions: z.optional(z.array(option)),
-  authentication: z.optional(
-    z.looseObject({ methods: z.optional(z.array(z.looseObject({ envVar: maybeString }))) }),
-  ),
-  effects: z.optional(effects),
+  authentication: z.optional(z.object({ methods: z.optional(z.array(z.object({ envVar: text }))) })),
+  effects,
 })
 
 /**
@@ -90,7 +65,7 @@ export function assertTool(input: unknown): asserts input is AtipTool {
     throw new AtipValidationError(`Missing required field "${field}" in the ATIP metadata.`, [field], value)
   }
   const { atip } = input
-  check(isObject(atip) ? versionDetails : string, atip, ['atip'])
+  check(isObject(atip) ? versionDetails : z.string(), atip, ['atip'])
   check(tool, input, [])
   const needed = neededVersion(atip as AtipVersion)
   if (needed === undefined) return
@@ -108,8 +83,9 @@ export function membersTo(path: readonly string[]): string[] {
   return path.flatMap((key) => ['commands', key])
 }
 
+/** Members that nobody knows are allowed everywhere. */
 function check(schema: z.ZodMiniType, input: unknown, above: readonly string[]): void {
-  const [problem] = fitShape(schema, input).problems
+  const problem = fitShape(schema, input).problems.find(({ unknownKey }) => !unknownKey)
   if (problem === undefined) return
   const path = [...above, ...problem.path]
   const message = `${formatPath(path)}: ${problem.message}.` // a hint says how to write it in YAML, and this is JSON

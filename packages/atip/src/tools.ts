@@ -1,6 +1,6 @@
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
-import { isRepeated, isRequired, longFlag, valueType } from './compile.js'
-import { trustOf, trustRank } from './effects.js'
+import { TRUST_LEVELS } from '@delta/tool-expander/internal'
+import { trustOf } from './effects.js'
 import { AtipValidationError } from './errors.js'
 import {
   type AtipLeaf,
@@ -11,6 +11,7 @@ import {
   flatName,
 } from './leaves.js'
 import type { AtipArgument, AtipEffects, AtipOption, AtipTool, TrustSource } from './metadata.js'
+import { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 import { describe } from './safety.js'
 import { membersTo } from './schema.js'
 
@@ -138,7 +139,7 @@ function distinct(leaf: AtipLeaf, parameters: ExpandedParameter[]): ExpandedPara
 
 /** The trust metadata gets when an importer vouches for `granted`: never more than either says. */
 function lowerTrust(claimed: TrustSource, granted: TrustSource): TrustSource {
-  return trustRank(claimed) <= trustRank(granted) ? claimed : granted
+  return TRUST_LEVELS.indexOf(claimed) <= TRUST_LEVELS.indexOf(granted) ? claimed : granted
 }
 
 function timeoutOf({ effects }: AtipLeaf): { timeout_ms?: number } {

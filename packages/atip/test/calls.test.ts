@@ -16,9 +16,10 @@ describe('parseToolCall', () => {
     ])
   })
 
-  test('Anthropic calls stand between blocks of text', () => {
+  test('Anthropic calls stand between blocks of text, and of no type', () => {
     const content = [
       { type: 'text', text: 'Hm' },
+      {},
       { type: 'tool_use', id: 't1', name: 'box_run', input: { a: 1 } },
     ]
     expect(parseToolCall('anthropic', { content })).toEqual([
@@ -45,13 +46,6 @@ describe('parseToolCall', () => {
     expect(idsOf(call('f', ''), call('f'))).toEqual(['f', 'f#2'])
   })
 
-  test('a block of Anthropic that says no type is passed over', () => {
-    const use = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
-    expect(parseToolCall('anthropic', { content: [{}, use] })).toEqual([
-      { id: 'c1', name: 'f', arguments: {} },
-    ])
-  })
-
   test('the id that Gemini gives a call is kept, and goes back with the result', () => {
     const functionCall = { id: 'fc-81', name: 'box_run', args: { a: 1 } }
     const [call] = parseToolCall('gemini', gemini({ functionCall }))
@@ -74,25 +68,21 @@ describe('parseToolCall', () => {
   })
 
   test.each([
-    ['openai', { error: 'quota' }, 'the response.choices must be a list, got nothing'],
-    ['gemini', null, 'the response must be an object, got nothing'],
-    ['anthropic', '<html>', 'the response must be an object, got "<html>"'],
+    ['openai', { error: 'quota' }, 'the response: "choices" is missing'],
+    ['gemini', null, 'the response: must be a mapping with "candidates", got nothing'],
+    ['anthropic', '<html>', 'the response: must be a mapping with "content", got "<html>"'],
     ['openai', openai(call('1', '[1]')), 'the arguments of box_run must be a JSON object, got a list'],
     ['openai', openai(call('1', '{"a": ')), 'the arguments of box_run are not JSON: '],
     [
       'openai',
       openai({ function: { name: 'x' } }),
-      'the response.choices.0.message.tool_calls.0.id must be a string, got nothing',
+      'the response.choices.0.message.tool_calls.0: "id" is missing',
     ],
-    [
-      'anthropic',
-      { content: [{ type: 'tool_use', id: 't1' }] },
-      'the response.content.0.name must be a string, got nothing',
-    ],
+    ['anthropic', { content: [{ type: 'tool_use', id: 't1' }] }, 'the response.content.0: "name" is missing'],
     [
       'gemini',
       gemini({ functionCall: { name: '' } }),
-      'the response.candidates.0.content.parts.0.functionCall.name must be a string that is not empty, got ""',
+      'the response.candidates.0.content.parts.0.functionCall.name: must not be empty',
     ],
   ] as const)('%s: what is not a response is refused with the reason: %j', (provider, response, message) => {
     try {
@@ -117,6 +107,7 @@ describe('handleToolResult', () => {
       tool_call_id: 'c1',
       content: '{"ok":true}',
     })
+    expect(handleToolResult('openai', 'c1', undefined).content).toBe('undefined')
     expect(handleToolResult('anthropic', 't1', 'done')).toEqual({
       role: 'user',
       content: [{ type: 'tool_result', tool_use_id: 't1', content: '"done"' }],
@@ -125,10 +116,6 @@ describe('handleToolResult', () => {
       role: 'user',
       parts: [{ function_response: { name: 'box_run', response: { ok: true } } }],
     })
-  })
-
-  test('undefined, which JSON cannot say, is the word', () => {
-    expect(handleToolResult('openai', 'c1', undefined).content).toBe('undefined')
   })
 
   test('a result that contains itself is refused by name', () => {

@@ -1,5 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { temporaryWorkspace } from '@delta/testkit'
+import { temporaryWorkspace, tryLimits, waitForExit } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { leavesOf, loadAtip } from '../src/index.js'
 
@@ -26,6 +27,7 @@ describe('loadAtip', () => {
   test.each([
     ['exits with an error', ['false'], 'ERR_ATIP_COMMAND'],
     ['does not exist', ['no-such-command-anywhere'], 'ERR_ATIP_COMMAND'],
+    ['has a NUL byte', ['gh', 'a\0b'], 'ERR_ATIP_COMMAND'],
     ['prints no JSON', ['echo', 'usage: box'], 'ERR_ATIP_NOT_JSON'],
     ['prints without end', ['yes'], 'ERR_ATIP_TOO_LARGE'],
     ['prints JSON that is not ATIP', ['echo', '{"name":"box"}'], 'ERR_ATIP_INVALID'],
@@ -39,29 +41,31 @@ describe('loadAtip', () => {
     expect(await loadAtip({ command }, { env: { WHO: 'me' } })).toMatchObject({ description: 'me' })
   })
 
-  test('does not run a shell', async () => {
+  test('gives up on a command that ignores SIGTERM, and what it started ends with it, also where it ends by itself', async () => {
     const { path } = await workspace()
-    const marker = `${path}/marker`
-    await expect(loadAtip({ command: ['echo', `; touch ${marker}`] })).rejects.toMatchObject({
-      code: 'ERR_ATIP_NOT_JSON',
-    })
-    await expect(loadAtip(marker)).rejects.toMatchObject({ code: 'ERR_ATIP_READ' })
+    const pid = () => Number(readFileSync(`${path}/started`, 'utf8'))
+    const bash = (script: string) => ['bash', '-c', `cd ${path}; sleep 300 & echo $! > started; ${script}`]
+    const attempt = (timeoutMs: number) =>
+      loadAtip({ command: bash("trap '' TERM; wait") }, { timeoutMs }).catch((caught) => caught)
+    const [error] = await tryLimits(attempt, () => existsSync(`${path}/started`) && pid() > 0)
+    expect(error).toMatchObject({ code: 'ERR_ATIP_TIMEOUT' })
+    await waitForExit(pid())
+    await expect(loadAtip({ command: bash('exit 1') })).rejects.toThrow('ended with exit code 1.')
+    await waitForExit(pid())
   })
 
-  test('gives up on a command that ignores SIGTERM and whose child holds the pipe', async () => {
-    const command = ['bash', '-c', "trap '' TERM; sleep 300 & wait"]
-    await expect(loadAtip({ command }, { timeoutMs: 200 })).rejects.toMatchObject({
-      code: 'ERR_ATIP_TIMEOUT',
-    })
+  test('says of a file without the right to be executed that it is there', async () => {
+    await expect(loadAtip({ command: [await file('{}')] })).rejects.toThrow('it cannot be executed.')
   })
 
-  test('says where a file stops being JSON', async () => {
+  test('runs no shell, and says where a file stops being JSON, or that it is not there', async () => {
+    const { path } = await workspace()
+    const missing = `${path}/marker`
+    const command = ['echo', `; touch ${missing}`]
+    await expect(loadAtip({ command })).rejects.toMatchObject({ code: 'ERR_ATIP_NOT_JSON' })
+    await expect(loadAtip(missing)).rejects.toMatchObject({ code: 'ERR_ATIP_READ' })
     await expect(loadAtip(await file('{"atip": '))).rejects.toThrow(
       /tool\.json: not JSON \(.*\)\. ATIP metadata is one/,
     )
   })
-})
-
-test('a word with a NUL byte is a command that cannot be started', async () => {
-  await expect(loadAtip({ command: ['gh', 'a\0b'] })).rejects.toMatchObject({ code: 'ERR_ATIP_COMMAND' })
 })

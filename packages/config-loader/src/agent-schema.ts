@@ -1,4 +1,4 @@
-import { effectsSchema } from '@delta/executor/internal'
+import { effectsSchema } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 
 const string = (description: string) => z.string().check(z.minLength(1), z.describe(description))

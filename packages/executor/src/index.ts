@@ -1,4 +1,4 @@
-export type { Problem } from '@delta/tool-expander'
+export type { CostEstimate, Effects, PolicyRules, Problem, TrustLevel } from '@delta/tool-expander'
 export type { ByteFilter, CapturedOutput, Keep } from './channels.js'
 export { commandEnvironment, type EnvironmentOptions, type RunVariables } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
@@ -6,16 +6,7 @@ export { type ExecuteContext, executeTool, type RunContext, runPrepared } from '
 export { endOrphans, type OrphanQuery, recordProcess } from './orphans.js'
 export type { ToolPart } from './output-parts.js'
 export type { PatternBudget } from './pattern-budget.js'
-export {
-  type CostEstimate,
-  type Effects,
-  type ParsedPolicy,
-  type Policy,
-  type PolicyRules,
-  parsePolicy,
-  safeParsePolicy,
-  type TrustLevel,
-} from './policy.js'
+export { type ParsedPolicy, type Policy, parsePolicy, safeParsePolicy } from './policy.js'
 export {
   type CallContext,
   mayNeedApproval,

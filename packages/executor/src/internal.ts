@@ -16,17 +16,8 @@ export { isAgentCommand, withExported } from './environment.js'
 export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
 export { patternBudget } from './pattern-budget.js'
-export {
-  COST_ESTIMATES,
-  DEFAULT_RULES,
-  decide,
-  effectsSchema,
-  type PolicyDecision,
-  policySchema,
-  TRUST_LEVELS,
-  withAnswers,
-} from './policy.js'
+export { decide, type PolicyDecision, policySchema } from './policy.js'
 export { showControls } from './quote.js'
-export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
+export { redactFile } from './redact.js'
 export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
 export { isInside } from './working-directory.js'

@@ -1,10 +1,9 @@
 import { normalize } from 'node:path'
 import { fitShape, formatPath, inCamelCase, unknownKey } from '@delta/settings'
-import type { Problem } from '@delta/tool-expander'
-import { toolSchemas } from '@delta/tool-expander/internal'
+import type { Effects, Problem, TrustLevel } from '@delta/tool-expander'
+import { effectsSchema, TRUST_LEVELS, toolSchemas } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import type { Keep } from './channels.js'
-import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './policy.js'
 import { DEFAULT_SANDBOX, type SandboxSettings, sandboxSchema } from './sandbox.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */

@@ -7,11 +7,11 @@ import {
   type ToolDefinition,
   type ToolProblem,
 } from '@delta/tool-expander'
+import type { Constant } from '@delta/tool-expander/internal'
 import type * as z from 'zod/mini'
 import { findDisplayProblems } from './display.js'
 import { isAgentCommand } from './environment.js'
 import { ExecutorError, lineOf } from './errors.js'
-import type { Constant } from './policy.js'
 import { safeParseToolSettings, type settingsSchema, type ToolSettings } from './tool-settings.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRedactor } from '../src/index.js'
-import { redactFile, redactPatterns } from '../src/internal.js'
+import { redactFile } from '../src/internal.js'
 import { workspace } from './workspace.js'
 
 const secret = 'p@ss/wörd "1"+\n'
@@ -120,104 +120,11 @@ test('in a stream a secret is found however the stream is cut', () => {
   )
 })
 
-describe('What looks like a secret is found where that is asked for', () => {
-  const letters = 'aB3'.repeat(20)
-  test.each([
-    ['GitHub', `ghp_${letters.slice(0, 36)}`],
-    ['GitHub, fine-grained', `github_pat_${letters.slice(0, 22)}_${letters}`],
-    ['OpenAI', `sk-${letters.slice(0, 48)}`],
-    ['OpenAI, by project', `sk-proj-${letters}`],
-    ['Anthropic', `sk-ant-api03-${letters}-AA`],
-    ['AWS', 'AKIAIOSFODNN7EXAMPLE'],
-    ['Slack', `xoxb-123456789012-${letters.slice(0, 24)}`],
-    ['Google', `AIza${letters.slice(0, 35)}`],
-    ['a JWT', `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${letters.slice(0, 43)}`],
-    [
-      'a private key',
-      `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${letters}\n${letters}==\n-----END RSA PRIVATE KEY-----`,
-    ],
-    ['a private key in JSON', `-----BEGIN PRIVATE KEY-----\\n${letters}\\n-----END PRIVATE KEY-----`],
-  ])('%s', (_service, token) => {
-    expect(redactPatterns(`a "${token}" b`)).toBe('a "[REDACTED]" b')
-  })
-
-  test('a private key of which only one end is there', () => {
-    expect(redactPatterns(`a: -----BEGIN PRIVATE KEY-----\n${letters}`)).toBe('a: [REDACTED]')
-    expect(redactPatterns(`a:${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('a:[REDACTED]\nb')
-  })
-
-  test('a token that is glued to other text', () => {
-    const token = `ghp_${letters.slice(0, 36)}`
-    expect(redactPatterns(`x${token} TOKEN_${token}`)).toBe('x[REDACTED] TOKEN_[REDACTED]')
-  })
-
-  test('only the password of a URL goes', () => {
-    expect(redactPatterns('postgres://me:hunter2@db:5432/x?y=1')).toBe(
-      'postgres://me:[REDACTED]@db:5432/x?y=1',
-    )
-  })
-
-  test.each([
-    'task-list-with-a-very-long-kebab-case-name',
-    'https://example.com:8080/path',
-    'mail me@example.com: see http://a/b',
-    'const header = "-----BEGIN CERTIFICATE-----"',
-    'AKIA is a prefix',
-    'eyJ is how a JWT begins',
-  ])('%s is no secret', (text) => {
-    expect(redactPatterns(text)).toBe(text)
-  })
-
-  test('not unless it is asked for', () => {
-    const token = `ghp_${letters.slice(0, 36)}`
-    expect(createRedactor([]).text(token)).toBe(token)
-    expect(createRedactor([], { patterns: true }).text(token)).toBe('[REDACTED]')
-    expect([createRedactor([]).active, createRedactor([], { patterns: true }).active]).toEqual([false, true])
-  })
-})
-
-/** Eight times the text must not take much more than eight times as long; quadratic would be 64. */
-describe('Looking for patterns takes linear time on', () => {
-  test.each([
-    'a',
-    'A',
-    'sk-',
-    'sk-a',
-    'ghp_',
-    'github_pat_',
-    'eyJ',
-    'eyJaaaaaaaaaa.',
-    'eyJaaaaaaaaaa.eyJ',
-    'AKIA',
-    'xoxb-',
-    'AIza',
-    '://',
-    '://a:',
-    'x://a:b',
-    '-----BEGIN ',
-    '-----BEGIN PRIVATE KEY-----',
-    '-----BEGIN A B C D ',
-    '-----END PRIVATE KEY-----',
-    '-----',
-    '-',
-  ])('%s again and again', (unit) => {
-    // eight times the text: what is quadratic takes 64 times as long in every attempt, a busy machine in some
-    const growth = () =>
-      fastest(unit.repeat(2_000_000 / unit.length)) /
-      Math.max(fastest(unit.repeat(250_000 / unit.length)), 0.5)
-    expect(Math.min(growth(), growth(), growth())).toBeLessThan(32)
-  })
-
-  /** In CPU time, which other programs on the machine do not lengthen. */
-  function fastest(text: string): number {
-    const runs = [1, 2, 3].map(() => {
-      const before = process.cpuUsage()
-      redactPatterns(text)
-      const { user, system } = process.cpuUsage(before) // their sum is measured, their shares are guessed by the tick
-      return (user + system) / 1000
-    })
-    return Math.min(...runs)
-  }
+test('what only looks like a secret is left alone unless that is asked for', () => {
+  const token = `ghp_${'aB3'.repeat(12)}`
+  expect(createRedactor([]).text(token)).toBe(token)
+  expect(createRedactor([], { patterns: true }).text(token)).toBe('[REDACTED]')
+  expect([createRedactor([]).active, createRedactor([], { patterns: true }).active]).toEqual([false, true])
 })
 
 test('a secret between two pieces of a large file is taken out, and the file is its owner’s only', async () => {

@@ -12,9 +12,10 @@ const tools = [
 console.log(JSON.stringify(toOpenAITools(tools)[0]?.function.parameters))
 
 // What a model answers; its message then goes into the conversation, followed by these.
-const call = (id: string, name: string, args: object) => ({
-  id,
-  function: { name, arguments: JSON.stringify(args) },
-})
-const message = { tool_calls: [call('1', 'shout', { text: "it's; ok" }), call('2', 'whisper', {})] }
+const message = {
+  tool_calls: [
+    { id: '1', function: { name: 'shout', arguments: `{"text":"it's; ok"}` } },
+    { id: '2', function: { name: 'whisper', arguments: '{}' } },
+  ],
+}
 for (const answer of await dispatch(tools, message)) console.log(answer.content)

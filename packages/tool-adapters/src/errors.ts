@@ -13,7 +13,7 @@ export class AdapterError extends Error {
   constructor(
     readonly code: AdapterErrorCode,
     message: string,
-    /** Of `ERR_ADAPTER_CALL`: what became of the call. */
+    /** What became of the call; only with `ERR_ADAPTER_CALL`. */
     readonly result?: ToolResult,
   ) {
     super(message)

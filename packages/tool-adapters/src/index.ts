@@ -1,4 +1,4 @@
-export { AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
+export { type AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
 export {
   type DispatchOptions,
   dispatch,

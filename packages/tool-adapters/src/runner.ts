@@ -26,7 +26,7 @@ export interface AdapterOptions
   env?: NodeJS.ProcessEnv | undefined
   /**
    * Names in `env` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
-   * The keys of well-known model providers are always among them.
+   * `DELTA_API_KEY`, `OPENAI_API_KEY` and the keys of other providers are always among them.
    */
   credentials?: readonly string[] | undefined
 }

@@ -25,19 +25,7 @@ import {
 
 const modelOf = (baseURL: string) => createOpenAICompatible({ name: 'scripted', baseURL })('any')
 
-test('the AI SDK runs every call of a response, and the model reads what each did', async () => {
-  const { server, options } = await setUp([{ tool_calls: CALLS }, { content: 'Done.' }])
-  const { text } = await generateText({
-    model: modelOf(server.baseUrl),
-    tools: toAiSdkTools(tools, options),
-    prompt: 'Go',
-    stopWhen: stepCountIs(3),
-  })
-  expect(text).toBe('Done.')
-  expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
-})
-
-test('the same when the answers are streamed', async () => {
+test('the AI SDK runs every call of a streamed response, and the model reads what each did', async () => {
   const { server, options } = await setUp([{ tool_calls: CALLS }, { content: 'Done.' }])
   const { text } = streamText({
     model: modelOf(server.baseUrl),

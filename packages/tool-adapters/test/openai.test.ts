@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
 import { defineTool, parsePolicy } from '@delta/executor'
-import { DEFAULT_RULES } from '@delta/executor/internal'
 import { temporaryWorkspace } from '@delta/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
 import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
@@ -8,7 +7,6 @@ import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
 const tools = [
   defineTool({ name: 'print', description: 'Print a text', exec: 'printf %s ${text}' }),
   defineTool({ name: 'fail', shell: 'echo oops >&2; exit 3' }),
-  defineTool({ name: 'hang', exec: 'sleep 600', timeout_ms: 100 }),
   defineTool({ name: 'sleep', exec: 'sleep 600' }),
   defineTool({ name: 'where', exec: 'pwd' }),
   defineTool({ name: 'told', shell: 'echo "${CWD} $CWD ${AGENT_HOME} $AGENT_HOME"' }),
@@ -36,42 +34,23 @@ async function contents(sent: ReturnType<typeof message>, options = {}): Promise
   return answers.map(({ content }) => content)
 }
 
-describe('toOpenAITools', () => {
-  test('describes each tool as a function', () => {
-    expect(toOpenAITools(tools)[0]).toEqual({
-      type: 'function',
-      function: {
-        name: 'print',
-        description: 'Print a text',
-        parameters: {
-          type: 'object',
-          properties: { text: { type: 'string' } },
-          required: ['text'],
-          additionalProperties: false,
-        },
-      },
-    })
-  })
-
-  test('in strict mode if asked', () => {
-    expect(toOpenAITools(tools, { strict: true }).every((tool) => tool.function.strict)).toBe(true)
-  })
+test('toOpenAITools describes each tool as a function, in strict mode if asked', () => {
+  const described = { type: 'function', function: { name: 'print', parameters: { required: ['text'] } } }
+  expect(toOpenAITools(tools)[0]).toMatchObject(described)
+  expect(toOpenAITools(tools, { strict: true }).every((tool) => tool.function.strict)).toBe(true)
 })
 
 describe('dispatch', () => {
-  test('answers every call of a message, in order, each under its id', async () => {
+  test('answers every call of a message, in order, each under its id, however many may run at the same time', async () => {
     const sent = message(['print', '{"text":"one"}'], ['print', { text: 'two' }], ['fail', ''])
     expect(await dispatch(tools, sent, { cwd, concurrency: 3 })).toEqual([
       { role: 'tool', tool_call_id: 'call_0', content: 'one' },
       { role: 'tool', tool_call_id: 'call_1', content: 'two' },
       { role: 'tool', tool_call_id: 'call_2', content: '[exit code 3]\n[stderr]\noops\n' },
     ])
-  })
-
-  test('any number of calls may run at the same time', async () => {
-    const sent = message(['print', { text: 'one' }], ['print', { text: 'two' }])
+    const two = message(['print', { text: 'one' }], ['print', { text: 'two' }])
     for (const concurrency of [1.5, Number.POSITIVE_INFINITY, 0, Number.NaN])
-      expect(await contents(sent, { concurrency })).toEqual(['one', 'two'])
+      expect(await contents(two, { concurrency })).toEqual(['one', 'two'])
   })
 
   test('a message without calls has no answers', async () => {
@@ -80,24 +59,17 @@ describe('dispatch', () => {
     expect(await dispatch(tools, {})).toEqual([])
   })
 
-  test('an unknown tool, broken arguments and a refused value are answers too', async () => {
-    const [unknown, broken, refused] = await contents(
-      message(['prin', '{}'], ['print', '{"text":'], ['print', { text: {} }]),
+  test('calls of no tool, with broken arguments and with a refused value are answered, and hide no other call', async () => {
+    const [unknown, broken, refused, hi] = await contents(
+      message(['prin', '{}'], ['print', '{"text":'], ['print', { text: {} }], ['print', { text: 'hi' }]),
     )
     expect(unknown).toContain('ERROR: there is no tool "prin". Nothing was run.\nDid you mean "print"')
     expect(broken).toContain('ERROR: the arguments of "print" are not valid JSON')
     expect(refused).toContain('ERROR: the arguments of "print" were not accepted. Nothing was run.')
-  })
-
-  test('a hostile value arrives as one argument', async () => {
-    const text = `'; touch pwned; "$(id)" \${HOME}`
-    expect(await contents(message(['print', { text }]))).toEqual([text])
-  })
-
-  test('a tool that runs too long is ended', async () => {
-    expect((await contents(message(['hang', {}])))[0]).toMatch(
-      /^\[timed out after .*; its process group was ended\]/,
-    )
+    expect(hi).toBe('hi')
+    const nameless = { tool_calls: [{ id: '1' }, { id: '2', function: { name: '' } }] }
+    const nothing = { content: expect.stringContaining('ERROR: there is no tool "". Nothing was run.\n') }
+    expect(await dispatch(tools, nameless)).toMatchObject([nothing, nothing])
   })
 
   test('an abort ends what runs and answers what is left', async () => {
@@ -112,38 +84,34 @@ describe('dispatch', () => {
   test('what a policy does not allow runs only after a person agreed', async () => {
     const policy = parsePolicy({ allow_destructive: false })
     const asked: string[] = []
-    const confirm = (answer: boolean) => (call: { resolvedCommand: string }) => {
+    const confirm = (answer: unknown) => (call: { resolvedCommand: string }) => {
       asked.push(call.resolvedCommand)
-      return answer
+      return answer as boolean
     }
     expect(await contents(message(['wipe', {}]), { policy, confirm: confirm(true) })).toEqual(['wiped\n'])
-    expect((await contents(message(['wipe', {}]), { policy, confirm: confirm(false) }))[0]).toContain(
-      'BLOCKED',
-    )
-    expect(asked).toEqual(['echo wiped', 'echo wiped'])
-  })
-
-  test('commands run in the work directory, without the API key', async () => {
-    const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-secret-key', OWN: 'kept' }
-    const [where, printed] = await contents(message(['where', {}], ['environment', {}]), { env })
-    expect(where?.trim()).toBe(cwd)
-    expect(printed).toContain('OWN=kept')
-    expect(printed).not.toContain('OPENAI_API_KEY')
+    for (const answer of [false, 'no'])
+      expect(await contents(message(['wipe', {}]), { policy, confirm: confirm(answer) })).toEqual([
+        expect.stringContaining('BLOCKED'),
+      ])
+    expect(asked).toEqual(['echo wiped', 'echo wiped', 'echo wiped'])
   })
 
   test('a relative work directory is told to commands as the absolute one it is', async () => {
-    const [told] = await contents(message(['told', {}]), { cwd: relative(process.cwd(), cwd) })
+    const calls = message(['told', {}], ['where', {}])
+    const [told, where] = await contents(calls, { cwd: relative(process.cwd(), cwd) })
     expect(told?.trim()).toBe(Array(4).fill(cwd).join(' '))
+    expect(where?.trim()).toBe(cwd)
   })
 
-  test("other providers' keys stay with the program, too, unless a tool lists one", async () => {
+  test('the keys of providers stay with the program, unless a tool lists one', async () => {
     const env = {
       PATH: process.env.PATH,
+      OPENAI_API_KEY: 'sk-secret-key',
       ANTHROPIC_API_KEY: 'sk-ant-secret',
       DEPLOY_KEY: 'deploy-secret',
     }
     const [printed] = await contents(message(['environment', {}]), { env })
-    expect(printed).not.toContain('ANTHROPIC_API_KEY')
+    expect(printed).not.toMatch(/ANTHROPIC_API_KEY|OPENAI_API_KEY/)
     expect(printed).toContain('DEPLOY_KEY=deploy-secret')
     const [own] = await contents(message(['environment', {}]), { env, credentials: ['DEPLOY_KEY'] })
     expect(own).not.toContain('ANTHROPIC_API_KEY')
@@ -180,30 +148,6 @@ describe('mistakes of the program, not of the model, are errors', () => {
       code: 'ERR_ADAPTER_MESSAGE',
     })
   })
-})
-
-test('a policy that was not parsed is refused, and nothing is run', async () => {
-  const message = { tool_calls: [{ id: '1', function: { name: 'print', arguments: '{"text":"hi"}' } }] }
-  const answer = dispatch(tools, message, { policy: { allow_network: false } as never })
-  await expect(answer).rejects.toMatchObject({ code: 'ERR_EXECUTOR_USAGE' })
-})
-
-test('a call without the name of a tool has an answer, and hides no other call', async () => {
-  const calls = [
-    { id: '1' },
-    { id: '2', function: { name: '' } },
-    { id: '3', function: { name: 'print', arguments: '{"text":"hi"}' } },
-  ]
-  const answers = await dispatch(tools, { tool_calls: calls })
-  const nothing = expect.stringContaining('ERROR: there is no tool "". Nothing was run.\n')
-  expect(answers.map(({ content }) => content)).toEqual([nothing, nothing, 'hi'])
-})
-
-test('an answer of confirm other than true is not an agreement, and nothing is run', async () => {
-  const policy = { rules: DEFAULT_RULES, onConfirmation: 'ask_human' as const }
-  const message = { tool_calls: [{ id: '1', function: { name: 'print', arguments: '{"text":"hi"}' } }] }
-  const [answer] = await dispatch(tools, message, { policy, confirm: async () => 'no' as never })
-  expect(answer?.content).toContain("needs a person's approval")
 })
 
 test('an id that no environment variable can hold is answered under that id', async () => {

@@ -6,6 +6,7 @@ export {
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
+export type { CostEstimate, Effects, PolicyRules, TrustLevel } from './policy.js'
 export {
   formatProblem,
   isToolExpansionError,

@@ -37,7 +37,7 @@ async function describe(
   { commands, output }: ImportFlags,
   terminal: Terminal,
 ): Promise<AtipTool> {
-  const { importAtip, isAtipError } = await import('@delta/atip')
+  const { importAtip, isAtipError, loadAtip } = await import('@delta/atip')
   using stop = stopSignal(terminal)
   try {
     return await importAtip(program, {
@@ -49,11 +49,14 @@ async function describe(
   } catch (error) {
     if (stop.signal.aborted) throw new StoppedError(stop.signal, error, 'Nothing was written.')
     if (!isAtipError(error)) throw error
-    const message =
-      error.name === 'AtipLoadError'
-        ? `${error.message}\n${howToSpeak(program)}`
-        : `${program} --agent: ${error.message}`
-    throw new UsageError(message, { cause: error })
+    if (error.name !== 'AtipLoadError')
+      throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
+    const path = resolve(terminal.cwd, program)
+    const file = await loadAtip(path).catch(() => undefined) // what is wrong with another file is of no interest here
+    const message = file
+      ? `${program}: it is an ATIP file already. Nothing has to be asked.\n${nextSteps(path, file, terminal.cwd)}`
+      : `${error.message}\n${howToSpeak(program)}`
+    throw new UsageError(message.trimEnd(), { cause: error })
   }
 }
 

@@ -4,6 +4,7 @@ import type { Policy, Tool } from '@delta/executor'
 import type { PolicyDecision } from '@delta/executor/internal'
 import { decide } from '@delta/executor/internal'
 import { formatProblem as formatInTemplate, type Problem, toJsonSchema } from '@delta/tool-expander'
+import { answerAmong, withAnswers } from '@delta/tool-expander/internal'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import type { AgentFlags } from '@delta/workspace'
 import { Document, visit } from 'yaml'
@@ -47,7 +48,7 @@ export async function list(
   const listed = [...tools.values()].map((tool) => ({
     tool,
     declaredBy: effectsBy(tool.expanded.name),
-    ...decisionOn(tool, policy),
+    ...decisionsOn(tool, policy),
   }))
   const rows = listed.map(row)
   if (flags.json) printJson(terminal, listed.map(summaryOf))
@@ -55,15 +56,30 @@ export async function list(
   return EXIT.completed
 }
 
-function decisionOn({ settings, expanded: { name } }: Tool, policy: Policy | undefined): PolicyDecision {
-  const { decision, reasons } = decide(settings.effects, policy, { trust: settings.trust, tool: name })
-  const hasConsent = decision === 'allow' && Object.hasOwn(policy?.tools ?? {}, name)
-  return { decision, reasons: hasConsent ? ['policy.tools'] : reasons }
+/** What the policy says to a call of a tool and, where that is something else, to one with a flag such as `--yes`. */
+interface Decisions extends PolicyDecision {
+  answered: (PolicyDecision & { flag: string }) | undefined
 }
 
-type Listed = { tool: Tool; declaredBy: ReturnType<LoadedTools['effectsBy']> } & PolicyDecision
+function decisionsOn({ settings, expanded }: Tool, policy: Policy | undefined): Decisions {
+  const { name, parameters } = expanded
+  const { trust, effects } = settings
+  const judge = (each: typeof effects): PolicyDecision => {
+    const decision = decide(each, policy, { trust, tool: name })
+    const hasConsent = decision.decision === 'allow' && Object.hasOwn(policy?.tools ?? {}, name)
+    return hasConsent ? { ...decision, reasons: ['policy.tools'] } : decision
+  }
+  const flags = parameters.flatMap(({ type, option_name: flag }) => (type === 'boolean' && flag ? flag : []))
+  const flag = answerAmong(flags)
+  const plain = judge(effects)
+  if (!effects || !flag) return { ...plain, answered: undefined }
+  const answered = judge(withAnswers(effects, flags))
+  return { ...plain, answered: answered.decision === plain.decision ? undefined : { flag, ...answered } }
+}
 
-function summaryOf({ tool, declaredBy, decision, reasons }: Listed): object {
+type Listed = { tool: Tool; declaredBy: ReturnType<LoadedTools['effectsBy']> } & Decisions
+
+function summaryOf({ tool, declaredBy, decision, reasons, answered }: Listed): object {
   const { name, description, command, parameters, stdin, input_schema } = tool.expanded
   return {
     name,
@@ -74,6 +90,7 @@ function summaryOf({ tool, declaredBy, decision, reasons }: Listed): object {
     trust: tool.settings.trust ?? null,
     decision,
     reasons,
+    ...(answered && { with_flag: answered }),
     command,
     parameters,
     stdin,
@@ -85,7 +102,7 @@ const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
 /** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
 const WIDEST_SIGNATURE = 60
 
-function row({ tool, declaredBy, decision, reasons }: Listed): string[] {
+function row({ tool, declaredBy, answered, ...plain }: Listed): string[] {
   const { properties, required } = toJsonSchema(tool.expanded)
   const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   const effects = effectsOf(tool.settings.effects)
@@ -93,10 +110,14 @@ function row({ tool, declaredBy, decision, reasons }: Listed): string[] {
   return [
     inColumns(`${tool.expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE), // `read_file(path, lines?)`
     modeOf(tool),
-    `${decision}${reasons.length === 0 ? '' : `: ${reasons.join(', ')}`}`,
+    answered ? `${inWords(plain)}; with ${answered.flag} ${inWords(answered)}` : inWords(plain),
     isOfProgram ? `${effects} (${declaredBy})` : effects, // the program's file, or what the import says instead
     tool.expanded.description?.split('\n')[0] ?? '',
   ]
+}
+
+function inWords({ decision, reasons }: PolicyDecision): string {
+  return reasons.length === 0 ? decision : `${decision}: ${reasons.join(', ')}`
 }
 
 /** How its author wrote it; `atip` if a program described itself. */
