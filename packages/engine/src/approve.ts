@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { quoteForPerson } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
 import { answerTo, clearInteraction } from './interaction.js'
@@ -22,7 +23,7 @@ export async function approve(
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> {
   const decision = waiting && decisionOn(state, waiting)
-  const isOpen = waiting && (decision === 'no' || isUnchanged(call, prepared, waiting))
+  const isOpen = waiting && (decision === 'no' || isUnchanged(prepared, waiting))
   if (decision === 'yes' && !isOpen) state.emit({ kind: 'notice', message: CHANGED })
   const question = questionAbout(call, prepared, (isOpen && waiting.request_id) || randomUUID())
   const about = { iteration, action_id: call.action_id, request_id: question.requestId }
@@ -33,7 +34,7 @@ export async function approve(
       prompt: question.prompt,
       input_type: question.inputType,
       sensitive: question.sensitive,
-      argv: prepared.argv,
+      ...approvable(prepared),
       effects: question.effects,
       reasons: prepared.reasons,
     })
@@ -73,12 +74,16 @@ export function decisionOn(
   return reply.kind === 'approve' ? 'yes' : 'no'
 }
 
-/** Compares argv, and the prompt for stdin and the reasons. Reasons may have gone since, but a new one counts as a change. */
-function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
-  if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
-  return prepared.decision === 'allow'
-    ? prompt.endsWith(`\n${commandLines(prepared)}`)
-    : prompt === promptFor(call, prepared)
+/** What an approval approves: all that decides what the command does. `argv` begins with its sandbox. */
+function approvable({ argv, stdin, tool }: ReadyCall) {
+  const { cwd, env, passEnv: pass_env } = tool.settings
+  const stdin_sha256 = stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
+  return { argv, stdin_sha256, cwd, env, pass_env }
+}
+
+function isUnchanged(prepared: ReadyCall, waiting: HumanInputRequest): boolean {
+  const { argv, stdin_sha256, cwd, env, pass_env } = waiting
+  return isDeepStrictEqual({ argv, stdin_sha256, cwd, env, pass_env }, approvable(prepared))
 }
 
 const CHANGED = 'The command has changed since it was approved, so it was not run, and needs approval again.'

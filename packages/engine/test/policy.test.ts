@@ -71,9 +71,19 @@ test('an approval does not hold for a changed command', async () => {
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
-test('an approval does not hold for the same command in another directory, with other variables or with a key', async () => {
-  const settings = [{ cwd: 'sub' }, { env: { WHERE: 'x y' } }, { pass_env: ['DELTA_API_KEY'] }]
-  const shown = ['In the directory sub', "With 'WHERE=x y'", "With the engine's DELTA_API_KEY"]
+test('an approval does not hold for the same command in another directory, with other variables, with a key or in a sandbox', async () => {
+  const settings = [
+    { cwd: 'sub' },
+    { env: { WHERE: 'x y' } },
+    { pass_env: ['DELTA_API_KEY'] },
+    { sandbox: true },
+  ]
+  const shown = [
+    'In the directory sub',
+    "With 'WHERE=x y'",
+    "With the engine's DELTA_API_KEY",
+    'Started in a sandbox, as:',
+  ]
   for (const [index, setting] of settings.entries()) {
     const { run, resume, agentFiles } = await scene(ASKING, { 'a.txt': '', 'sub/a.txt': '' })
     const { question } = await run()
@@ -83,7 +93,10 @@ test('an approval does not hold for the same command in another directory, with 
     const again = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
     expect(again).toMatchObject({
       status: 'WAITING_FOR_INPUT',
-      question: { command: question?.command, prompt: `${question?.prompt}\n${shown[index]}` },
+      question: {
+        command: question?.command,
+        prompt: expect.stringContaining(`${question?.prompt}\n${shown[index]}`),
+      },
     })
   }
 })
@@ -140,6 +153,20 @@ test('an approval does not hold for a changed command that needs none now', asyn
     question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
   })
   expect(await workspace.has('a.txt')).toBe(true)
+})
+
+test('an approval holds for the same command, whatever words it was asked in and whatever reasons there are now', async () => {
+  const { resume, workspace, requestId } = await waitingAndChanged({
+    tools: [{ ...DELETE, effects: { destructive: true, reversible: false } }],
+    policy: { ...ASKING.agent.policy, allow_non_reversible: false },
+  })
+  const [run = ''] = (await workspace.files()).filter((file) => file.endsWith('/journal.jsonl'))
+  await workspace.write(run, (await workspace.read(run)).replace('run this command?', 'do this?'))
+  expect(await resume()).toMatchObject({
+    question: { requestId, reasons: ['destructive', 'non-reversible'] },
+  })
+  expect((await resume({ decision: { kind: 'approve', requestId } })).status).toBe('COMPLETED')
+  expect(await workspace.has('a.txt')).toBe(false)
 })
 
 test('an approval holds for the same command when the policy needs none by now; without one the command runs, too', async () => {
