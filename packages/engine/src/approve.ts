@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { quoteForPerson } from '@delta/executor/internal'
 import type { HumanInputRequest } from '@delta/journal/runs'
+import { decisionIn } from './answer.js'
 import { answerTo, clearInteraction } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
@@ -41,8 +42,9 @@ export async function approve(
 
   const answer = await answerTo(state, question, isOpen ? decision : undefined)
   if (typeof answer !== 'string') return answer
-  const isAlways = ALWAYS.test(answer)
-  const response = isAlways || YES.test(answer) ? 'yes' : 'no'
+  const said = decisionIn(answer) ?? 'no'
+  const isAlways = said === 'always'
+  const response = isAlways ? 'yes' : said
   record(state, {
     type: 'HUMAN_INPUT_RECEIVED',
     ...about,
@@ -53,16 +55,6 @@ export async function approve(
   state.run.journal.sync()
   clearInteraction(state.run.paths.interaction)
   return response
-}
-
-/** Only a plain yes or always approves. */
-const YES = /^\s*y(es)?\s*$/i
-const NO = /^\s*no?\s*$/i
-const ALWAYS = /^\s*always\s*$/i
-
-/** True when the answer decides on a command: exactly yes, no, `y`, `n` or always. */
-export function isDecision(answer: string): boolean {
-  return [YES, NO, ALWAYS].some((word) => word.test(answer))
 }
 
 /** The decision on this question that this engine was started with. */
@@ -76,9 +68,9 @@ export function decisionOn(
 
 /** What an approval approves: all that decides what the command does. `argv` begins with its sandbox. */
 function approvable({ argv, stdin, tool }: ReadyCall) {
-  const { cwd, env, passEnv: pass_env } = tool.settings
+  const { cwd, env, passEnv } = tool.settings
   const stdin_sha256 = stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
-  return { argv, stdin_sha256, cwd, env, pass_env }
+  return { argv, stdin_sha256, cwd, env, pass_env: [...passEnv] }
 }
 
 function isUnchanged(prepared: ReadyCall, waiting: HumanInputRequest): boolean {

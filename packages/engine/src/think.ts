@@ -142,18 +142,46 @@ async function askModel(
       firstFailure ??= performance.now()
       const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
-      const known = asModelError(error)
-      if (delayMs === undefined && !known) throw error
-      const { code, message, status } = known ?? (error as ModelError)
-      invocation.complete({ error: { code, message, status } })
-      const details = { code, status, attempt }
-      if (delayMs === undefined) return { stopped: failureBy({ code, message }, { iteration, details }) }
-      const stopped = await reportRetry(state, message, { iteration, details, delayMs })
+      const stopped = await afterFailure(state, error, { iteration, attempt, delayMs, invocation })
       if (stopped) return { stopped }
-      await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is handled below
-      if (state.signal.aborted) return { stopped: interrupted(state.signal) }
     }
   }
+}
+
+/** Reports a failed attempt, and waits for the next one. Resolves to an outcome when there is none. */
+async function afterFailure(
+  state: RunState,
+  error: unknown,
+  about: { iteration: number; attempt: number; delayMs: number | undefined; invocation: InvocationRecord },
+): Promise<Outcome | undefined> {
+  const { iteration, attempt, delayMs, invocation } = about
+  const known = asModelError(error)
+  if (delayMs === undefined && !known) throw error
+  const { code, message, status } = known ?? (error as ModelError)
+  invocation.complete({ error: { code, message, status } })
+  const details = { code, status, attempt }
+  if (delayMs === undefined) return failureBy({ code, message }, { iteration, details })
+  const stopped = await reportRetry(state, message, { iteration, details, delayMs })
+  if (stopped) return stopped
+  await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // the next line handles a stop
+  return state.signal.aborted ? interrupted(state.signal) : undefined
+}
+
+/** Resolves to an outcome when the `on_error` hook stops the run. */
+async function reportRetry(
+  state: RunState,
+  message: string,
+  { iteration, details, delayMs }: { iteration: number; details: object; delayMs: number },
+): Promise<Outcome | undefined> {
+  const isUndecided = state.agent.hooks.on_error !== undefined
+  record(state, {
+    type: 'ERROR',
+    iteration,
+    error_message: message,
+    error_details: { ...details, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
+    recoverable: true,
+  })
+  return notifyHook(state, 'on_error', { iteration, errorMessage: message })
 }
 
 async function complete(
@@ -190,23 +218,6 @@ async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {
   if (reasoning) state.emit({ kind: 'reasoning', iteration, content: reasoning })
   if (content) state.emit({ kind: 'delta', iteration, content })
-}
-
-/** Resolves to an outcome when the `on_error` hook stops the run. */
-async function reportRetry(
-  state: RunState,
-  message: string,
-  { iteration, details, delayMs }: { iteration: number; details: object; delayMs: number },
-): Promise<Outcome | undefined> {
-  const isUndecided = state.agent.hooks.on_error !== undefined
-  record(state, {
-    type: 'ERROR',
-    iteration,
-    error_message: message,
-    error_details: { ...details, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
-    recoverable: true,
-  })
-  return notifyHook(state, 'on_error', { iteration, errorMessage: message })
 }
 
 /** Kimi's ids are `functions.<name>:<count>`. Given other ids, it stops writing calls that its server can parse. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { findRun } from '../src/index.js'
-import { isYesOrNo } from '../src/internal.js'
+import { isAnswerTo } from '../src/internal.js'
 import { calls, eventsOfType, hooks, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
@@ -192,7 +192,7 @@ test.each([
   ),
   ...['maybe', 'n/a', 'yesterday', 'not now', ' '].map((word) => [word, false] as const),
 ])('%j answers a confirmation: %s', (word, isAnswer) => {
-  expect(isYesOrNo(word)).toBe(isAnswer)
+  expect(isAnswerTo({ inputType: 'confirmation' }, word)).toBe(isAnswer)
 })
 
 test('if the clock stands still, the next engine continues, and no record replaces an earlier one', async () => {

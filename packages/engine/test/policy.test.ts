@@ -1,7 +1,7 @@
 import { loadAgent } from '@delta/config-loader'
 import { expect, test } from 'vitest'
 import { runAgent } from '../src/index.js'
-import { isDecision } from '../src/internal.js'
+import { isAnswerTo } from '../src/internal.js'
 import { eventsOfType, scene } from './run.js'
 
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
@@ -217,7 +217,8 @@ test('always approves this tool until the engine ends; the next engine asks agai
 
 test('only yes, no and always decide on a command', () => {
   const answers = ['yes', ' Y\n', 'no', 'n', 'ALWAYS', 'yes, but', 'always?', '', 'maybe']
-  expect(answers.map(isDecision)).toEqual([true, true, true, true, true, false, false, false, false])
+  const decides = (answer: string) => isAnswerTo({ inputType: 'confirmation', command: 'rm a' }, answer)
+  expect(answers.map(decides)).toEqual([true, true, true, true, true, false, false, false, false])
 })
 
 test('what an agent imports from the workspace is read-only in the sandbox of its tools', async () => {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openRecordedRequests } from '@delta/journal/internal'
 import { replayModel } from '@delta/model'
 import { expect, test } from 'vitest'
-import { readRecordedRun } from '../src/index.js'
 import { scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
@@ -44,7 +44,7 @@ test('what a replay reads grows with the run, not with its square', async () => 
     agent: { max_iterations: 99 },
   })
   const recorded = await run()
-  const recording = readRecordedRun(recorded.runDirectory)
+  const recording = openRecordedRequests(recorded.runDirectory)
   expect(recording.length).toBe(iterations + 1)
   let reads = 0
   const counting = {

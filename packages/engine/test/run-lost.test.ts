@@ -6,8 +6,8 @@ import { isJournalError } from '@delta/journal'
 import { verifyRun } from '@delta/journal/internal'
 import { startProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { asRecordFailure } from '../src/finish.js'
 import { findRun } from '../src/index.js'
+import { asRecordFailure } from '../src/releasing.js'
 import { calls, eventsOf, scene } from './run.js'
 
 const CALL = calls('work')
