@@ -115,7 +115,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     fit(indented(prefix, text)).map((line) => style(format, line))
   switch (event.type) {
     case 'ENGINE_START':
-      return fit([start(event), ...(transcript ? changed(event) : [])].map((line) => style('dim', line)))
+      return fit([style('dim', printableLine(start(event, transcript)))])
     case 'USER_MESSAGE':
       if (!transcript) return []
       return [
@@ -132,8 +132,9 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
+      const isRunAgain = event.attempt > 1 && Array.isArray(event.argv) // a refused call has none
       const lines = [`   ${first}`, ...rest].map((line) => style('cyan', line))
-      return isRunAgain(event) ? [style('dim', RUN_AGAIN), ...lines] : lines
+      return isRunAgain ? [style('dim', RUN_AGAIN), ...lines] : lines
     }
     case 'ACTION_RESULT':
       if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
@@ -164,16 +165,11 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
   }
 }
 
-function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirectory }: EngineStart): string {
-  const where = `of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
-  return printableLine(`${resumed ? 'resuming' : 'run'} ${runId} ${where}`)
-}
-
-/** The files that a notice names as the run resumes. */
-function changed({ changed_files: files = [] }: EngineStart): string[] {
-  return files.length === 0
-    ? []
-    : [printableLine(`changed since this run was last started: ${files.join('; ')}`)]
+/** A transcript also names the files that had changed, as a notice did when the run resumed. */
+function start(event: EngineStart, transcript: boolean): string {
+  const { resumed, run_id: runId, agent_name: agent, work_dir: workDirectory, changed_files: files } = event
+  const changed = files && transcript ? ` (changed since its last start: ${files.join(', ')})` : ''
+  return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}${changed}`
 }
 
 /** Below a message that came while a command waited for approval: `> yes` looks like the decision. */
@@ -242,11 +238,6 @@ function mentionOfReasoning(event: Thought): string {
   const count = reasoning > 0 ? `: ${counted(reasoning, 'token')}` : ''
   if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
   return count === '' ? '' : ` (reasoned${count})`
-}
-
-/** A call that is refused now also counts its interrupted attempt. */
-function isRunAgain({ attempt, argv }: ActionRequest): boolean {
-  return attempt > 1 && argv !== null
 }
 
 const RUN_AGAIN = '     cut off before it had a result; it is run again:'

@@ -50,12 +50,8 @@ test('A run is a promise of its result, and two loops each get all of its events
 test('Events queue up while the loop is busy, in order and beside onEvent.', async () => {
   const heard: string[] = []
   const { run } = await start(0, {
-    onEvent: (event) => {
-      if (event.kind === 'journal') heard.push(event.event.type)
-      throw new Error('a listener that throws')
-    },
+    onEvent: (event) => event.kind === 'journal' && heard.push(event.event.type),
   })
-  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
   const types: string[] = []
   for await (const event of run) {
     await run // all of them are unread until the end
@@ -63,8 +59,6 @@ test('Events queue up while the loop is busy, in order and beside onEvent.', asy
   }
   expect(types).toEqual(ALL)
   expect(heard).toEqual(ALL)
-  expect(warned).toHaveBeenCalledOnce()
-  warned.mockRestore()
 })
 
 test('break and a throw end the listening, not the run.', async () => {
@@ -120,19 +114,6 @@ test('A run is stopped, too, while its model answers nothing and does not heed t
   const run = runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'deaf' })
   for await (const event of run) if (event.kind === 'journal' && event.event.type === 'USER_MESSAGE') break
   expect(await run.stop()).toMatchObject({ status: 'INTERRUPTED' })
-})
-
-test('An error of a model of one’s own ends the run by its status.', async () => {
-  const { workspace } = await start()
-  const refused = Object.assign(new Error('Who are you?'), { status: 401 })
-  const agent = defineAgent({
-    name: 'locked',
-    llm: { complete: () => Promise.reject(refused) },
-    system: 'You try.',
-  })
-  const result = await runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'locked' })
-  expect(result).toMatchObject({ status: 'FAILED', reasonCode: 'provider_refused' })
-  expect(result.reason).toContain('Who are you?')
 })
 
 test('A program that gives no key reads which option it lacks, whatever the environment holds.', async () => {

@@ -34,7 +34,7 @@ test('a recorded run replays against its own requests, and a changed tool is the
 })
 
 test('what a replay reads grows with the run, not with its square', async () => {
-  const iterations = 40
+  const iterations = 16
   const speak = Array.from({ length: iterations }, (_, index) => ({
     tool_calls: [{ name: 'say', arguments: { text: `number ${index}` } }],
   }))

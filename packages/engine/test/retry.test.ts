@@ -11,11 +11,8 @@ const CALL = calls('say')
 
 test.each([
   [{ status: 401 }],
-  [{ status: 500 }],
   [{ content: ' ' }],
-  [{ content: '<tool_call>{}' }],
   [{ content: 'Half of', finish_reason: 'length' }],
-  [{ content: 'No', finish_reason: 'content_filter' }],
   [{ message: { refusal: 'I must not.' } }],
 ])('a retry after %j sends the same request again, without a new message', async (turn) => {
   await using server = await startScriptedServer({
@@ -50,19 +47,23 @@ test.each([
 test.each([
   [{ statusCode: 503 }, 'COMPLETED'],
   [{ statusCode: 503, isRetryable: false }, 'FAILED'],
-])('an error of a model of the caller’s own counts by what it says of a retry: %j', async (hints, status) => {
-  let requests = 0
-  const { run } = await scene({})
-  const complete = async () => {
-    if (++requests === 1) throw Object.assign(new Error('Busy.'), hints)
-    return { message: { role: 'assistant' as const, content: 'Done.' }, raw: {} }
-  }
-  const result = await run({ model: { complete } })
-  expect(result.status).toBe(status)
-  expect((await eventsOf(result)).find(({ type }) => type === 'ERROR')).toMatchObject({
-    error_message: 'Busy.',
-  })
-})
+  [{ status: 401 }, 'FAILED'],
+])(
+  'an error of a model of the caller’s own counts by its status and by what it says of a retry: %j',
+  async (hints, status) => {
+    let requests = 0
+    const { run } = await scene({})
+    const complete = async () => {
+      if (++requests === 1) throw Object.assign(new Error('Busy.'), hints)
+      return { message: { role: 'assistant' as const, content: 'Done.' }, raw: {} }
+    }
+    const result = await run({ model: { complete } })
+    expect(result.status).toBe(status)
+    expect((await eventsOf(result)).find(({ type }) => type === 'ERROR')).toMatchObject({
+      error_message: 'Busy.',
+    })
+  },
+)
 
 test('a killed retry continues as a retry: the unused answer stays unused', async () => {
   await using server = await startScriptedServer({
