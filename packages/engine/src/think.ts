@@ -191,12 +191,13 @@ async function complete(
   iteration: number,
 ): Promise<ChatResponse> {
   const started = performance.now()
-  const asking = state.model.complete(request, {
-    signal: state.signal,
-    bytes: invocation.body,
-    blobs: state.run.blobs.read,
-    ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
-  })
+  const asking = async () =>
+    state.model.complete(request, {
+      signal: state.signal,
+      bytes: invocation.body,
+      blobs: state.run.blobs.read,
+      ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
+    })
   const response = await untilStopped(asking, state.signal)
   const durationMs = Math.round(performance.now() - started)
   const { raw, usage, message } = Object(response) as ChatResponse // a model of somebody's own may answer anything
@@ -204,12 +205,14 @@ async function complete(
   return { ...response, message: parseCompletion(message).message }
 }
 
-/** A model of somebody's own may not heed the signal. */
-async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A model of somebody's own may not heed the signal. Begins no work after a stop. */
+async function untilStopped<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
   const done = new AbortController()
+  // listens before the work begins, which may stop the run itself
   const stopped = once(signal, 'abort', { signal: done.signal }).then(() => signal.throwIfAborted())
   try {
-    return await Promise.race([work, stopped as Promise<never>])
+    return await Promise.race([work(), stopped as Promise<never>])
   } finally {
     done.abort() // which rejects the loser, whom nobody awaits
   }
