@@ -1,8 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import type { RunResult } from '../src/index.js'
 import { retryOf } from '../src/internal.js'
 import { calls, control, eventsOf, eventsOfType, hooks, scene } from './run.js'
 
@@ -124,22 +121,8 @@ test('only a failed run is retried, and not together with a message', async () =
   await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
 })
 
-/** The run as an older version would have left it. */
-async function withoutCodes({ runDirectory }: RunResult): Promise<void> {
-  const path = join(runDirectory, 'journal.jsonl')
-  const text = await readFile(path, 'utf8')
-  await writeFile(path, text.replace(/"reason_code":"\w+",?/g, ''))
-}
-
-test('a run that an older version left as FAILED, without a reason_code, is not retried', async () => {
-  const { run, resume } = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
-  await withoutCodes(await run())
-  await expect(resume({ retry: true })).rejects.toThrow(
-    /cannot be retried: it ended with no reason_code \(.*\)\. Continue it with a message\./,
-  )
-})
-
-test('a code of a newer version is not retried', () => {
+test('a run without a reason code, or with one of a newer version, is not retried', () => {
+  expect(retryOf(undefined)).toBeUndefined()
   expect(retryOf('limit_of_tomorrow', 30)).toBeUndefined()
   expect(retryOf('limit_iterations', 30)).toEqual({
     maxIterations: 60,
