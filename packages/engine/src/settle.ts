@@ -31,10 +31,10 @@ import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, recor
 import { secretTokens } from './secrets.js'
 
 /**
- * Settles what the last engine of a resumed run left open: running hooks and generators, hooks that were not run, tool calls that may have
- * started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is the answer, and the
- * model is not asked again. If the last engine recorded a failure, the run stays failed. Otherwise every call in the journal
- * has exactly one result afterwards.
+ * Settles what the last engine of a resumed run left open: running hooks and generators, hooks that were not run, tool calls that
+ * may have started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is the answer,
+ * and the model is not asked again. If the last engine recorded a failure, the run stays failed. Otherwise every call in the
+ * journal has exactly one result afterwards.
  */
 export async function settle(state: RunState): Promise<Outcome | undefined> {
   if (!state.resumed) return undefined
