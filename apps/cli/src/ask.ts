@@ -1,5 +1,5 @@
 import type { Question } from '@delta/engine'
-import { isDecision, isYesOrNo } from '@delta/engine/internal'
+import { isAnswerTo } from '@delta/engine/internal'
 import { readHidden, readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
 import { claimOf, printable, wrapped } from './text.js'
@@ -15,11 +15,10 @@ export async function askAtTerminal(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const isApproval = question.command !== undefined
-  const isAnswer = isApproval ? isDecision : question.inputType === 'confirmation' ? isYesOrNo : () => true
   let prompt = promptOf(question, terminal.stderr.columns)
   for (;;) {
     const line = await askOnce(prompt, question, terminal, signal)
-    if (line === undefined || isAnswer(line)) return line
+    if (line === undefined || isAnswerTo(question, line)) return line
     terminal.stderr.write(`Please answer ${isApproval ? 'yes, no or always' : 'yes or no'}.\n`)
     if (isApproval) prompt = `${choiceOf(question)} ` // the command is on the screen already
   }

@@ -115,7 +115,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     fit(indented(prefix, text)).map((line) => style(format, line))
   switch (event.type) {
     case 'ENGINE_START':
-      return fit([style('dim', printableLine(start(event)))])
+      return fit([style('dim', printableLine(start(event, transcript)))])
     case 'USER_MESSAGE':
       if (!transcript) return []
       return [
@@ -132,7 +132,9 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
       const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
-      return [`   ${first}`, ...rest].map((line) => style('cyan', line))
+      const isRunAgain = event.attempt > 1 && Array.isArray(event.argv) // a refused call has none
+      const lines = [`   ${first}`, ...rest].map((line) => style('cyan', line))
+      return isRunAgain ? [style('dim', RUN_AGAIN), ...lines] : lines
     }
     case 'ACTION_RESULT':
       if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
@@ -163,8 +165,11 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
   }
 }
 
-function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirectory }: EngineStart): string {
-  return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
+/** A transcript also names the files that had changed, as a notice did when the run resumed. */
+function start(event: EngineStart, transcript: boolean): string {
+  const { resumed, run_id: runId, agent_name: agent, work_dir: workDirectory, changed_files: files } = event
+  const changed = files && transcript ? ` (changed since its last start: ${files.join(', ')})` : ''
+  return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}${changed}`
 }
 
 /** Printed below a message that came while a command waited for approval, since `> yes` looks like the decision. */
@@ -228,6 +233,8 @@ function mentionOfReasoning(event: Thought): string {
   if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
   return count === '' ? '' : ` (reasoned${count})`
 }
+
+const RUN_AGAIN = '     cut off before it had a result; it is run again:'
 
 /** A refused question has its arguments as text, as the model wrote them, and is shown like any refused call. */
 function isQuestion({ tool_name: name, tool_args: args }: ActionRequest): boolean {

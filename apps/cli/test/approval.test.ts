@@ -203,7 +203,11 @@ test.each(['ask', 'rerun'])(
     expect((await at.at('continue')).exitCode).toBe(101)
     const [, second = '', ...more] = await requestIds(at)
     expect(more).toEqual([])
-    expect((await at.at('continue', '--approve', second, '-m', 'be quick')).stdout).toBe('Done.\n')
+    const { stdout, stderr } = await at.at('continue', '--approve', second, '-m', 'be quick')
+    expect([stdout, stderr]).toEqual([
+      'Done.\n',
+      expect.stringContaining('cut off before it had a result; it is run again:\n   work $ '),
+    ])
     expect(await at.workspace.read('witness.txt')).toBe('started\nstarted\n')
     expect((await at.at('show', '--request', '2')).stdout).toContain('be quick')
   },

@@ -185,3 +185,12 @@ test('a tool cannot get the key by setting something in another agent', async ()
   )
   expect(await run('--set', 'max_iterations=2')).toMatchObject({ exitCode: 0 })
 })
+
+test('continue says what has changed in the agent since the run was started, and show where it did', async () => {
+  const { run, at, agent } = await scene({ turns: [{ content: 'Done.' }, { content: 'More.' }] })
+  await run()
+  await agent.write('system_prompt.md', 'Another.\n')
+  const changed = 'Changed since this run was last started: system_prompt.md\n'
+  expect((await at('continue', '-m', 'More')).stderr).toContain(changed)
+  expect((await at('show')).stdout).toContain(' (changed since its last start: system_prompt.md)\n> More')
+})

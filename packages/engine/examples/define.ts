@@ -1,6 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdtempSync } from 'node:fs'
 import { defineAgent, runAgent } from '@delta/engine'
 import { scriptModel } from '@delta/model'
 
@@ -13,10 +11,8 @@ const agent = defineAgent({
   system: 'You greet people.',
   tools: [{ name: 'greet', description: 'Greets somebody.', exec: 'echo Hello, ${name}!' }],
 })
-const workDirectory = await mkdtemp(join(tmpdir(), 'greeter-'))
 
-const run = runAgent({ agent, workDirectory, message: 'Greet the world' })
-for await (const event of run)
-  if (event.kind === 'journal' && event.event.type === 'ACTION_REQUEST') console.log(event.event.tool_name)
+const run = runAgent({ agent, workDirectory: mkdtempSync('/tmp/greeter-'), message: 'Greet the world' })
+for await (const event of run) if (event.kind === 'journal') console.log(event.event.type)
 const result = await run
 console.log(result.status, result.answer)

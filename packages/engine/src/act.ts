@@ -58,11 +58,6 @@ function isBarrier({ agent, alwaysAllowed }: RunState, { name }: Call): boolean 
   return mayNeedApproval(tool, agent.policy)
 }
 
-/** True when the policy asks for approval and no person has answered `always` for this tool. */
-function needsApproval({ alwaysAllowed }: RunState, prepared: PreparedCall): boolean {
-  return prepared.decision === 'ask' && !alwaysAllowed.has(prepared.tool.expanded.name)
-}
-
 interface Attempt {
   iteration: number
   /** 1 unless an earlier engine died while the call ran. */
@@ -111,15 +106,16 @@ export async function actOn(
   return runCall(state, call, prepared, { iteration, attempt })
 }
 
+/** A person's decision counts even if the policy allows the call by now. */
 function approvalOf(
   state: RunState,
   call: Call,
   prepared: ReadyCall,
   about: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
-  // a person's decision counts even if the policy allows the call by now
+  const isNeeded = prepared.decision === 'ask' && !state.alwaysAllowed.has(call.name)
   const isDecided = about.waiting !== undefined && decisionOn(state, about.waiting) !== undefined
-  return needsApproval(state, prepared) || isDecided ? approve(state, call, prepared, about) : 'yes'
+  return isNeeded || isDecided ? approve(state, call, prepared, about) : 'yes'
 }
 
 /** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */

@@ -1,6 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { quoteForPerson } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal/runs'
+import { decisionIn } from './answer.js'
 import { answerTo, clearInteraction } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record } from './run-state.js'
@@ -22,7 +24,7 @@ export async function approve(
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> {
   const decision = waiting && decisionOn(state, waiting)
-  const isOpen = waiting && (decision === 'no' || isUnchanged(call, prepared, waiting))
+  const isOpen = waiting && (decision === 'no' || isUnchanged(prepared, waiting))
   if (decision === 'yes' && !isOpen) state.emit({ kind: 'notice', message: CHANGED })
   const question = questionAbout(call, prepared, (isOpen && waiting.request_id) || randomUUID())
   const about = { iteration, action_id: call.action_id, request_id: question.requestId }
@@ -33,15 +35,16 @@ export async function approve(
       prompt: question.prompt,
       input_type: question.inputType,
       sensitive: question.sensitive,
-      argv: prepared.argv,
+      ...approvable(prepared),
       effects: question.effects,
       reasons: prepared.reasons,
     })
 
   const answer = await answerTo(state, question, isOpen ? decision : undefined)
   if (typeof answer !== 'string') return answer
-  const isAlways = ALWAYS.test(answer)
-  const response = isAlways || YES.test(answer) ? 'yes' : 'no'
+  const said = decisionIn(answer) ?? 'no'
+  const isAlways = said === 'always'
+  const response = isAlways ? 'yes' : said
   record(state, {
     type: 'HUMAN_INPUT_RECEIVED',
     ...about,
@@ -54,16 +57,6 @@ export async function approve(
   return response
 }
 
-/** Only a plain yes or always approves. */
-const YES = /^\s*y(es)?\s*$/i
-const NO = /^\s*no?\s*$/i
-const ALWAYS = /^\s*always\s*$/i
-
-/** True when the answer decides on a command: exactly yes, no, `y`, `n` or always. */
-export function isDecision(answer: string): boolean {
-  return [YES, NO, ALWAYS].some((word) => word.test(answer))
-}
-
 /** The decision on this question that this engine was started with. */
 export function decisionOn(
   { reply }: RunState,
@@ -73,12 +66,16 @@ export function decisionOn(
   return reply.kind === 'approve' ? 'yes' : 'no'
 }
 
-/** Compares argv, and the prompt for stdin and the reasons. Reasons may have gone since, but a new one counts as a change. */
-function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
-  if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
-  return prepared.decision === 'allow'
-    ? prompt.endsWith(`\n${commandLines(prepared)}`)
-    : prompt === promptFor(call, prepared)
+/** What an approval approves: all that decides what the command does. `argv` begins with its sandbox. */
+function approvable({ argv, stdin, tool }: ReadyCall) {
+  const { cwd, env, passEnv } = tool.settings
+  const stdin_sha256 = stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
+  return { argv, stdin_sha256, cwd, env, pass_env: [...passEnv] }
+}
+
+function isUnchanged(prepared: ReadyCall, waiting: HumanInputRequest): boolean {
+  const { argv, stdin_sha256, cwd, env, pass_env } = waiting
+  return isDeepStrictEqual({ argv, stdin_sha256, cwd, env, pass_env }, approvable(prepared))
 }
 
 const CHANGED = 'The command has changed since it was approved, so it was not run, and needs approval again.'

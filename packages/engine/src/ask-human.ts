@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { replaceFile, syncName } from '@delta/durable'
 import { isTooDeep } from '@delta/executor/internal'
 import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
@@ -9,6 +6,7 @@ import { cutOffObservation, rejectCall } from './calls.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
 import { type Call, lastEventOf, type RunState, record } from './run-state.js'
+import { keepSecret, secretToken } from './secrets.js'
 
 export const ASK_HUMAN = 'ask_human'
 
@@ -161,11 +159,6 @@ function parseQuestion(text: string): Question | string {
   return { requestId: randomUUID(), prompt, inputType, sensitive: isSecret }
 }
 
-/** True when the answer to a confirmation begins with yes, no, `y` or `n`; more may follow ("yes, proceed"). */
-export function isYesOrNo(answer: string): boolean {
-  return /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
-}
-
 /** The question of a `HUMAN_INPUT_REQUEST`. */
 export function questionOf(request: HumanInputRequest): Question {
   return {
@@ -187,34 +180,4 @@ function parseObject(text: string): Record<string, unknown> {
 
 function isInputType(value: unknown): value is Question['inputType'] {
   return INPUT_TYPES.some((type) => type === value)
-}
-
-/**
- * Keeps a sensitive answer in `secrets/<action_id>` (0600) until the run ends. Model, journal and records see a token. The
- * value replaces the token only in the argv and stdin of a started process.
- */
-function keepSecret(directory: string, actionId: string, value: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  replaceFile(join(directory, actionId), value)
-  syncName(directory)
-}
-
-/** Secret values by token; empty when the run holds none. */
-export function secretTokens(directory: string): Record<string, string> {
-  if (!existsSync(directory)) return {} // called before every command, and an exception is slow
-  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile()) // reading a pipe would block
-  return Object.fromEntries(
-    files.map(({ name }) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
-  )
-}
-
-/** Erases the sensitive answers. Called before the run's final `ENGINE_END`. */
-export function eraseSecrets(directory: string): void {
-  if (!existsSync(directory)) return // most runs have none
-  rmSync(directory, { recursive: true, force: true })
-  syncName(directory)
-}
-
-export function secretToken(actionId: string): string {
-  return `«secret:${actionId}»`
 }

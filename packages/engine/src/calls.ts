@@ -56,6 +56,7 @@ export function rejectCall(
 /** Why a call beyond `max_tool_calls` of its response must not begin; undefined for the other calls. */
 export function beyondLimit({ agent }: RunState, calls: readonly Call[], call: Call): string | undefined {
   const limit = agent.maxToolCalls ?? AGENT_DEFAULTS.maxToolCalls
+  if (calls.length <= limit) return undefined
   if (calls.slice(0, limit).some(({ action_id: id }) => id === call.action_id)) return undefined
   return `Not run: this response has ${calls.length} tool calls, and at most ${limit} of one response run. Make the rest again in the next one, if they are still needed.`
 }
@@ -123,13 +124,12 @@ function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
 
 /** The results, other than success, of critical tools in the last response. */
 async function criticalWithoutSuccess({ run, agent }: RunState): Promise<ActionResult[]> {
-  const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
-  if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
+  if (![...agent.tools.values()].some(({ settings }) => settings.critical)) return [] // most agents have none
   return lastIterationOf(await run.events()).filter(
     (event): event is StoredEvent & ActionResult =>
       isKnownEvent(event) &&
       event.type === 'ACTION_RESULT' &&
       event.status !== 'SUCCESS' &&
-      isCritical(event.tool_name) === true,
+      agent.tools.get(event.tool_name)?.settings.critical === true,
   )
 }

@@ -3,10 +3,11 @@ import { type Agent, loadAgent } from '@delta/config-loader'
 import { checkRunsDirectory } from '@delta/journal/internal'
 import { type NewEvent, openRun, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
 import { type AgentRun, agentRun } from './agent-run.js'
-import { isYesOrNo, questionOf } from './ask-human.js'
-import { EngineError } from './errors.js'
+import { isAnswerTo } from './answer.js'
+import { questionOf } from './ask-human.js'
+import { EngineError, type EngineWayOut } from './errors.js'
 import { findAgentHome, findRun } from './find-run.js'
-import { releasing, updateMetadata } from './finish.js'
+import { updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
 import { changeNotice, changesSince } from './kept.js'
 import { type ModelOfRun, modelFor } from './model.js'
@@ -19,6 +20,7 @@ import {
   maxIterationsFor,
 } from './options.js'
 import { needsNewRun, type RunResult, retryOf } from './outcome.js'
+import { releasing } from './releasing.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
@@ -165,11 +167,15 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
     throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
   const { status, metadata } = summary
   if (status === 'RUNNING') return
-  if (status !== 'FAILED') throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`)
+  if (status !== 'FAILED') {
+    const wayOut = status === 'COMPLETED' ? 'message' : 'continue'
+    throw noRetry(summary, `it is ${status}, not FAILED. Continue it without a retry.`, wayOut)
+  }
   const code = metadata.reason_code ?? undefined
   if (retryOf(code) !== undefined) return
-  const advice = needsNewRun(code) ? 'Start a new run.' : 'Continue it with a message.'
-  throw noRetry(summary, `it ended with ${code ?? 'no reason_code'} (${metadata.error}). ${advice}`)
+  const why = `it ended with ${code ?? 'no reason_code'} (${metadata.error}).`
+  if (needsNewRun(code)) throw noRetry(summary, `${why} Start a new run.`, 'start')
+  throw noRetry(summary, `${why} Continue it with a message.`, 'message')
 }
 
 /** A retry may use the iterations that the last message has left. */
@@ -177,12 +183,10 @@ function requireIterations(summary: RunSummary, maxIterations: number): void {
   const used = summary.iterationsSinceMessage
   if (used < maxIterations) return
   const raise = `Raise max_iterations, for example to ${2 * maxIterations}, or continue with a message.`
-  throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`)
+  throw noRetry(summary, `it has used ${used} of ${maxIterations} iterations. ${raise}`, 'message')
 }
 
-function noRetry({ runId, status, metadata, directory: path }: RunSummary, why: string): EngineError {
-  const hasEnded = status === 'FAILED' || status === 'COMPLETED'
-  const wayOut = needsNewRun(metadata.reason_code ?? undefined) ? 'start' : hasEnded ? 'message' : 'continue'
+function noRetry({ runId, directory: path }: RunSummary, why: string, wayOut: EngineWayOut): EngineError {
   return new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, { path, wayOut })
 }
 
@@ -203,8 +207,9 @@ function requireAnswer(summary: RunSummary, { message }: Given): void {
   const { humanRequest: request, directory } = summary
   if (request === undefined || request.argv !== undefined) return
   const interaction = join(directory, 'interaction')
-  const answer = message ?? readResponse(interaction, questionOf(request))
-  if (request.input_type !== 'confirmation' || answer === undefined || isYesOrNo(answer)) return
+  const question = questionOf(request)
+  const answer = message ?? readResponse(interaction, question)
+  if (answer === undefined || isAnswerTo(question, answer)) return
   const said = request.sensitive ? 'the answer' : JSON.stringify(answer)
   const what =
     message === undefined ? `${join(interaction, 'response.txt')}: ${said}` : `The message: ${said}`

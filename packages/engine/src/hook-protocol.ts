@@ -12,9 +12,9 @@ import {
 import { redactFile, secretValues } from '@delta/executor/internal'
 import { recordName } from '@delta/journal/internal'
 import { isKnownEvent } from '@delta/journal/runs'
-import { secretTokens } from './ask-human.js'
 import { type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
 import { lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
+import { secretTokens } from './secrets.js'
 
 /** Time between TERM and KILL for a hook that begins while its run is being stopped. Milliseconds. */
 const STOPPING_GRACE_MS = 200

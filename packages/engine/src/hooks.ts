@@ -42,17 +42,14 @@ export async function overrideRequest(
 ): Promise<OrStopped<ChatRequest>> {
   const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
   const hook = await runHook(state, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
+  if (!hook) return { value: proposed }
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  if (!hook?.failure) return { value: changed(proposed, hook?.replacement) }
-  if (!state.signal.aborted)
+  const { failure, replacement } = hook
+  if (failure && !state.signal.aborted)
     warn(state, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
-  return { value: proposed }
-}
-
-function changed(proposed: ChatRequest, replacement: ChatRequest = proposed): ChatRequest {
-  const isSame = replacement === proposed || JSON.stringify(replacement) === JSON.stringify(proposed)
-  return isSame ? proposed : replacement
+  if (!replacement || JSON.stringify(replacement) === JSON.stringify(proposed)) return { value: proposed }
+  return { value: replacement }
 }
 
 /**

@@ -7,11 +7,10 @@ export {
   type PolicyInput,
   type ToolInput,
 } from '@delta/config-loader'
-export { openRecordedRequests as readRecordedRun } from '@delta/journal/internal'
 export type { RunStatus, RunUsage } from '@delta/journal/runs'
 export type { AgentRun } from './agent-run.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
-export { EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
+export { type EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'
 export { findRun } from './find-run.js'
 export type { Allowed, Credentials, EngineOptions, SettingSources } from './options.js'
 export type { Question, RunResult } from './outcome.js'

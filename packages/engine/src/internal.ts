@@ -1,6 +1,5 @@
 // For the other packages of Delta: may change in any release.
-export { isDecision } from './approve.js'
-export { isYesOrNo } from './ask-human.js'
+export { isAnswerTo } from './answer.js'
 export { findAgentHome, findResumable, isTaskOf, type Resumable, type ResumableQuery } from './find-run.js'
 export { changesInWords, changesSince } from './kept.js'
 export { credentialsFor, parentRun } from './options.js'

@@ -54,9 +54,9 @@ export function changeNotice(changes: readonly Change[]): string | undefined {
 export function keepConfiguration(
   run: Run,
   agent: Agent,
-  { seq, sync }: { seq: number; sync: boolean | undefined },
+  { seq, isChanged, sync }: { seq: number; isChanged: boolean; sync: boolean | undefined },
 ): void {
-  if (lastKept(run.paths.configuration) && changesSince(run, agent).length === 0) return
+  if (!isChanged && lastKept(run.paths.configuration)) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
   // left by an engine that was killed here, or by a start whose `seq` is reused after a repair of the journal

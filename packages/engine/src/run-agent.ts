@@ -16,8 +16,7 @@ import {
 } from '@delta/journal/runs'
 import manifest from '../package.json' with { type: 'json' }
 import { type AgentRun, agentRun } from './agent-run.js'
-import { secretToken } from './ask-human.js'
-import { finish, releasing } from './finish.js'
+import { finish } from './finish.js'
 import { keepConfiguration } from './kept.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
@@ -34,8 +33,10 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
+import { releasing } from './releasing.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
+import { secretToken } from './secrets.js'
 
 /** The agent, its workspace and its task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -118,34 +119,41 @@ const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Drives a run to its outcome. This process owns the run and has written its `ENGINE_START`. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
-  const { agent, onEvent: emit, env: host = process.env, notices = [], resumed, changedFiles = [] } = options
+  const { agent, onEvent: emit, notices = [], resumed, changedFiles = [], sync } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const { history } = run
   const events = await run.events()
   const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
   for (const event of begun) emit({ kind: 'journal', event })
   for (const message of [...run.notices.splice(0), ...notices]) emit({ kind: 'notice', message })
-  keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, sync: options.sync })
+  keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, isChanged: changedFiles.length > 0, sync })
 
+  const state = stateOf(run, options, events)
+  return { ...(await finish(state, () => runLoop(state))), resumed, changedFiles }
+}
+
+function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]): RunState {
+  const { agent, env: host = process.env, maxIterations } = options
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
+  const { userMessages, sensitiveCalls } = run.history
   const { lastIteration, iterationsSinceMessage } = run.summary()
-  const state: RunState = {
+  return {
     run,
     agent,
     model: options.modelOf(environment),
-    task: history.userMessages.join('\n'),
+    resumed: options.resumed,
+    task: userMessages.join('\n'),
     tools,
     firstIteration: lastIteration + 1,
-    lastAllowedIteration: lastIteration + options.maxIterations - iterationsSinceMessage,
-    maxIterations: options.maxIterations,
+    lastAllowedIteration: lastIteration + maxIterations - iterationsSinceMessage,
+    maxIterations,
     identity: identityOf(run, events),
     credentials: credentialsFor(agent.llm, options),
     environment,
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
-    earlierSecretTokens: new Set([...history.sensitiveCalls].map(secretToken)),
+    earlierSecretTokens: new Set([...sensitiveCalls].map(secretToken)),
     warnings: new Set(),
     matcher: patternBudget(),
     conversation: followEvents(run.events),
@@ -154,16 +162,13 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     alwaysAllowed: new Set(),
     ask: options.ask,
     stream: options.stream ?? false,
-    emit,
+    emit: options.onEvent,
   }
-  return { ...(await finish(state, () => runLoop(state))), resumed, changedFiles }
 }
 
 /** A person may choose the id of a run, so it is not enough. A fork begins with its own `ENGINE_START`. */
 function identityOf({ runId }: Run, events: readonly StoredEvent[]): string {
-  const start = events
-    .filter(isKnownEvent)
-    .find(({ type, inherited }) => type === 'ENGINE_START' && !inherited)
+  const start = events.find(({ type, inherited }) => type === 'ENGINE_START' && !inherited)
   const { timestamp, work_dir, engine = {} } = Object(start) as Partial<EngineStart & StoredEvent>
   return JSON.stringify([runId, timestamp, work_dir, engine.hostname, engine.pid])
 }
@@ -187,15 +192,7 @@ export function engineStart(
   const { agent, workDirectory, sources, env = process.env, changedFiles = [] } = about
   const parent = parentRun(env, workDirectory)
   const { overrides, config } = agent.snapshot
-  const { importRoots = [] } = about.allowed ?? {}
-  const digest = sources?.workspaceEnvDigest
-  const above = dirname(run.directory)
-  // includes what a person trusts in the workspace, and the runs directory if it is outside
-  const allowed = {
-    ...(importRoots.length > 0 && { import_roots: [...importRoots] }),
-    ...(digest !== undefined && { workspace_env_digest: digest }),
-    ...(basename(above) !== '.delta' && { runs_dir: above }),
-  }
+  const allowed = allowedIn(run, about)
   const isSaid = about.resumed ? about.allowed !== undefined : Object.keys(allowed).length > 0
   return {
     type: 'ENGINE_START',
@@ -220,5 +217,20 @@ export function engineStart(
     ...(parent && { parent_run: parent.runId }),
     ...(isSaid && { allowed }),
     ...(changedFiles.length > 0 && { changed_files: changedFiles }),
+  }
+}
+
+/** What the person allows, with what is trusted in the workspace, and the runs directory if it is outside. */
+function allowedIn(
+  { directory }: { directory: string },
+  { allowed, sources }: Pick<RunAgentOptions, 'allowed' | 'sources'>,
+): EngineStart['allowed'] & object {
+  const { importRoots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  const above = dirname(directory)
+  return {
+    ...(importRoots.length > 0 && { import_roots: [...importRoots] }),
+    ...(digest !== undefined && { workspace_env_digest: digest }),
+    ...(basename(above) !== '.delta' && { runs_dir: above }),
   }
 }

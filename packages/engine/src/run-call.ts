@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { relative } from 'node:path'
 import { recordProcess, removeInlined, runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
 import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
-import type { ActionRequest, ContentPart, Run } from '@delta/journal/runs'
-import { secretTokens } from './ask-human.js'
+import type { ActionRequest, ActionResult, ContentPart, Run } from '@delta/journal/runs'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
+import { secretTokens } from './secrets.js'
 
 /** Reserves space for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
@@ -24,8 +24,9 @@ export async function runCall(
 ): Promise<Outcome | undefined> {
   if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
   const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // a command that cannot be recorded must not start
+  const outputPrefix = outputPrefixOf(recordPath)
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const executionRef = relative(state.run.directory, recordPath)
+  const execution_ref = relative(state.run.directory, recordPath)
   record(state, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -34,38 +35,49 @@ export async function runCall(
     resolved_command: prepared.resolvedCommand,
     argv: prepared.argv,
     ...sandboxOf(prepared),
-    execution_ref: executionRef,
+    execution_ref,
   })
   state.run.journal.sync()
 
-  const result = await execute(state, call, prepared, recordPath)
+  const result = await execute(state, call, prepared, { recordPath, outputPrefix })
   // with `on_interrupt: rerun` or `ask`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
   if (result.status === 'INTERRUPTED' && prepared.tool.settings.onInterrupt !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
+  recordResult(state, result, { ...about, execution_ref, recordPath, argv: prepared.argv })
+  warnAuthor(state, result.advice)
+  removeOutput(outputPrefix, result) // last, because the next engine needs the output after a crash
+  if (result.status === 'INTERRUPTED') return interrupted(state.signal)
+  const stopped = await reportResult(state, call, result, iteration)
+  return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
+}
+
+/** Replaces the process record first: if a crash tears it, the call has no result yet either. */
+function recordResult(
+  state: RunState,
+  result: ToolResult,
+  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name' | 'execution_ref'> & {
+    recordPath: string
+    argv: string[]
+  },
+): void {
+  const { recordPath, argv, execution_ref, ...call } = about
   const { status, exitCode: exit_code, signal, durationMs: duration_ms, stdout, stderr } = result
-  const { action_id, tool_name } = about
-  const { argv } = prepared
+  const { action_id, tool_name } = call
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  // replaces the process record; if a crash tears it, the call has no result yet either
   overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`)
   record(state, {
     type: 'ACTION_RESULT',
-    ...about,
+    ...call,
     status,
     exit_code,
     signal,
     observation_content: result.observation,
     ...(result.parts && { parts: storeParts(state.run, result.parts) }),
-    execution_ref: executionRef,
+    execution_ref,
     duration_ms,
   })
-  warnAuthor(state, result.advice)
-  removeOutput(outputPrefixOf(recordPath), result) // last, because the next engine needs the output after a crash
-  if (status === 'INTERRUPTED') return interrupted(state.signal)
-  const stopped = await reportResult(state, call, result, iteration)
-  return stopped ?? failedCritically(prepared.tool, { ...about, status })
 }
 
 /** What confines the command, and what runs inside. */
@@ -103,7 +115,12 @@ function idempotencyKey(identity: string, actionId: string): string {
   return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5') // version 8: made of anything
 }
 
-function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
+function execute(
+  state: RunState,
+  call: Call,
+  prepared: ReadyCall,
+  { recordPath, outputPrefix }: { recordPath: string; outputPrefix: string },
+): Promise<ToolResult> {
   return runPrepared(prepared, {
     cwd: state.run.workDirectory,
     env: state.environment,
@@ -111,7 +128,7 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: s
     policy: state.agent.policy,
     actionId: call.action_id,
     idempotencyKey: idempotencyKey(state.identity, call.action_id),
-    outputPrefix: outputPrefixOf(recordPath),
+    outputPrefix,
     keepOutput: true,
     signal: state.signal,
     graceMs: state.graceMs,

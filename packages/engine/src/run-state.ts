@@ -21,6 +21,8 @@ export interface RunState {
   readonly run: Run
   readonly agent: Agent
   readonly model: ChatModel
+  /** True when an earlier engine drove this run, and may have left something open. */
+  readonly resumed: boolean
   /** All user messages, one a line, for each `condition` of `context.yaml`. */
   readonly task: string
   /** The definitions of the tools, as each request carries them. */

@@ -13,7 +13,7 @@ import {
 } from '@delta/journal/runs'
 import { actOn, prepare, stoppedBetweenCalls } from './act.js'
 import { approve } from './approve.js'
-import { ASK_HUMAN, resumeAskHuman, secretTokens } from './ask-human.js'
+import { ASK_HUMAN, resumeAskHuman } from './ask-human.js'
 import { beyondLimit, rejectCall, unhandledCriticalFailure, unmetCritical } from './calls.js'
 import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
@@ -21,14 +21,16 @@ import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
 import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
+import { secretTokens } from './secrets.js'
 
 /**
- * Settles what the last engine left open: running hooks and generators, hooks that were not run, tool calls that may have
- * started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is the answer, and the
- * model is not asked again. If the last engine recorded a failure, the run stays failed. Otherwise every call in the journal
- * has exactly one result afterwards.
+ * Settles what the last engine of a resumed run left open: running hooks and generators, hooks that were not run, tool calls that
+ * may have started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is the answer,
+ * and the model is not asked again. If the last engine recorded a failure, the run stays failed. Otherwise every call in the
+ * journal has exactly one result afterwards.
  */
 export async function settle(state: RunState): Promise<Outcome | undefined> {
+  if (!state.resumed) return undefined
   const summary = state.run.summary()
   const { interaction } = state.run.paths
   if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // the engine was killed after it recorded the answer
@@ -36,7 +38,7 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
   await endOrphanedGenerator(state)
   // before any call is settled, which may take long or wait for a person; in parallel, because each process has its own grace time
   const ending = summary.pendingCalls
-    .filter(mayHaveStarted)
+    .filter(({ name, requested }) => requested && name !== ASK_HUMAN) // which starts no process
     .map(async (call) => [call, await endOrphansOf(state, call)] as const)
   const left = new Map(await Promise.all(ending))
   const ended =
@@ -57,13 +59,12 @@ export async function settle(state: RunState): Promise<Outcome | undefined> {
   return answer === undefined || !lastThought ? halted : conclude(lastThought, state.agent)
 }
 
-/** Why a call that has not begun must not begin; undefined when it may begin, or may have started already. */
+/** Why a call that has not begun must not begin; undefined when it may begin. */
 async function reasonNotToBegin(
   state: RunState,
   call: PendingCall,
   { userSpokeLast, lastThought }: RunSummary,
 ): Promise<string | undefined> {
-  if (call.requested) return undefined
   if (userSpokeLast) return USER_SPOKE
   return beyondLimit(state, lastThought?.tool_calls ?? [], call) ?? unmetCritical(state)
 }
@@ -80,16 +81,12 @@ async function settleCall(
   const { iteration } = call
   const { humanRequest, userSpokeLast } = summary
   const waiting = humanRequest?.action_id === call.action_id ? humanRequest : undefined
-  const observation = await reasonNotToBegin(state, call, summary)
-  if (observation !== undefined && !waiting) return rejectCall(state, call, { iteration, observation })
-  if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   if (left) return settleStarted(state, call, { left, waiting, userSpokeLast })
+  const mayBegin = call.requested || waiting !== undefined
+  const observation = mayBegin ? undefined : await reasonNotToBegin(state, call, summary)
+  if (observation !== undefined) return rejectCall(state, call, { iteration, observation })
+  if (call.name === ASK_HUMAN) return resumeAskHuman(state, call, waiting)
   return actOn(state, call, { iteration, attempt: 1, waiting })
-}
-
-/** `ask_human` starts no process. */
-function mayHaveStarted({ name, requested }: PendingCall): boolean {
-  return requested && name !== ASK_HUMAN
 }
 
 /**

@@ -142,54 +142,29 @@ async function askModel(
       firstFailure ??= performance.now()
       const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
-      const known = asModelError(error)
-      if (delayMs === undefined && !known) throw error
-      const { code, message, status } = known ?? (error as ModelError)
-      invocation.complete({ error: { code, message, status } })
-      const details = { code, status, attempt }
-      if (delayMs === undefined) return { stopped: failureBy({ code, message }, { iteration, details }) }
-      const stopped = await reportRetry(state, message, { iteration, details, delayMs })
+      const stopped = await afterFailure(state, error, { iteration, attempt, delayMs, invocation })
       if (stopped) return { stopped }
-      await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // a stop is handled below
-      if (state.signal.aborted) return { stopped: interrupted(state.signal) }
     }
   }
 }
 
-async function complete(
+/** Reports a failed attempt, and waits for the next one. Resolves to an outcome when there is none. */
+async function afterFailure(
   state: RunState,
-  request: ChatRequest,
-  invocation: InvocationRecord,
-  iteration: number,
-): Promise<ChatResponse> {
-  const started = performance.now()
-  const asking = state.model.complete(request, {
-    signal: state.signal,
-    bytes: invocation.body,
-    blobs: state.run.blobs.read,
-    ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
-  })
-  const response = await untilStopped(asking, state.signal)
-  const durationMs = Math.round(performance.now() - started)
-  const { raw, usage, message } = Object(response) as ChatResponse // a model of somebody's own may answer anything
-  invocation.complete({ response: raw, usage, duration_ms: durationMs })
-  return { ...response, message: parseCompletion(message).message }
-}
-
-/** A model of somebody's own may not heed the signal. */
-async function untilStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const done = new AbortController()
-  const stopped = once(signal, 'abort', { signal: done.signal }).then(() => signal.throwIfAborted())
-  try {
-    return await Promise.race([work, stopped as Promise<never>])
-  } finally {
-    done.abort() // which rejects the loser, whom nobody awaits
-  }
-}
-
-function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {
-  if (reasoning) state.emit({ kind: 'reasoning', iteration, content: reasoning })
-  if (content) state.emit({ kind: 'delta', iteration, content })
+  error: unknown,
+  about: { iteration: number; attempt: number; delayMs: number | undefined; invocation: InvocationRecord },
+): Promise<Outcome | undefined> {
+  const { iteration, attempt, delayMs, invocation } = about
+  const known = asModelError(error)
+  if (delayMs === undefined && !known) throw error
+  const { code, message, status } = known ?? (error as ModelError)
+  invocation.complete({ error: { code, message, status } })
+  const details = { code, status, attempt }
+  if (delayMs === undefined) return failureBy({ code, message }, { iteration, details })
+  const stopped = await reportRetry(state, message, { iteration, details, delayMs })
+  if (stopped) return stopped
+  await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // the next line handles a stop
+  return state.signal.aborted ? interrupted(state.signal) : undefined
 }
 
 /** Resolves to an outcome when the `on_error` hook stops the run. */
@@ -207,6 +182,45 @@ async function reportRetry(
     recoverable: true,
   })
   return notifyHook(state, 'on_error', { iteration, errorMessage: message })
+}
+
+async function complete(
+  state: RunState,
+  request: ChatRequest,
+  invocation: InvocationRecord,
+  iteration: number,
+): Promise<ChatResponse> {
+  const started = performance.now()
+  const asking = async () =>
+    state.model.complete(request, {
+      signal: state.signal,
+      bytes: invocation.body,
+      blobs: state.run.blobs.read,
+      ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
+    })
+  const response = await untilStopped(asking, state.signal)
+  const durationMs = Math.round(performance.now() - started)
+  const { raw, usage, message } = Object(response) as ChatResponse // a model of somebody's own may answer anything
+  invocation.complete({ response: raw, usage, duration_ms: durationMs })
+  return { ...response, message: parseCompletion(message).message }
+}
+
+/** A model of somebody's own may not heed the signal. Begins no work after a stop. */
+async function untilStopped<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const done = new AbortController()
+  // listens before the work begins, which may stop the run itself
+  const stopped = once(signal, 'abort', { signal: done.signal }).then(() => signal.throwIfAborted())
+  try {
+    return await Promise.race([work(), stopped as Promise<never>])
+  } finally {
+    done.abort() // which rejects the loser, whom nobody awaits
+  }
+}
+
+function emitDelta(state: RunState, { content, reasoning }: ModelDelta, iteration: number): void {
+  if (reasoning) state.emit({ kind: 'reasoning', iteration, content: reasoning })
+  if (content) state.emit({ kind: 'delta', iteration, content })
 }
 
 /** Kimi's ids are `functions.<name>:<count>`. Given other ids, it stops writing calls that its server can parse. */

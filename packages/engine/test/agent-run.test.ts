@@ -6,14 +6,20 @@ import { type AgentRun, continueRun, defineAgent, type EngineEvent, runAgent } f
 
 const TURNS = [{ tool_calls: [{ name: 'wait' }] }, { content: 'Done.' }]
 
-async function start(seconds = 0, more: { onEvent?: (event: EngineEvent) => void; runId?: string } = {}) {
-  const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
-  const agent = defineAgent({
+const waiter = (seconds: number) =>
+  defineAgent({
     name: 'waiter',
     llm: scriptModel(TURNS),
     system: 'You wait.',
     tools: [{ name: 'wait', exec: `sleep ${seconds}` }],
   })
+
+/** A directory, which outlives a run only if the test awaits that. */
+const makeWorkspace = () => temporaryWorkspace({}, { onCleanup: onTestFinished })
+
+async function start(seconds = 0, more: { onEvent?: (event: EngineEvent) => void; runId?: string } = {}) {
+  const workspace = await makeWorkspace()
+  const agent = waiter(seconds)
   const env = { PATH: process.env.PATH ?? '' }
   return {
     agent,
@@ -50,12 +56,8 @@ test('A run is a promise of its result, and two loops each get all of its events
 test('Events queue up while the loop is busy, in order and beside onEvent.', async () => {
   const heard: string[] = []
   const { run } = await start(0, {
-    onEvent: (event) => {
-      if (event.kind === 'journal') heard.push(event.event.type)
-      throw new Error('a listener that throws')
-    },
+    onEvent: (event) => event.kind === 'journal' && heard.push(event.event.type),
   })
-  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
   const types: string[] = []
   for await (const event of run) {
     await run // all of them are unread until the end
@@ -63,8 +65,6 @@ test('Events queue up while the loop is busy, in order and beside onEvent.', asy
   }
   expect(types).toEqual(ALL)
   expect(heard).toEqual(ALL)
-  expect(warned).toHaveBeenCalledOnce()
-  warned.mockRestore()
 })
 
 test('break and a throw end the listening, not the run.', async () => {
@@ -95,7 +95,7 @@ test('stop interrupts the run; it can be continued, and stopping it again change
 test('An error of the run is thrown by the loop or by await, and is then not unhandled.', async () => {
   const unhandled = vi.fn()
   process.on('unhandledRejection', unhandled)
-  const { agent } = await start()
+  const agent = waiter(0)
   const wrong = () => runAgent({ agent, workDirectory: 'relative', message: 'Go' })
   await expect(typesOf(wrong())).rejects.toThrow('is not an absolute path')
   await expect(wrong()).rejects.toThrow('is not an absolute path')
@@ -114,7 +114,7 @@ test('The type of a journal event narrows its fields.', () => {
 })
 
 test('A run is stopped, too, while its model answers nothing and does not heed the stop.', async () => {
-  const { workspace } = await start()
+  const workspace = await makeWorkspace()
   const llm = { complete: () => new Promise<never>(() => undefined) }
   const agent = defineAgent({ name: 'deaf', llm, system: 'You think.' })
   const run = runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'deaf' })
@@ -122,21 +122,8 @@ test('A run is stopped, too, while its model answers nothing and does not heed t
   expect(await run.stop()).toMatchObject({ status: 'INTERRUPTED' })
 })
 
-test('An error of a model of one’s own ends the run by its status.', async () => {
-  const { workspace } = await start()
-  const refused = Object.assign(new Error('Who are you?'), { status: 401 })
-  const agent = defineAgent({
-    name: 'locked',
-    llm: { complete: () => Promise.reject(refused) },
-    system: 'You try.',
-  })
-  const result = await runAgent({ agent, workDirectory: workspace.path, message: 'Go', runId: 'locked' })
-  expect(result).toMatchObject({ status: 'FAILED', reasonCode: 'provider_refused' })
-  expect(result.reason).toContain('Who are you?')
-})
-
 test('A program that gives no key reads which option it lacks, whatever the environment holds.', async () => {
-  const { workspace } = await start()
+  const workspace = await makeWorkspace()
   const agent = defineAgent({ name: 'a', llm: { model: 'm' }, system: 'Hi.' })
   const env = { OPENAI_API_KEY: 'sk-1234567890' }
   await expect(runAgent({ agent, workDirectory: workspace.path, message: 'Go', env })).rejects.toThrow(

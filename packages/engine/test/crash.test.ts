@@ -1,24 +1,17 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { StoredEvent } from '@delta/journal/runs'
 import {
   type ScriptedServer,
   type StartedProcess,
-  startProcess,
   startScriptedServer,
   type TemporaryWorkspace,
-  temporaryAgent,
-  temporaryWorkspace,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { eventsIn, scene } from './run.js'
 
 /** How often the random test kills; `npm run test:real` sets 200. */
 const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 8)
 /** Then it is let live, so that the test ends on a slow machine, too. */
 const KILLS_OF_ONE_RUN = 6
-const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
 
 const call = (name: string) => ({ name, arguments: {} })
 const TURNS = [
@@ -32,28 +25,10 @@ const TOOLS = [
   { name: 'again', shell: 'echo $DELTA_ACTION_ID >> repeated.txt', on_interrupt: 'rerun' },
 ]
 
-/** One run that may be killed as often as one likes; the server and the tools' files are the witnesses. */
-async function scene(server: ScriptedServer) {
-  const agent = await temporaryAgent({ baseUrl: server.baseUrl, tools: TOOLS })
-  const workspace = await temporaryWorkspace({})
-  const environment = { PATH: process.env.PATH ?? '' }
-  return {
-    workspace,
-    start: (killAfter?: number) => {
-      const argv = [process.execPath, PROGRAM, agent.path, workspace.path]
-      return startProcess(killAfter === undefined ? argv : [...argv, String(killAfter)], { env: environment })
-    },
-    async [Symbol.asyncDispose]() {
-      await agent[Symbol.asyncDispose]()
-      await workspace[Symbol.asyncDispose]()
-    },
-  }
-}
-
 test('killed after each single line of its journal, a run is always finished by continuing', async () => {
   await using server = await startScriptedServer(TURNS)
   for (let line = 1; ; line++) {
-    await using run = await scene(server)
+    const run = await scene({ baseUrl: server.baseUrl, tools: TOOLS })
     const killed = await run.start(line).result
     const finished = killed.signal === null ? killed : await run.start().result
     expect(finished, `killed after line ${line}: ${finished.stderr}`).toMatchObject({ exitCode: 0 })
@@ -70,7 +45,7 @@ test(
   async () => {
     await using server = await startScriptedServer(TURNS)
     for (let kills = 0; kills < KILLS; ) {
-      await using run = await scene(server)
+      const run = await scene({ baseUrl: server.baseUrl, tools: TOOLS })
       for (let lives = 1; ; lives++) {
         const engine = run.start()
         if (lives <= KILLS_OF_ONE_RUN) await killSoon(engine)
@@ -96,7 +71,7 @@ async function killSoon(engine: StartedProcess): Promise<void> {
 
 /** Events without gaps, requests that a strict server takes, one result for each call, and none run twice unnoticed. */
 async function checkPromises(workspace: TemporaryWorkspace, server: ScriptedServer): Promise<void> {
-  const events = await readJournalOf(workspace)
+  const events = await eventsIn(workspace)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
   expect(events.at(-1)).toMatchObject({ type: 'ENGINE_END', status: 'COMPLETED' })
   expect(server.requests().filter(({ outcome }) => outcome !== 'answer')).toEqual([])
@@ -116,15 +91,6 @@ async function checkPromises(workspace: TemporaryWorkspace, server: ScriptedServ
     if (name === 'note') expect(ran).toBeLessThanOrEqual(1)
     if (result && 'status' in result && result.status === 'SUCCESS') expect(ran).toBeGreaterThanOrEqual(1)
   }
-}
-
-async function readJournalOf(workspace: TemporaryWorkspace): Promise<StoredEvent[]> {
-  const runId = (await workspace.read('.delta/LATEST')).trim()
-  const text = await readFile(join(workspace.path, '.delta', runId, 'journal.jsonl'), 'utf8')
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
 }
 
 async function linesOf(workspace: TemporaryWorkspace, ...files: string[]): Promise<string[]> {

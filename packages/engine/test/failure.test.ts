@@ -4,16 +4,14 @@ import { isKnownEvent, type StoredEvent } from '@delta/journal/runs'
 import { ModelError, type ModelErrorCode } from '@delta/model'
 import {
   runProcess,
-  startProcess,
   startScriptedServer,
   type TemporaryAgentOptions,
-  temporaryAgent,
   temporaryWorkspace,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunAgentOptions } from '../src/index.js'
 import { conclude } from '../src/outcome.js'
-import { calls, control, eventsOf, hooks, PROGRAM, scene } from './run.js'
+import { calls, control, eventsIn, eventsOf, hooks, scene } from './run.js'
 
 const SAY = { name: 'say', exec: 'echo hi' }
 const CALL = calls('say')
@@ -115,17 +113,12 @@ test('killed after each line of its journal, a run that fails has one such ERROR
       on_error: 'echo told >> told',
       on_run_end: 'true',
     })
-    await using agent = await temporaryAgent({ baseUrl: server.baseUrl, files })
-    await using workspace = await temporaryWorkspace({})
-    const start = (...more: string[]) =>
-      startProcess([process.execPath, PROGRAM, agent.path, workspace.path, ...more], {
-        env: { PATH: process.env.PATH ?? '' },
-      }).result
-    const killed = await start(String(line))
-    const hasEnded = killed.signal === null || (await isEnded(workspace))
+    const { start, workspace } = await scene({ baseUrl: server.baseUrl, files })
+    const killed = await start(line).result
+    const hasEnded = killed.signal === null || (await eventsIn(workspace)).at(-1)?.type === 'ENGINE_END'
     if (!hasEnded)
-      expect(await start(), killed.stderr).toMatchObject({ exitCode: 0, stdout: 'begun\nFAILED\n' })
-    const events = await journalIn(workspace)
+      expect(await start().result, killed.stderr).toMatchObject({ exitCode: 0, stdout: 'begun\nFAILED\n' })
+    const events = await eventsIn(workspace)
     expect(fatalErrors(events), `killed after line ${line}`).toHaveLength(1)
     expect(events.filter(({ type }) => type === 'ENGINE_END')).toMatchObject([
       { status: 'FAILED', reason_code: 'provider_refused' },
@@ -148,18 +141,27 @@ function fatalErrors(events: readonly StoredEvent[]): StoredEvent[] {
   return events.filter((event) => event.type === 'ERROR' && Object(event).recoverable === false)
 }
 
-async function journalIn(workspace: { path: string; read(name: string): Promise<string> }) {
-  const run = (await workspace.read('.delta/LATEST')).trim()
-  const text = await readFile(join(workspace.path, '.delta', run, 'journal.jsonl'), 'utf8')
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line): StoredEvent => JSON.parse(line))
-}
-
-async function isEnded(workspace: Parameters<typeof journalIn>[0]): Promise<boolean> {
-  return (await journalIn(workspace)).at(-1)?.type === 'ENGINE_END'
-}
+test.each([
+  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop', 'unparsed_tool_call'],
+  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop', 'unparsed_tool_call'],
+  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop', 'unparsed_tool_call'],
+  ['I say it.', 'tool_calls', 'missing_tool_call'],
+])(
+  'a call that its server lost fails the run, and with accept_empty completes it with a warning: %j (%s)',
+  (content, finish_reason, reasonCode) => {
+    const thought = { content, iteration: 1, finish_reason }
+    const failed = { status: 'FAILED', reasonCode, partialAnswer: content }
+    expect(conclude(thought, { acceptEmpty: false })).toMatchObject(failed)
+    expect(conclude(thought, { acceptEmpty: true })).toMatchObject({
+      status: 'COMPLETED',
+      reasonCode,
+      answer: content,
+      reason: expect.stringMatching(
+        /a tool call (written as text, which was not run|along with this text, but sent none)/,
+      ),
+    })
+  },
+)
 
 /** Milliseconds, the least of three. */
 function time(content: string): number {

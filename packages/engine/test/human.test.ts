@@ -1,11 +1,10 @@
 import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { findRun } from '../src/index.js'
-import { isYesOrNo } from '../src/internal.js'
-import { calls, eventsOfType, hooks, scene } from './run.js'
+import { isAnswerTo } from '../src/internal.js'
+import { calls, eventsOfType, hooks, PROGRAM, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
 const TURNS = [{ tool_calls: [ASK] }, { content: 'It is {{last_observation}}.' }]
@@ -71,31 +70,6 @@ test('calls after a question are not started before its answer', async () => {
   expect(await workspace.has('deployed')).toBe(true)
 })
 
-test('a password reaches the tool, but no record, request or event, and no file once the run has ended', async () => {
-  const secret = 'correct horse battery'
-  const { run, workspace } = await scene({
-    turns: [
-      {
-        tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }],
-      },
-      { tool_calls: [{ name: 'use', arguments: { value: '«secret:turn-1-1»' } }] },
-      { content: 'Used.' },
-    ],
-    tools: [
-      {
-        name: 'use',
-        shell:
-          'printf %s ${value} | wc -c > length.txt; ls -ld "$RUN_DIR/secrets" "$RUN_DIR/secrets/"* > modes.txt; echo ${value}',
-      },
-    ],
-  })
-  const result = await run({ ask: async () => secret })
-  expect(result.status).toBe('COMPLETED')
-  expect((await workspace.read('length.txt')).trim()).toBe(String(secret.length))
-  expect(await workspace.read('modes.txt')).toMatch(/^drwx------.*\n-rw-------.*\n$/)
-  for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
-})
-
 test('a call that names a password from before the run failed is rejected, and the model reads why', async () => {
   const { run, resume, workspace } = await scene({
     turns: [
@@ -115,12 +89,12 @@ test('a call that names a password from before the run failed is rejected, and t
 test('a password in response.txt whose engine was killed as it read it is in no file once the run has ended', async () => {
   const secret = 'correct horse battery'
   const ask = { name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }
-  const { run, resume, workspace, killAfter } = await scene({
+  const { run, resume, workspace, start } = await scene({
     turns: [{ tool_calls: [ask] }, { content: 'Thanks.' }],
   })
   const { runDirectory } = await run()
   await writeFile(join(runDirectory, 'interaction', 'response.txt'), secret)
-  await killAfter(2) // ENGINE_START, HUMAN_INPUT_RECEIVED
+  await start(2).result // ENGINE_START, HUMAN_INPUT_RECEIVED
   expect(await readFile(join(runDirectory, 'journal.jsonl'), 'utf8')).toMatch(/"HUMAN_INPUT_RECEIVED".*\n$/)
 
   expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })
@@ -192,7 +166,7 @@ test.each([
   ),
   ...['maybe', 'n/a', 'yesterday', 'not now', ' '].map((word) => [word, false] as const),
 ])('%j answers a confirmation: %s', (word, isAnswer) => {
-  expect(isYesOrNo(word)).toBe(isAnswer)
+  expect(isAnswerTo({ inputType: 'confirmation' }, word)).toBe(isAnswer)
 })
 
 test('if the clock stands still, the next engine continues, and no record replaces an earlier one', async () => {
@@ -202,8 +176,7 @@ test('if the clock stands still, the next engine continues, and no record replac
     files: hooks({ on_iteration_start: 'true', post_tool_execution: 'true' }),
   })
   const clock = 'Date = class extends Date { constructor(time = 0) { super(time) } }'
-  const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
-  const argv = ['--import', `data:text/javascript,${clock}`, program, agentFiles.path, workspace.path]
+  const argv = ['--import', `data:text/javascript,${clock}`, PROGRAM, agentFiles.path, workspace.path]
   const first = await startProcess([process.execPath, ...argv]).result
   expect(first.stdout, first.stderr).toContain('WAITING_FOR_INPUT')
   const { directory } = await findRun(workspace.path)

@@ -37,28 +37,21 @@ test('a tool that prints text has no parts, and the run no directory for them', 
   expect(await readdir(join(result.runDirectory, 'io'))).not.toContain('blobs')
 })
 
-test('killed with -9 between the picture and its result, a run goes on; what the picture belongs to is told as interrupted', async () => {
-  const play = await scene({ turns, tools: [shot] })
-  const preload = fileURLToPath(new URL('./kill-at-blob.mjs', import.meta.url))
-  const argv = [process.execPath, '--import', preload, PROGRAM, play.agentFiles.path, play.workspace.path]
-  const { signal } = await startProcess(argv, { env: { PATH: process.env.PATH ?? '' } }).result
-  expect(signal).toBe('SIGKILL')
-  const result = await play.resume()
-  expect(result.status).toBe('COMPLETED')
-  const [interrupted, ...others] = await resultsOf(result)
-  expect(others).toEqual([])
-  expect(interrupted).toMatchObject({ status: 'INTERRUPTED' })
-  expect(interrupted).not.toHaveProperty('parts')
-  expect(await readdir(join(result.runDirectory, 'io/blobs'))).toEqual([sha256])
-})
-
-test('a tool that may run again shows its picture after the kill', async () => {
-  const play = await scene({ turns, tools: [{ ...shot, on_interrupt: 'rerun' }] })
-  const preload = fileURLToPath(new URL('./kill-at-blob.mjs', import.meta.url))
-  const argv = [process.execPath, '--import', preload, PROGRAM, play.agentFiles.path, play.workspace.path]
-  await startProcess(argv, { env: { PATH: process.env.PATH ?? '' } }).result
-  const result = await play.resume()
-  expect(await resultsOf(result)).toMatchObject([{ status: 'SUCCESS', parts: [part] }])
+test('killed with -9 between the picture and its result, a run goes on: the call is reported as interrupted, or runs again', async () => {
+  for (const on_interrupt of ['report', 'rerun']) {
+    const play = await scene({ turns, tools: [{ ...shot, on_interrupt }] })
+    const preload = fileURLToPath(new URL('./kill-at-blob.mjs', import.meta.url))
+    const argv = [process.execPath, '--import', preload, PROGRAM, play.agentFiles.path, play.workspace.path]
+    const { signal } = await startProcess(argv, { env: { PATH: process.env.PATH ?? '' } }).result
+    expect(signal).toBe('SIGKILL')
+    const result = await play.resume()
+    expect(result.status).toBe('COMPLETED')
+    const [shown, ...others] = await resultsOf(result)
+    expect(others).toEqual([])
+    if (on_interrupt === 'rerun') expect(shown).toMatchObject({ status: 'SUCCESS', parts: [part] })
+    else expect([shown?.status, shown?.parts]).toEqual(['INTERRUPTED', undefined])
+    expect(await readdir(join(result.runDirectory, 'io/blobs'))).toEqual([sha256])
+  }
 })
 
 test('a hook behind the tool gets the text, with a line where the picture stands, and may replace it', async () => {

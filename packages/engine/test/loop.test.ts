@@ -327,38 +327,6 @@ test('directories deleted under the run directory are made again', async () => {
   expect(await resume({ message: 'Go on' })).toMatchObject({ status: 'COMPLETED', answer: 'Two.' })
 })
 
-test('with accept_empty an empty answer completes the run, and the journal has the reason', async () => {
-  const { run } = await scene({ turns: [{ content: ' \n' }], agent: { accept_empty: true } })
-  const result = await run()
-  const odd = { status: 'COMPLETED', reason: expect.stringMatching(/^the answer is empty: /) }
-  expect(result).toMatchObject({ ...odd, reasonCode: 'empty_answer', answer: ' \n' })
-  expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ ...odd, reason_code: 'empty_answer' }])
-})
-
-test.each([
-  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop', 'unparsed_tool_call'],
-  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop', 'unparsed_tool_call'],
-  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop', 'unparsed_tool_call'],
-  ['I say it.', 'tool_calls', 'missing_tool_call'],
-])(
-  'a call that its server lost fails the run, and with accept_empty completes it with a warning: %j (%s)',
-  async (content, finish_reason, reasonCode) => {
-    await using server = await startScriptedServer({
-      choose: 'requests',
-      turns: [{ content, finish_reason, times: 2 }],
-    })
-    const { run, agentFiles } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-    expect(await run()).toMatchObject({ status: 'FAILED', reasonCode, partialAnswer: content })
-    const agent = JSON.parse(await agentFiles.read('agent.yaml'))
-    await agentFiles.write('agent.yaml', JSON.stringify({ ...agent, accept_empty: true }))
-    const result = await run()
-    expect(result).toMatchObject({ status: 'COMPLETED', reasonCode, answer: content })
-    expect(result.reason).toMatch(
-      /a tool call (written as text, which was not run|along with this text, but sent none)/,
-    )
-  },
-)
-
 test('llm.strict_tools: the tools are offered in strict mode, and null means absent', async () => {
   const calls = [
     { name: 'say', arguments: { text: 'hi', loud: null } },

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { startProcess, type TemporaryAgentOptions } from '@delta/testkit'
+import type { TemporaryAgentOptions } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, hooks, scene } from './run.js'
 
@@ -11,9 +10,8 @@ const TURNS = [CALL, { content: 'Done: {{last_observation}}' }]
 
 /** In another process: one that waits for a pipe is to be ended from outside. */
 async function runOutside(options: TemporaryAgentOptions) {
-  const { agentFiles, workspace, resume } = await scene({ turns: TURNS, ...options })
-  const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
-  const engine = startProcess([process.execPath, program, agentFiles.path, workspace.path])
+  const { start, workspace, resume } = await scene({ turns: TURNS, ...options })
+  const engine = start()
   onTestFinished(() => engine.kill('SIGKILL'))
   const result = await engine.result
   const [runId = ''] = readdirSync(join(workspace.path, '.delta')).filter((name) => name.startsWith('2'))
@@ -27,11 +25,16 @@ const WAYS = [
 ] as const
 
 test.each(WAYS)(
-  '%s that a hook puts in the place of its output fails the hook, and the run continues',
+  '%s that a hook puts in the place of its output fails the hook, one that a tool puts among the secrets blocks nothing, and the run continues',
   async (_, make) => {
     const script = (file: string) => `OUT=$DELTA_HOOK_IO_PATH/output/${file}; ${make}`
     const { result, workspace, journal } = await runOutside({
-      tools: [{ name: 'work', shell: 'echo worked | tee -a log' }],
+      tools: [
+        {
+          name: 'work',
+          shell: `echo worked | tee -a log; mkdir "$RUN_DIR/secrets"; OUT=$RUN_DIR/secrets/x; ${make}`,
+        },
+      ],
       files: hooks({
         on_iteration_start: script('control.json'),
         pre_llm_request: script('final_payload.json'),
@@ -59,15 +62,6 @@ test.each(WAYS)(
     )
   },
 )
-
-test.each(WAYS)('%s that a tool puts among the secrets does not block the engine', async (_, make) => {
-  const { result } = await runOutside({
-    tools: [{ name: 'work', shell: `mkdir -p "$RUN_DIR/secrets"; OUT=$RUN_DIR/secrets/x; ${make}` }],
-    files: hooks({ post_tool_execution: 'true' }),
-  })
-  expect(result.stderr).toBe('')
-  expect(result.stdout).toBe('begun\nCOMPLETED\n')
-})
 
 test('a guard whose control.json is a pipe blocks the call', async () => {
   const { workspace, result } = await runOutside({

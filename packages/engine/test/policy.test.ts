@@ -1,7 +1,7 @@
 import { loadAgent } from '@delta/config-loader'
 import { expect, test } from 'vitest'
 import { runAgent } from '../src/index.js'
-import { isDecision } from '../src/internal.js'
+import { isAnswerTo } from '../src/internal.js'
 import { eventsOfType, scene } from './run.js'
 
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
@@ -48,32 +48,19 @@ const DROP = [
   { content: '{{last_observation}}' },
 ]
 
-test('an approval does not hold for a changed command', async () => {
-  const { run, resume, workspace, agentFiles } = await scene(ASKING, { 'a.txt': '' })
-  const { question } = await run()
-  const agent = JSON.parse(await agentFiles.read('agent.yaml'))
-  agent.tools[0].shell = 'rm -f ${file}'
-  await agentFiles.write('agent.yaml', JSON.stringify(agent))
-
-  const notices: string[] = []
-  const again = await resume({
-    decision: { kind: 'approve', requestId: question?.requestId ?? '' },
-    onEvent: (event) => void (event.kind === 'notice' && notices.push(event.message)),
-  })
-  expect(again).toMatchObject({
-    status: 'WAITING_FOR_INPUT',
-    question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
-  })
-  expect(again.question?.requestId).not.toBe(question?.requestId)
-  expect(notices.at(-1)).toBe(
-    'The command has changed since it was approved, so it was not run, and needs approval again.',
-  )
-  expect(await workspace.has('a.txt')).toBe(true)
-})
-
-test('an approval does not hold for the same command in another directory, with other variables or with a key', async () => {
-  const settings = [{ cwd: 'sub' }, { env: { WHERE: 'x y' } }, { pass_env: ['DELTA_API_KEY'] }]
-  const shown = ['In the directory sub', "With 'WHERE=x y'", "With the engine's DELTA_API_KEY"]
+test('an approval does not hold for the same command in another directory, with other variables, with a key or in a sandbox', async () => {
+  const settings = [
+    { cwd: 'sub' },
+    { env: { WHERE: 'x y' } },
+    { pass_env: ['DELTA_API_KEY'] },
+    { sandbox: true },
+  ]
+  const shown = [
+    'In the directory sub',
+    "With 'WHERE=x y'",
+    "With the engine's DELTA_API_KEY",
+    'Started in a sandbox, as:',
+  ]
   for (const [index, setting] of settings.entries()) {
     const { run, resume, agentFiles } = await scene(ASKING, { 'a.txt': '', 'sub/a.txt': '' })
     const { question } = await run()
@@ -83,7 +70,10 @@ test('an approval does not hold for the same command in another directory, with 
     const again = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
     expect(again).toMatchObject({
       status: 'WAITING_FOR_INPUT',
-      question: { command: question?.command, prompt: `${question?.prompt}\n${shown[index]}` },
+      question: {
+        command: question?.command,
+        prompt: expect.stringContaining(`${question?.prompt}\n${shown[index]}`),
+      },
     })
   }
 })
@@ -129,17 +119,39 @@ test('a no rejects the call, also when the policy or the command has changed sin
   }
 })
 
-test('an approval does not hold for a changed command that needs none now', async () => {
+test('an approval does not hold for a changed command, even if that needs none now', async () => {
+  const tools = [{ ...DELETE, shell: 'rm -f ${file}' }]
+  for (const changed of [{ tools }, { tools, policy: { allow_destructive: true } }]) {
+    const { resume, workspace, requestId } = await waitingAndChanged(changed)
+    const notices: string[] = []
+    const again = await resume({
+      decision: { kind: 'approve', requestId },
+      onEvent: (event) => void (event.kind === 'notice' && notices.push(event.message)),
+    })
+    expect(again).toMatchObject({
+      status: 'WAITING_FOR_INPUT',
+      question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
+    })
+    expect(again.question?.requestId).not.toBe(requestId)
+    expect(notices.at(-1)).toBe(
+      'The command has changed since it was approved, so it was not run, and needs approval again.',
+    )
+    expect(await workspace.has('a.txt')).toBe(true)
+  }
+})
+
+test('an approval holds for the same command, whatever words it was asked in and whatever reasons there are now', async () => {
   const { resume, workspace, requestId } = await waitingAndChanged({
-    policy: { allow_destructive: true },
-    tools: [{ ...DELETE, shell: 'rm -f ${file}' }],
+    tools: [{ ...DELETE, effects: { destructive: true, reversible: false } }],
+    policy: { ...ASKING.agent.policy, allow_non_reversible: false },
   })
-  const result = await resume({ decision: { kind: 'approve', requestId } })
-  expect(result).toMatchObject({
-    status: 'WAITING_FOR_INPUT',
-    question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
+  const [run = ''] = (await workspace.files()).filter((file) => file.endsWith('/journal.jsonl'))
+  await workspace.write(run, (await workspace.read(run)).replace('run this command?', 'do this?'))
+  expect(await resume()).toMatchObject({
+    question: { requestId, reasons: ['destructive', 'non-reversible'] },
   })
-  expect(await workspace.has('a.txt')).toBe(true)
+  expect((await resume({ decision: { kind: 'approve', requestId } })).status).toBe('COMPLETED')
+  expect(await workspace.has('a.txt')).toBe(false)
 })
 
 test('an approval holds for the same command when the policy needs none by now; without one the command runs, too', async () => {
@@ -164,33 +176,10 @@ test("no value adds lines to the question, or hides in it; the author's own scri
   expect(question?.command).toBe(`sh -c 'cd .\nrm "$1"' -- ${spelt}`)
 })
 
-test('always approves this tool until the engine ends; the next engine asks again', async () => {
-  const call = (file: string) => ({ tool_calls: [{ name: 'delete', arguments: { file } }] })
-  const { run, resume, workspace } = await scene(
-    {
-      ...ASKING,
-      turns: [call('a.txt'), call('b.txt'), { content: 'Done.' }, call('c.txt'), { content: 'Done.' }],
-    },
-    { 'a.txt': '', 'b.txt': '', 'c.txt': '' },
-  )
-  const asked: string[] = []
-  const ask = async ({ command = '' }: { command?: string }) => {
-    asked.push(command)
-    return ' Always\n'
-  }
-  const result = await run({ ask })
-  expect([await workspace.has('a.txt'), await workspace.has('b.txt')]).toEqual([false, false])
-  expect(asked).toHaveLength(1)
-  expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toMatchObject([
-    { response: 'yes', remember: 'process' },
-  ])
-  expect(await resume({ message: 'The other, too' })).toMatchObject({ status: 'WAITING_FOR_INPUT' })
-  expect(await workspace.has('c.txt')).toBe(true)
-})
-
 test('only yes, no and always decide on a command', () => {
   const answers = ['yes', ' Y\n', 'no', 'n', 'ALWAYS', 'yes, but', 'always?', '', 'maybe']
-  expect(answers.map(isDecision)).toEqual([true, true, true, true, true, false, false, false, false])
+  const decides = (answer: string) => isAnswerTo({ inputType: 'confirmation', command: 'rm a' }, answer)
+  expect(answers.map(decides)).toEqual([true, true, true, true, true, false, false, false, false])
 })
 
 test('what an agent imports from the workspace is read-only in the sandbox of its tools', async () => {
@@ -202,16 +191,4 @@ test('what an agent imports from the workspace is read-only in the sandbox of it
   const { agent } = await loadAgent(agentFiles.path, { env: {}, importRoots: [workspace.path] })
   const { question } = await runAgent({ agent, workDirectory: workspace.path, message: 'Go', env: {} })
   expect(question?.started).toContain(`--ro-bind ${workspace.path}/lib ${workspace.path}/lib `)
-})
-
-test('the question about a tool in a sandbox has the command inside, and the one that is started', async () => {
-  const { run } = await scene({ ...ASKING, tools: [{ ...DELETE, sandbox: true }] }, { 'a.txt': '' })
-  const { question } = await run()
-  expect(question).toMatchObject({
-    command: `sh -c 'rm "$1"' -- a.txt`,
-    started: expect.stringMatching(/^bwrap .* -- sh -c 'rm "\$1"' -- a\.txt$/),
-  })
-  expect(question?.prompt).toBe(
-    `May "delete" run this command? (destructive)\n  ${question?.command}\nStarted in a sandbox, as:\n  ${question?.started}`,
-  )
 })

@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replayModel } from '@delta/model'
 import { expect, test } from 'vitest'
-import { readRecordedRun } from '../src/index.js'
 import { scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
@@ -31,32 +29,4 @@ test('a recorded run replays against its own requests, and a changed tool is the
   const changed = await replay('printf %s: ${text}')
   expect(changed.status).toBe('FAILED')
   expect(changed.reason).toContain('recorded:')
-})
-
-test('what a replay reads grows with the run, not with its square', async () => {
-  const iterations = 40
-  const speak = Array.from({ length: iterations }, (_, index) => ({
-    tool_calls: [{ name: 'say', arguments: { text: `number ${index}` } }],
-  }))
-  const { run } = await scene({
-    turns: [...speak, { content: 'Done.' }],
-    tools: [ECHO],
-    agent: { max_iterations: 99 },
-  })
-  const recorded = await run()
-  const recording = readRecordedRun(recorded.runDirectory)
-  expect(recording.length).toBe(iterations + 1)
-  let reads = 0
-  const counting = {
-    ...recording,
-    part: (number: number) => {
-      reads++
-      return recording.part(number)
-    },
-  }
-  const replayed = await run({ model: replayModel(counting) })
-  expect(replayed).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
-  const messages = recording.messageCount(iterations)
-  // of each request its parameters and what is made anew each time, as the system prompt; all else once
-  expect(reads).toBeLessThanOrEqual(4 * recording.length + messages)
 })

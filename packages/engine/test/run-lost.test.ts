@@ -1,13 +1,12 @@
 import { openSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isJournalError } from '@delta/journal'
 import { verifyRun } from '@delta/journal/internal'
-import { startProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import { temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { asRecordFailure } from '../src/finish.js'
 import { findRun } from '../src/index.js'
+import { asRecordFailure } from '../src/releasing.js'
 import { calls, eventsOf, scene } from './run.js'
 
 const CALL = calls('work')
@@ -28,12 +27,11 @@ test('a command that deletes the leases of its run stops the engine, and the run
 test.runIf(process.platform === 'linux')(
   'a run whose leases were deleted stays busy while its engine lives',
   async () => {
-    const { agentFiles, workspace, resume } = await scene({
+    const { start, workspace, resume } = await scene({
       turns: [CALL, CALL, { content: 'Done.' }],
       tools: [{ name: 'work', shell: 'touch begun; test -e go || { mkfifo wait; read line < wait; }' }],
     })
-    const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
-    const first = startProcess([process.execPath, program, agentFiles.path, workspace.path])
+    const first = start()
     await waitForFile(join(workspace.path, 'begun'))
     const { directory } = await findRun(workspace.path)
     await rm(join(directory, 'lease'), { recursive: true })

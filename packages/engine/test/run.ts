@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
 import type { StoredEvent } from '@delta/journal/runs'
-import { startProcess, type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import {
+  startProcess,
+  type TemporaryAgentOptions,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import {
   type ContinueRunOptions,
@@ -29,24 +35,20 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
   const given = { env, ...(baseUrl && { credentials: { apiKey: 'test-key-not-real', baseUrl } }) }
   const load = async () => (await loadAgent(agentFiles.path, { env })).agent
 
+  /** Runs or continues the agent in another process, which kills itself with -9 after so many events. */
+  const start = (killAfter: number | '' = '') =>
+    startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path, String(killAfter)], { env })
+
   return {
     agentFiles,
     workspace,
     load,
+    start,
     /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
     runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
-      const engine = startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path], {
-        env,
-      })
+      const engine = start()
       await isTime()
       engine.kill('SIGKILL')
-      await engine.result
-    },
-    killAfter: async (events: number): Promise<void> => {
-      const engine = startProcess(
-        [process.execPath, PROGRAM, agentFiles.path, workspace.path, String(events)],
-        { env },
-      )
       await engine.result
     },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
@@ -68,12 +70,18 @@ export function calls(...names: string[]) {
 }
 
 /** The journal of a run, each line parsed. */
-export async function eventsOf(result: RunResult): Promise<StoredEvent[]> {
-  const text = await readFile(join(result.runDirectory, 'journal.jsonl'), 'utf8')
+export async function eventsOf({ runDirectory }: Pick<RunResult, 'runDirectory'>): Promise<StoredEvent[]> {
+  const text = await readFile(join(runDirectory, 'journal.jsonl'), 'utf8')
   return text
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
+}
+
+/** The journal of the latest run in a workspace. */
+export async function eventsIn(workspace: TemporaryWorkspace): Promise<StoredEvent[]> {
+  const runId = (await workspace.read('.delta/LATEST')).trim()
+  return eventsOf({ runDirectory: join(workspace.path, '.delta', runId) })
 }
 
 export async function eventsOfType(result: RunResult, type: string): Promise<StoredEvent[]> {

@@ -205,6 +205,10 @@ export const eventSchemas = {
     input_type: optionalText,
     sensitive: z.optional(z.boolean()),
     argv: z.optional(z.array(text)),
+    stdin_sha256: z.optional(z.nullable(text)),
+    cwd: optionalText,
+    env: z.optional(z.record(text, text)),
+    pass_env: z.optional(z.array(text)),
     sandbox: z.optional(sandboxed),
     effects: z.optional(z.unknown()),
     reasons: z.optional(z.array(text)),
@@ -284,7 +288,7 @@ export type Thought = z.infer<Schemas['THOUGHT']>
 export type ActionRequest = z.infer<Schemas['ACTION_REQUEST']>
 /** What became of a call; there is exactly one for each call of a `Thought`. */
 export type ActionResult = z.infer<Schemas['ACTION_RESULT']>
-/** A person is asked: for an answer, or whether exactly this `argv` may run. */
+/** A person is asked: for an answer, or whether exactly this `argv` may run, with this stdin, `cwd` and `env`. */
 export type HumanInputRequest = z.infer<Schemas['HUMAN_INPUT_REQUEST']>
 /** The person answered. In place of a sensitive answer stands a token. */
 export type HumanInputReceived = z.infer<Schemas['HUMAN_INPUT_RECEIVED']>
