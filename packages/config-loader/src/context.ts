@@ -52,8 +52,8 @@ export function readContext(
   }
   if (read === undefined) return undefined
   const inner = sets.filter(({ path }) => path.length > 0)
-  const { value, file: edited } = setIn(read.value, read, [], inner, findings)
-  const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
+  setIn(read, [], inner, findings)
+  const file = other === undefined ? read : { ...read, setBy: () => other.place }
   return checkManifest({ file, path: [], findings })
 }
 

@@ -5,12 +5,13 @@ import type { WrittenTool } from '@delta/executor'
 import { formatPath, type policySchema, showValue, type ValuePath } from '@delta/executor/internal'
 import type { ChatModel } from '@delta/model'
 import type { LlmSettings, llmSchema } from '@delta/model/internal'
+import { Document } from 'yaml'
 import type * as z from 'zod/mini'
 import type { AgentDocument } from './agent-schema.js'
 import { CONTEXT_FILE, checkManifest, checkSources } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
 import { HOOKS_FILE, type HookName, type hookSchema, readHooks } from './hooks.js'
-import { type Agent, assemble, invalid, isComplete, type Parts } from './load-agent.js'
+import { type Agent, assemble, invalid, isComplete, type Parts, toYaml } from './load-agent.js'
 import { checkPolicyTools, readDocument, readLlm, readPolicy, readScript, USUAL_PROMPT } from './main-file.js'
 import { collectFindings, type Findings, formatReport } from './problems.js'
 import { inside, sentence } from './report.js'
@@ -176,11 +177,14 @@ function readParts(
 
 /** A copy of a value in the place of a file: it is kept under the name, and messages say no place but the path. */
 function valueFile(path: string, value: object): YamlFile {
+  const copy: unknown = JSON.parse(JSON.stringify(value) ?? 'null') // of a function, which was reported
   return {
     path,
     name: '',
-    text: '',
-    value: JSON.parse(JSON.stringify(value) ?? 'null'), // of a function, which was reported
+    text: toYaml(Object(copy)),
+    value: copy,
+    document: new Document(),
+    edits: [],
     locate: () => ({ file: '' }),
     setBy: () => undefined,
     written: () => undefined,

@@ -248,15 +248,15 @@ function lastOfEachPath(overrides: readonly string[]): string[] {
 }
 
 /** A file as it is written, or in plain YAML if something was set in it. */
-function textOf({ text, value, setBy }: YamlFile): string {
-  return setBy === undefined ? text : toYaml((value ?? {}) as Record<string, unknown>)
+function textOf({ text, value, edits }: YamlFile): string {
+  return edits.length === 0 ? text : toYaml((value ?? {}) as Record<string, unknown>)
 }
 
 /**
  * YAML in which each key, and each element of a list, is one line of JSON, so that a diff of two runs' configurations shows
  * which tools differ.
  */
-function toYaml(config: Record<string, unknown>): string {
+export function toYaml(config: Record<string, unknown>): string {
   const lines = Object.entries(config).flatMap(([key, value]) => {
     const name = /^[A-Za-z_][\w-]*$/.test(key) ? key : JSON.stringify(key)
     if (!Array.isArray(value) || value.length === 0) return `${name}: ${JSON.stringify(value)}`

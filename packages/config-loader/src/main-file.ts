@@ -1,13 +1,6 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import {
-  fitShape,
-  isInside,
-  nearestNames,
-  ownerOfKey,
-  type ShapeProblem,
-  type ValuePath,
-} from '@delta/executor/internal'
+import { fitShape, isInside, nearestNames, ownerOfKey, type ShapeProblem } from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
 import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
@@ -17,7 +10,7 @@ import type { Findings } from './problems.js'
 import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { ToolSet } from './tools.js'
-import { isMap, type YamlFile } from './yaml.js'
+import { isMap, renameIn, replaceIn, type YamlFile } from './yaml.js'
 
 /** `agent.yaml`, as far as it can be read. */
 export interface MainFile {
@@ -41,21 +34,18 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     findings.error({ file: file.name }, 'The file is empty.', EMPTY)
     return {}
   }
-  const migrated = migrateMainFile(file, findings)
-  const ofMain = [...withoutServer(migrated, sets, findings), ...sets.filter(isOfMainFile)]
-  const set = setIn(migrated.value, migrated, [], ofMain, findings)
-  const main = { ...set.file, value: set.value }
-  if (isMap(set.value) && sets.some(({ path }) => path.join('.') === 'tools')) {
-    const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
-    main.value = rest
-  }
-  const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
-  const { api_key_env: keyEnv, provider } = llmOf(migrated)
+  renameOldKeys(file, findings)
+  const { api_key_env: keyEnv, provider } = llmOf(file)
+  const ofMain = [...withoutServer(file, sets, findings), ...sets.filter(isOfMainFile)]
+  setIn(file, [], ofMain, findings)
+  const all = sets.find(({ path }) => path.join('.') === 'tools')
+  if (all && isMap(file.value)) replaceIn(file, ['imports'], undefined, all.place) // `tools=…` sets all tools there are
+  const document = readDocument(file, sets.length === 0 ? [] : ['context', 'hooks'], findings)
   return {
-    main,
+    main: file,
     ...(document && { document }),
     ...(typeof keyEnv === 'string' && { keyEnv }),
-    isOtherProvider: ownerOfKey({ provider }) !== ownerOfKey({ provider: llmOf(main).provider }),
+    isOtherProvider: ownerOfKey({ provider }) !== ownerOfKey({ provider: llmOf(file).provider }),
   }
 }
 
@@ -121,26 +111,14 @@ function pointElsewhere(problem: ShapeProblem): ShapeProblem {
   return nearest ? { ...problem, nearest, hint: `Hooks belong in ${HOOKS_FILE}.` } : problem
 }
 
-/**
- * Reads version 1.1's `llm_config: { model_name }` as `llm: { model }`, with a warning.
- *
- * @returns the file with its value in today's spelling; its places are those of what is written.
- */
-function migrateMainFile(file: YamlFile, findings: Findings): YamlFile {
-  if (!isMap(file.value) || !isMap(file.value.llm_config) || file.value.llm !== undefined) return file
-  const { llm_config: old, ...rest } = file.value
+/** Renames version 1.1's `llm_config: { model_name }` to `llm: { model }`, with a warning. */
+function renameOldKeys(file: YamlFile, findings: Findings): void {
+  if (!isMap(file.value) || !isMap(file.value.llm_config) || file.value.llm !== undefined) return
+  const { model, model_name: oldModel } = file.value.llm_config
   const message = '"llm_config" is now called "llm", and "model_name" in it "model".'
   findings.deprecated(file.locate(['llm_config'], { key: true }), message, 'Rename them.')
-
-  const { model_name: model, ...parameters } = old as Record<string, unknown>
-  const isRenamed = model !== undefined && parameters.model === undefined
-  const oldPath = (path: ValuePath): ValuePath => {
-    if (path[0] !== 'llm') return path
-    const inner = isRenamed && path[1] === 'model' ? ['model_name', ...path.slice(2)] : path.slice(1)
-    return ['llm_config', ...inner]
-  }
-  const locate: YamlFile['locate'] = (path, at) => file.locate(oldPath(path), at)
-  return { ...file, value: { ...rest, llm: isRenamed ? { model, ...parameters } : old }, locate }
+  renameIn(file, ['llm_config'], 'llm')
+  if (oldModel !== undefined && model === undefined) renameIn(file, ['llm', 'model_name'], 'model')
 }
 
 /** Reads `llm:`. An unknown key is a parameter of the API, and one that looks like a mistyped known key is reported. */

@@ -11,7 +11,7 @@ import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
-import { isMap, parsePath, type YamlFile } from './yaml.js'
+import { addTo, isMap, parsePath, parseYaml, type YamlFile } from './yaml.js'
 
 /** A tool, and where it is defined. */
 export interface LoadedTool {
@@ -66,7 +66,7 @@ function readSettings(definition: Record<string, unknown>, spot: Spot): ToolSett
 function reportProblem({ path, message, hint, line, column }: ToolProblem, item: unknown, spot: Spot): void {
   const where = spot.file.locate([...spot.path, ...parsePath(path)], { line, column })
   const name = writtenName(item)
-  const tool = name === undefined ? formatPath(spot.path) : `${formatPath(spot.path)} "${name}"`
+  const tool = `${formatPath(spot.path)}${name === undefined ? '' : ` "${name}"`}`.trim()
   const way = hint ?? howToWrite(path, valueAt(item, parsePath(path)))
   spot.findings.error(where, `${tool}: ${sentence([], message)}`, way)
 }
@@ -141,33 +141,44 @@ export function setTools(
 }
 
 function setTool(loaded: LoadedTool, sets: readonly SetValue[], findings: Findings): LoadedTool[] {
-  const [first] = sets
-  if (first === undefined) return [loaded]
-  const { path } = loaded
-  const set = setIn(definitionOf(loaded, sets), loaded.file, path, sets, findings)
-  if (set.value === undefined) return [] // tools.bash= takes it away
+  const last = sets.at(-1)
+  if (last === undefined) return [loaded]
+  if (last.path.length === 0 && last.node === undefined) return [] // tools.bash= takes it away
   const found = collectFindings()
-  const remade = readTool(set.value, { file: set.file, path, findings: found })
-  const place = (sets.at(-1) ?? first).place
-  for (const { message, hint, ...at } of found.problems) findings.error(isSet(at) ? at : place, message, hint)
+  const spot = { ...definitionOf(loaded), findings: found }
+  if (sets.some(({ path: [key, name] }) => key === 'parameters' && name !== undefined))
+    listParameters(loaded, spot)
+  setIn(spot.file, spot.path, sets, findings)
+  const remade = readTool(valueAt(spot.file.value, spot.path), spot)
+  for (const { message, hint, ...at } of found.problems)
+    findings.error(isSet(at) ? at : last.place, message, hint)
   findings.warnings.push(...found.warnings.filter(isSet)) // those of the file itself are known
   return remade === undefined ? [] : [remade]
 }
 
-/**
- * A tool as its author wrote it, or in full form if it comes from an ATIP file. If parameters are set, those that only the
- * template names become elements of the list.
- */
-function definitionOf(loaded: LoadedTool, sets: readonly SetValue[]): unknown {
+/** Where a tool is written; one of an ATIP file in full form, in a list of its own. */
+function definitionOf(loaded: LoadedTool): Pick<LoadedTool, 'file' | 'path'> {
   const { file, path, tool } = loaded
   const written = valueAt(file.value, path)
-  const item = isMap(written) && written.name === tool.expanded.name ? written : expandedFormOf(loaded)
-  const parameters = Array.isArray(item.parameters) ? item.parameters : []
-  if (!sets.some(({ path: [key, name] }) => key === 'parameters' && name !== undefined)) return item
-  const added = tool.expanded.parameters.flatMap(({ name }) =>
-    parameters.some((each: unknown) => isMap(each) && each.name === name) ? [] : [{ name }],
+  if (isMap(written) && written.name === tool.expanded.name) return { file, path }
+  const { file: own } = parseYaml(JSON.stringify(expandedFormOf(loaded)), file)
+  return own ? { file: own, path: [] } : { file, path }
+}
+
+/** Adds parameters that only the template names to the list of parameters, in which they can be set. */
+function listParameters({ tool }: LoadedTool, { file, path }: Spot): void {
+  const list = [...path, 'parameters']
+  const written = valueAt(file.value, list)
+  const items: unknown[] = Array.isArray(written) ? written : []
+  const missing = tool.expanded.parameters.filter(
+    ({ name }) => !items.some((item) => isMap(item) && item.name === name),
   )
-  return { ...item, parameters: [...parameters, ...added] }
+  if (missing.length > 0)
+    addTo(
+      file,
+      list,
+      missing.map(({ name }) => ({ name })),
+    )
 }
 
 export function byName(tools: readonly LoadedTool[]): ToolSet {
