@@ -352,7 +352,7 @@ test.each<[string, Files, string]>([
   [
     'total_max_tokens in context.yaml',
     { 'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n` },
-    'agent/context.yaml:4:1: unknown key "total_max_token".',
+    'agent/context.yaml:4:1: unknown key "total_max_token".\n  total_max_token: 8000\n  ^\n',
   ],
   [
     'tools in an imported file',
@@ -399,22 +399,24 @@ test('with strict, an unknown key is an error', async () => {
 })
 
 test.each([
-  ['key: sk-12345', 'key: ********'],
-  ['openai_api_key: "sk-\\"12345"', 'openai_api_key: ************'],
-  ["api-key: 'sk-''12345' # mine", 'api-key: ************ # mine'],
-  ['api_key: [sk-12345]', 'api_key: *********]'],
-  ['api_key: $sk-12345', 'api_key: *********'],
-  ['authorization: Bearer sk-1,2345', 'authorization: ****************'],
-  ['Authorization: "Bearer sk-12345', 'Authorization: ****************'],
-  ["headers: { Authorization: 'Bearer sk-12345' }", 'headers: *********************************'],
-  ['extra_headers: { X-Mine: sk-12345, X-Yours: sk-12345 }', 'extra_headers: ****'],
-  ['default_headers:\n    X-Mine: sk-12345', 'default_headers:'],
-  ['api_key:\n    sk-12345', 'api_key:'],
-  ['key: |\n    sk-12345', 'key: *'],
-])('llm: { %s } is refused without a word of the value', async (line, shown) => {
+  'key: sk-12345',
+  'openai_api_key: "sk-\\"12345"',
+  "api-key: 'sk-''12345' # mine",
+  'api_key: [sk-12345]',
+  'api_key: $sk-12345',
+  'authorization: Bearer sk-1,2345',
+  'Authorization: "Bearer sk-12345',
+  "headers: { Authorization: 'Bearer sk-12345' }",
+  'extra_headers: { X-Mine: sk-12345, X-Yours: sk-12345 }',
+  'api_key_env: sk-12345',
+  'default_headers:\n    X-Mine: sk-12345',
+  'api_key:\n    sk-12345',
+  'key: |\n    sk-12345',
+])('llm: { %s } is refused, and shown without its value', async (line) => {
+  const [key = '', value = ''] = line.split('\n')[0]?.split(/(?<=:) ?/) ?? []
   for (const next of ['', '  modle: y\n', '  extra_body: {}\n']) {
     const message = await complaint({ 'agent.yaml': `name: a\nllm:\n  model: x\n  ${line}\n${next}` })
-    expect(message).toContain(`\n  ${shown}`)
+    expect(message).toContain(`\n  ${key}${value && ' …'}\n`)
     expect(message).not.toMatch(/sk-|2345/)
   }
   if (line.includes('\n')) return
@@ -433,7 +435,10 @@ test.each([
   expect(message).not.toMatch(/sk-|2345/)
 })
 
-test('a variable in place of a secret is shown', async () => {
+test('a variable in place of a secret is shown, and so are the name of one and a number of tokens', async () => {
+  expect(await complaint(llm('api_key_env: GROQ_API_KEY, temperature: hot'))).toContain(
+    '\n  llm: { model: x, api_key_env: GROQ_API_KEY, temperature: hot }\n',
+  )
   for (const line of [
     'curl -H "Authorization: Bearer ${token}"',
     'curl -H "X-Api-Key: $KEY"',
