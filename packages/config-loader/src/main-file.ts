@@ -1,8 +1,24 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
-import { fitShape, isInside, nearestNames, ownerOfKey, type ShapeProblem } from '@delta/executor/internal'
+import {
+  fitShape,
+  formatPath,
+  isInside,
+  nearestNames,
+  ownerOfKey,
+  type ShapeProblem,
+} from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
-import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
+import {
+  findLlmProblems,
+  LLM_HINTS,
+  type LlmSettings,
+  llmKeys,
+  llmSchema,
+  llmSettings,
+  SCRIPT_HINT,
+  scriptSchema,
+} from '@delta/model/internal'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
@@ -129,47 +145,31 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
     findings.error(file.locate(path, { key: true }), message, 'Write llm: { model: gpt-4o }.')
     return undefined
   }
-  const parsed = safeParseLlm(value)
-  if (!parsed.ok) report(parsed.problems, spot)
+  const { value: data, problems } = fitShape(llmSchema, value)
+  const rules = isMap(value) ? findLlmProblems(value) : []
+  const told = new Set(rules.map(({ path }) => path))
+  const shape = problems.filter((problem) => !told.has(formatPath(problem.path)))
+  report(
+    shape.map((problem) => ({ ...problem, hint: problem.hint ?? LLM_HINTS[problem.path[0] ?? ''] })),
+    spot,
+  )
+  report(rules, spot)
   if (isMap(value)) {
-    const told = new Set(parsed.ok ? [] : parsed.problems.map(({ path }) => path))
-    for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key)
+    for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key, value)
     checkNumbers(value, spot)
     warnOfChatNames(value, spot)
   }
-  return parsed.ok ? parsed.llm : undefined
+  return data === undefined || rules.length > 0 ? undefined : llmSettings(data)
 }
 
-/** Parameters that servers of chat completions take, to recognize mistyped ones. Other parameters are sent, too. */
-const API_PARAMETERS: readonly string[] = [
-  ...['temperature', 'top_p', 'top_k', 'top_a', 'min_p', 'typical_p', 'seed', 'stop', 'logit_bias'],
-  ...['max_tokens', 'max_completion_tokens', 'min_tokens', 'num_ctx', 'num_predict', 'keep_alive'],
-  ...['frequency_penalty', 'presence_penalty', 'repetition_penalty', 'length_penalty', 'repeat_penalty'],
-  ...['logprobs', 'top_logprobs', 'best_of', 'ignore_eos', 'stop_token_ids', 'skip_special_tokens'],
-  ...['response_format', 'format', 'guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
-  ...['reasoning', 'reasoning_effort', 'include_reasoning', 'thinking', 'thinking_budget', 'enable_thinking'],
-  ...['verbosity', 'modalities', 'audio', 'prediction', 'tool_choice', 'parallel_tool_calls', 'functions'],
-  ...['function_call', 'stream_options', 'web_search_options', 'plugins', 'transforms', 'models', 'route'],
-  ...['user', 'metadata', 'store', 'service_tier', 'safety_identifier', 'safety_settings', 'options'],
-  ...[
-    'max_output_tokens',
-    'include',
-    'truncation',
-    'text',
-    'instructions',
-    'stop_sequences',
-    'output_config',
-  ],
-  ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'cache_control'],
-  ...['extra_body', 'chat_template_kwargs'],
-]
+/** Parameters that every server takes, with our own settings: only these are proposed for a mistyped one. */
+const knownKeys = () => [...llmKeys(), 'temperature', 'max_tokens']
 
-const knownKeys = () => [...llmKeys(), ...API_PARAMETERS]
-
-function checkName({ file, path, findings }: Spot, key: string): void {
-  const known = knownKeys()
-  if (known.includes(key) || key.startsWith('x-')) return
-  const [suggested] = nearestNames(key, known)
+/** One letter is wrong, so that parameters of other names pass: `min_tokens` is not `max_tokens`. */
+function checkName({ file, path, findings }: Spot, key: string, llm: Record<string, unknown>): void {
+  if (knownKeys().includes(key) || key.startsWith('x-')) return
+  const missing = knownKeys().filter((known) => llm[known] === undefined)
+  const [suggested] = nearestNames(key, missing, 1)
   if (suggested === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
   findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${suggested}"?`)
@@ -303,8 +303,11 @@ export function readScript(
     wrong(spot, `"${llm.script}" leads out of the agent's directory`)
     return undefined
   }
-  const parsed = safeParseScript(file.value)
-  if (parsed.ok) return parsed.turns
-  report(parsed.problems, { file, path: [], findings })
-  return undefined
+  const { value: turns, problems } = fitShape(scriptSchema, file.value)
+  const asErrors = { ...findings, unknownKey: findings.error } // a turn without its calls would be another one
+  report(
+    problems.map((problem) => ({ ...problem, hint: problem.hint ?? SCRIPT_HINT })),
+    { file, path: [], findings: asErrors },
+  )
+  return problems.length === 0 ? turns : undefined
 }

@@ -94,6 +94,66 @@ test.each<[string, Files, string[]]>([
     ],
   ],
   [
+    'every setting of the model',
+    {
+      'agent.yaml': `name: a
+llm:
+  provider: opnai
+  model: ''
+  base_url: 5
+  command: [a, 1]
+  timeout_ms: soon
+  max_attempts: 0
+  api: messages
+  retry: { max_wait: 6 hours, max_wat: 5 }
+  headers: { x-api-key: sk-12345, a: 5 }
+  api_key_env: sk-12345
+  messages: []
+`,
+    },
+    [
+      'agent/agent.yaml:3:13: llm.provider: must be one of openai, anthropic, command, script, replay, got "opnai".',
+      'agent/agent.yaml:4:10: llm.model: must not be empty.',
+      'agent/agent.yaml:5:13: llm.base_url: must be a string, got 5.',
+      'agent/agent.yaml:6:16: llm.command[1]: must be a string, got 1.',
+      'agent/agent.yaml:7:15: llm.timeout_ms: must be a number, got "soon".',
+      'agent/agent.yaml:8:17: llm.max_attempts: must be at least 1, got 0.',
+      'agent/agent.yaml:9:8: llm.api: must be one of chat, responses, got "messages".',
+      'agent/agent.yaml:10:22: llm.retry.max_wait: must be a time such as 90s, 15m, 6h, or milliseconds, got "6 hours".',
+      'agent/agent.yaml:11:14: llm.headers.x-api-key: keys do not belong in agent.yaml.',
+      'agent/agent.yaml:11:38: llm.headers.a: must be a string, got 5.',
+      'agent/agent.yaml:12:16: llm.api_key_env: must be the name of a variable, in capitals.',
+      'agent/agent.yaml:13:3: llm.messages: cannot be set: the engine fills it in for every request.',
+      'Warnings:',
+      'agent/agent.yaml:10:31: llm.retry: unknown key "max_wat".',
+    ],
+  ],
+  [
+    'every turn of a script',
+    {
+      'agent.yaml': 'name: a\nllm: { provider: script, script: s.yaml }\n',
+      's.yaml': `- Hello.
+- {}
+- { content: 5 }
+- { contents: Hello. }
+- { tool_calls: { name: read } }
+- { tool_calls: [null, { arguments: {} }, { name: read, arguments: [a] }, { name: read, args: {} }] }
+`,
+    },
+    [
+      'agent/s.yaml:1:3: [0]: must be a mapping, got "Hello.".',
+      'agent/s.yaml:2:3: [1]: A turn needs content or tool_calls, or both.',
+      'agent/s.yaml:3:14: [2].content: must be a string, got 5.',
+      'agent/s.yaml:4:3: [3]: A turn needs content or tool_calls, or both.',
+      'agent/s.yaml:4:5: [3]: unknown key "contents".',
+      'agent/s.yaml:5:17: [4].tool_calls: must be a list, got a mapping.',
+      'agent/s.yaml:6:18: [5].tool_calls[0]: must be a mapping with "name", got nothing.',
+      'agent/s.yaml:6:24: [5].tool_calls[1]: "name" is missing.',
+      'agent/s.yaml:6:68: [5].tool_calls[2].arguments: must be a mapping, or a string that is passed on as it is, got a list.',
+      'agent/s.yaml:6:89: [5].tool_calls[3]: unknown key "args".',
+    ],
+  ],
+  [
     'temperature and max_tokens before any request',
     llm('temperature: "0.7", max_tokens: 4k'),
     [
@@ -291,7 +351,6 @@ tools:
     ['maxTokens', 'max_tokens'],
     ['baseURL', 'base_url'],
     ['timeout', 'timeout_ms'],
-    ['reasoning_efort', 'reasoning_effort'],
   ].map(([key, suggested]): [string, Files, string[]] => [
     `llm.${key}`,
     llm(`${key}: 1`),
@@ -299,6 +358,11 @@ tools:
       `agent/agent.yaml:2: llm: unknown key "${key}"; it would be sent to the API as it is. Did you mean "${suggested}"?`,
     ],
   ]),
+  [
+    'parameters of an API that are near to a setting',
+    llm('models: [a], min_tokens: 1, top_k: 2, temp: 1'),
+    [],
+  ],
   [
     'a parameter that Anthropic has under another name',
     llm('provider: anthropic, max_tokens: 9, stop: [a]'),
