@@ -162,13 +162,8 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
   const agents = names.filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
-  const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.includes(name))
-  const hint = otherEnding
-    ? `Rename ${join(shown, otherEnding)} to agent.yaml.`
-    : agents.length > 0
-      ? `Agents in it: ${agents.map((name) => join(shown, name)).join(', ')}`
-      : undefined
-  throw notFound(`${place} holds no agent.yaml.`, shown, hint)
+  const listed = agents.map((name) => join(shown, name)).join(', ')
+  throw notFound(`${place} holds no agent.yaml.`, shown, listed ? `Agents in it: ${listed}` : undefined)
 }
 
 function notFound(

@@ -23,7 +23,16 @@ import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
 import type { Findings } from './problems.js'
-import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
+import {
+  inside,
+  report,
+  reportUnknownName,
+  type Spot,
+  sentence,
+  strictly,
+  withoutFaults,
+  wrong,
+} from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { ToolSet } from './tools.js'
 import { isMap, renameIn, replaceIn, type YamlFile } from './yaml.js'
@@ -168,8 +177,8 @@ const knownKeys = () => [...llmKeys(), 'temperature', 'max_tokens']
 /** One letter is wrong, so that parameters of other names pass: `min_tokens` is not `max_tokens`. */
 function checkName({ file, path, findings }: Spot, key: string, llm: Record<string, unknown>): void {
   if (knownKeys().includes(key) || key.startsWith('x-')) return
-  const missing = knownKeys().filter((known) => llm[known] === undefined)
-  const [suggested] = nearestNames(key, missing, 1)
+  const isOther = (known: string) => llm[known] !== undefined && key.startsWith(known) // `models` beside `model`
+  const [suggested] = nearestNames(key, knownKeys(), 1).filter((known) => !isOther(known))
   if (suggested === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
   findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${suggested}"?`)
@@ -221,7 +230,7 @@ export function readPolicy(value: unknown, spot: Spot): Policy | undefined {
   if (value === null) findings.warn(file.locate(path, { key: true }), EMPTY_POLICY, WRITE_A_RULE)
   const parsed = safeParsePolicy(value ?? {})
   if (parsed.ok) return parsed.policy
-  report(parsed.problems, { ...spot, findings: { ...findings, unknownKey: findings.error } })
+  report(parsed.problems, strictly(spot))
   return undefined
 }
 
@@ -304,10 +313,9 @@ export function readScript(
     return undefined
   }
   const { value: turns, problems } = fitShape(scriptSchema, file.value)
-  const asErrors = { ...findings, unknownKey: findings.error } // a turn without its calls would be another one
   report(
     problems.map((problem) => ({ ...problem, hint: problem.hint ?? SCRIPT_HINT })),
-    { file, path: [], findings: asErrors },
+    strictly({ file, path: [], findings }), // a turn without its calls would be another one
   )
   return problems.length === 0 ? turns : undefined
 }

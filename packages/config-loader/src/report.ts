@@ -31,6 +31,11 @@ export function inside(spot: Spot, ...steps: ValuePath): Spot {
   return { ...spot, path: [...spot.path, ...steps] }
 }
 
+/** The same place, where unknown keys are errors. */
+export function strictly(spot: Spot): Spot {
+  return { ...spot, findings: { ...spot.findings, unknownKey: spot.findings.error } }
+}
+
 /** Reports what is wrong with the value, in a sentence that begins with its path. */
 export function wrong({ file, path, findings }: Spot, message: string, hint?: string): void {
   findings.error(file.locate(path), sentence(path, message), hint)

@@ -1,4 +1,4 @@
-import type { Tool, ToolSettings } from '@delta/executor'
+import type { Problem, Tool } from '@delta/executor'
 import {
   findDisplayProblems,
   formatPath,
@@ -9,7 +9,7 @@ import {
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
 import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
-import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
+import { inside, report, reportUnreplaced, type Spot, sentence, strictly } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
 import { addTo, isMap, parsePath, parseYaml, type YamlFile } from './yaml.js'
 
@@ -36,31 +36,47 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 
 /** Reports what is wrong with a tool. Undefined: it cannot be used. */
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
-  const parsed = safeParseTool(item)
   const keys = isMap(item) ? item : {}
-  if (!parsed.ok) for (const problem of parsed.problems) reportProblem(problem, item, spot)
-  const settings = readSettings(keys, spot)
-  if (!parsed.ok || settings === undefined) return undefined
-  const { expanded } = parsed
+  const syntax = safeParseTool(item)
+  const run = safeParseToolSettings(keys)
+  const unknown = run.warnings.map(pointElsewhere)
+  const isCause = ({ nearest = '' }: Problem) => MODES.includes(nearest)
+  const misspelt = MODES.some((mode) => keys[mode] !== undefined) ? [] : unknown.filter(isCause)
+  report(misspelt, strictly(spot))
+  for (const problem of syntax.ok ? [] : syntax.problems)
+    if (problem.code !== 'ERR_TOOL_MODE' || misspelt.length === 0) reportProblem(problem, item, spot)
+  report(
+    unknown.filter((problem) => !misspelt.includes(problem)),
+    spot,
+  )
+  if (!run.ok) report(run.problems, spot)
+  if (!syntax.ok || !run.ok) return undefined
+  const { expanded } = syntax
   if (!expanded.substitute && expanded.__meta === undefined)
     reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
   for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
-  const { display } = settings
+  const { display } = run.settings
   if (display !== undefined) report(findDisplayProblems(display, expanded), spot)
-  return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
+  return { tool: { expanded, settings: run.settings }, rest: syntax.rest, file: spot.file, path: spot.path }
 }
 
-function readSettings(definition: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
-  const parsed = safeParseToolSettings(definition)
-  const command = 'Did you mean "command"?' // by its letters `cmd` would be `cwd`
-  report(
-    parsed.warnings.map((warning) => (warning.path === 'cmd' ? { ...warning, hint: command } : warning)),
-    spot,
-  )
-  if (parsed.ok) return parsed.settings
-  report(parsed.problems, spot)
-  return undefined
+const MODES: readonly string[] = ['exec', 'shell', 'command']
+
+/** Unknown keys of which the hint names the place, or another key than the letters do: by them `cmd` would be `cwd`. */
+function pointElsewhere(problem: Problem): Problem & { misplacedKey?: true } {
+  if (problem.path === 'cmd') return { ...problem, nearest: 'command', hint: 'Did you mean "command"?' }
+  if (problem.path !== 'policy') return problem
+  const { unknownKey: _, ...rest } = problem
+  return {
+    ...rest,
+    message: 'a policy below a tool decides nothing',
+    hint: POLICY_ELSEWHERE,
+    misplacedKey: true,
+  }
 }
+
+const POLICY_ELSEWHERE =
+  'Move it to the first level of agent.yaml, where it holds for all tools. What this one does stands under effects:.'
 
 /** The expander knows the column in the template; the file knows where the template is. */
 function reportProblem({ path, message, hint, line, column }: ToolProblem, item: unknown, spot: Spot): void {

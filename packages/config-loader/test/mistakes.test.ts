@@ -442,6 +442,21 @@ test.each([
   expect(message).not.toContain('unknown key')
 })
 
+test('a misspelt exec: is the mistake, and not that there is none', async () => {
+  expect(await complaint(tool('{ name: a, exce: ls }'))).toBe(
+    'agent/agent.yaml:4:16: tools[0]: unknown key "exce".\n  - { name: a, exce: ls }\n               ^\nDid you mean "exec"?',
+  )
+})
+
+test('a policy below a tool, which would protect nothing, is an error that says where it belongs', async () => {
+  const message = await complaint(tool('{ name: a, exec: ls, policy: { allow_network: false }, licence: x }'))
+  expect(message).toMatch(
+    /^agent\/agent\.yaml:4:26: tools\[0\]\.policy: a policy below a tool decides nothing\.\n.*\n *\^\nMove it to the first level of agent\.yaml/,
+  )
+  expect(message).toContain('Known here: ')
+  expect(message).not.toMatch(/__meta|checked_words/)
+})
+
 test('a misspelt key keeps its proposal beside other mistakes of its tool', async () => {
   for (const other of [
     'timeout_ms: soon',

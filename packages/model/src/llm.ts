@@ -37,7 +37,10 @@ export const llmSchema = /* @__PURE__ */ z.lazy(() =>
         "URL to which the API's path is appended, such as /chat/completions; usually …/v1. Default: the provider's own",
       ),
       api_key_env: setting(
-        text.check(z.refine((name) => VARIABLE.test(name), A_VARIABLE)), // no word of the value: it may be a key
+        text.check(
+          z.refine((name) => VARIABLE.test(name), A_VARIABLE), // no word of the value: it may be a key
+          z.meta({ pattern: VARIABLE.source }),
+        ),
         'Name of the variable that holds the key, in .env or the environment. Default: DELTA_API_KEY, then OPENAI_API_KEY or ANTHROPIC_API_KEY, by provider',
       ),
       headers: setting(
