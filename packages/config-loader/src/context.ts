@@ -58,7 +58,7 @@ export function readContext(
 }
 
 /** Checks the value of a file as a recipe, at a place of what is reported. */
-export function checkManifest(spot: Spot): LoadedContext {
+function checkManifest(spot: Spot): LoadedContext {
   const { file, findings } = spot
   const parsed = safeParseManifest(file.value)
   report(parsed.warnings, spot, findings.unknownKey)
@@ -112,6 +112,7 @@ function ownFile(source: ContextSource, home: string): string | undefined {
   const written = source.type === 'file' ? source.path : source.outputPath
   const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
   if (path.startsWith('${')) return undefined
+  if (home === '/') return undefined // the agent has no directory
   if (!isAbsolute(path)) return source.type === 'file' ? join(home, path) : undefined
   return isInside(normalize(path), home) ? normalize(path) : undefined
 }

@@ -128,7 +128,7 @@ const OLD_NAMES: Record<string, HookName> = {
 }
 
 /** Reads a map of hooks. An unknown name is an error, never a warning: a typing mistake must not remove a guard. */
-export function readHooks(value: unknown, spot: Spot): Hooks {
+function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
     wrong(spot, 'must be a mapping from hook names to commands', 'As in: on_error: { command: [notify] }')

@@ -65,7 +65,8 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   setIn(file, [], ofMain, findings)
   const all = sets.find(({ path }) => path.join('.') === 'tools')
   if (all && isMap(file.value)) replaceIn(file, ['imports'], undefined, all.place) // `tools=…` sets all tools there are
-  const document = readDocument(file, sets.length === 0 ? [] : ['context', 'hooks'], findings)
+  const known = workplace.given ? DEFINED_KEYS : sets.length > 0 ? SET_KEYS : []
+  const document = readDocument(file, known, findings)
   return {
     main: file,
     ...(document && { document }),
@@ -73,6 +74,10 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     isOtherProvider: ownerOfKey({ provider }) !== ownerOfKey({ provider: llmOf(file).provider }),
   }
 }
+
+/** Keys that stand beside those of the main file where values are set, and in a program's definition. */
+const SET_KEYS = ['context', 'hooks']
+const DEFINED_KEYS = [...SET_KEYS, 'system', 'home']
 
 const EMPTY =
   'It needs at least a name and a model. Or make an agent that runs in a new directory: delta init my-agent'
@@ -82,7 +87,7 @@ const EMPTY =
  *
  * @param known - Further keys to propose for a mistyped one.
  */
-export function readDocument(
+function readDocument(
   main: YamlFile,
   known: readonly string[],
   findings: Findings,

@@ -29,6 +29,8 @@ export interface YamlFile {
   /** With the edits. */
   value: unknown
   document: Document
+  /** Keys around the value where it was written, which begin the path of each message. */
+  base?: ValuePath
   /** What `--set` replaced or removed in the document. */
   edits: Edit[]
   /** Where the value at `path` stands, or the innermost value around it that exists. */
