@@ -122,9 +122,14 @@ export function collectFindings({ strict = false }: { strict?: boolean | undefin
 }
 
 const MAX_EXCERPT_WIDTH = 120
-/** What stands before a secret: a key that sounds like one, headers, a login or a parameter in an address. */
-const BEFORE_SECRET =
-  /(?:(?:api[_-]?key(?:_env)?|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?)|(?<![\w-])(?:(?:extra|default)_)?headers)["']?\s*:|:\/\/(?=[^/\s]*@)|[?&][\w-]*(?:key|token|secret)[\w-]*=)\s*/gi
+/** A key that sounds like a secret. */
+const SECRET_KEY =
+  /(?:api[_-]?key(?:_env)?|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:/
+/** What stands before a secret: such a key, headers in one line, a login or a parameter in an address. */
+const BEFORE_SECRET = new RegExp(
+  `(?:${SECRET_KEY.source}|(?<![\\w-])(?:(?:extra|default)_)?headers["']?\\s*:|://(?=[^/\\s]*@)|[?&][\\w-]*(?:key|token|secret)[\\w-]*=)\\s*`,
+  'gi',
+)
 /** What may be shown behind such a key: a placeholder, the name of a variable, a number of tokens. */
 const NO_SECRET = [
   /^[^:=]+[:=]\s*["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/,
@@ -132,7 +137,7 @@ const NO_SECRET = [
   /^token["']?\s*:\s*\d+\s*(?:$|[,}#])/,
 ]
 /** A key whose value stands on the lines below it, as a block or not. */
-const BARE_SECRET = new RegExp(`(?:${BEFORE_SECRET.source})[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
+const BARE_SECRET = new RegExp(`${SECRET_KEY.source}\\s*[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
 
 /**
  * One problem as text: `file:line:column: message`, the line with a caret, and what to do. Unknown parts are left out.

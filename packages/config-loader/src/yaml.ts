@@ -152,6 +152,8 @@ interface Fault {
 const WAYS_OUT: { readonly [code in ErrorCode]?: string } = {
   BLOCK_AS_IMPLICIT_KEY: 'Quote a string that contains ": ". The keys of one mapping begin in one column.',
   BLOCK_IN_FLOW: 'Close the [ or { before it, or write the comma before it.',
+  MISSING_CHAR:
+    'Write ": " after a key, "- " before an element of a list, and a comma between those in brackets.',
   MULTILINE_IMPLICIT_KEY: 'Write ": " after a key.',
   TAG_RESOLVE_FAILED: 'Quote a string that begins with !.',
   UNEXPECTED_TOKEN: 'Quote the whole value. Without quotes it ends at a closing quote or bracket.',

@@ -29,12 +29,13 @@ test.each([
   expect(problems).toMatchObject([{ line, column, message }])
 })
 
-test('an element’s key in the wrong column is reported where it stands', () => {
+test('an element’s key in the wrong column is reported with what to write', () => {
   expect(
     report('tools:\n  - name: a\n    exec: ls\n  - name: b\n   exec: ls\n'),
   ).toBe(`agent.yaml:5:1: Not valid YAML: Sequence item without - indicator.
      exec: ls
-  ^`)
+  ^
+Write ": " after a key, "- " before an element of a list, and a comma between those in brackets.`)
 })
 
 test('a star alone is one mistake, reported once', () => {
