@@ -10,7 +10,7 @@ import { isMap, type YamlFile } from './yaml.js'
 
 /** A tool that another file's tool of the same name replaced. */
 export interface Override {
-  /** Of the tool. */
+  /** The tool's name. */
   name: string
   /** `file:line` of the definition that counts. */
   by: string

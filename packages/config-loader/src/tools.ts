@@ -148,6 +148,7 @@ export function setTools(
   { hasAll }: { hasAll: boolean },
   findings: Findings,
 ): ToolSet {
+  if (sets.length === 0) return tools
   const names = [...tools.keys()]
   for (const { path, place } of sets) {
     const [name = ''] = path

@@ -168,7 +168,7 @@ function parserFaults(document: Document, text: string, lineOf: (offset: number)
     const isConsequence = firsts.has(line) || (firsts.size > 0 && fault.message.includes('in YAML stream'))
     if (fault.code !== 'BAD_ALIAS' && !isConsequence) firsts.set(line, fault) // aliases: see `ownFaults`
   }
-  const unclosed = unclosedString(document, text)
+  const unclosed = firsts.size > 0 ? unclosedString(document, text) : undefined
   return [...firsts.values()].map((fault): Fault => {
     const { code, message, pos } = fault
     const [offset] = pos

@@ -448,6 +448,12 @@ test('a misspelt exec: is the mistake, and not that there is none', async () => 
   )
 })
 
+test('a tool named ask_human is answered with what every agent has', async () => {
+  expect(await complaint(tool('{ name: ask_human, exec: ls }'))).toMatch(
+    /name is reserved by the engine\.\n.*\n *\^\nEvery agent has this tool: remove it here, or give yours another name\.$/,
+  )
+})
+
 test('a policy below a tool, which would protect nothing, is an error that says where it belongs', async () => {
   const message = await complaint(tool('{ name: a, exec: ls, policy: { allow_network: false }, licence: x }'))
   expect(message).toMatch(
