@@ -61,8 +61,7 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
   }
   renameOldKeys(file, findings)
   const { api_key_env: keyEnv, provider } = llmOf(file)
-  const ofMain = [...withoutServer(file, sets, findings), ...sets.filter(isOfMainFile)]
-  setIn(file, [], ofMain, findings)
+  setIn(file, [], [...withoutServer(file, sets, findings), ...sets.filter(isOfMainFile)], findings)
   const all = sets.find(({ path }) => path.join('.') === 'tools')
   if (all && isMap(file.value)) replaceIn(file, ['imports'], undefined, all.place) // `tools=…` sets all tools there are
   const known = workplace.given ? DEFINED_KEYS : sets.length > 0 ? SET_KEYS : []
