@@ -53,13 +53,13 @@ export function readContext(
   }
   if (read === undefined) return undefined
   const inner = sets.filter(({ path }) => path.length > 0)
-  const { value, file: edited } = setIn(read.value, read, [], inner, findings)
-  const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
+  setIn(read, [], inner, findings)
+  const file = other === undefined ? read : { ...read, setBy: () => other.place }
   return checkManifest({ file, path: [], findings })
 }
 
 /** Checks the value of a file as a recipe, at a place of what is reported. */
-export function checkManifest(spot: Spot): LoadedContext {
+function checkManifest(spot: Spot): LoadedContext {
   const { file, findings } = spot
   const parsed = safeParseManifest(file.value)
   report(parsed.warnings, spot, findings.unknownKey)
@@ -113,6 +113,7 @@ function ownFile(source: ContextSource, home: string): string | undefined {
   const written = source.type === 'file' ? source.path : source.outputPath
   const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
   if (path.startsWith('${')) return undefined
+  if (home === '/') return undefined // the agent has no directory
   if (!isAbsolute(path)) return source.type === 'file' ? join(home, path) : undefined
   return isInside(normalize(path), home) ? normalize(path) : undefined
 }

@@ -6,15 +6,16 @@ import type { policySchema } from '@delta/executor/internal'
 import type { ChatModel } from '@delta/model'
 import type { LlmSettings, llmSchema } from '@delta/model/internal'
 import { formatPath, showValue, type ValuePath } from '@delta/settings'
+import { Document } from 'yaml'
 import type * as z from 'zod/mini'
 import type { AgentDocument } from './agent-schema.js'
-import { CONTEXT_FILE, checkManifest, checkSources } from './context.js'
+import { CONTEXT_FILE } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
-import { HOOKS_FILE, type HookName, type hookSchema, readHooks } from './hooks.js'
-import { type Agent, assemble, invalid, isComplete, type Parts } from './load-agent.js'
-import { checkPolicyTools, readDocument, readLlm, readPolicy, readScript, USUAL_PROMPT } from './main-file.js'
+import { HOOKS_FILE, type HookName, type hookSchema } from './hooks.js'
+import { type Agent, assemble, invalid, isComplete, readBeginning, readParts, toYaml } from './load-agent.js'
+import { USUAL_PROMPT } from './main-file.js'
 import { collectFindings, type Findings, formatReport } from './problems.js'
-import { inside, sentence } from './report.js'
+import { sentence } from './report.js'
 import { byName, readTools } from './tools.js'
 import { isMap, type YamlFile } from './yaml.js'
 
@@ -71,19 +72,26 @@ const DEFAULT_CONTEXT: ManifestInput = {
 export function defineAgent(definition: AgentDefinition): Agent {
   const { home } = definition
   const findings = collectFindings()
-  const workplace = openDirectory(String(home ?? '/')) // without a directory, paths are absolute
   const model = isModel(definition.llm) ? definition.llm : undefined
   const written = { ...definition, ...(model && { llm: {} }) }
+  const directory = openDirectory(String(home ?? '/')) // without a directory, paths are absolute
+  const reading = { workplace: { ...directory, given: filesOf(written) }, options: { env: {} }, findings }
   if (model && !('complete' in model)) findings.error({ file: '' }, OF_AI_SDK, WRAP_IT)
   checkValues(written, findings)
-  const parts = readParts(written, model ? OWN_MODEL : undefined, workplace, findings)
+  const prompt = { name: USUAL_PROMPT, text: definition.system }
+  const beginning = readBeginning(reading, { prompt, llm: model && OWN_MODEL })
+  const { main, document } = beginning
+  const tools = main && readTools(document?.tools ?? [], { file: main, path: ['tools'], findings })
+  const collected = tools && { tools: byName(tools), overrides: [], imported: [] }
+  const parts = readParts(beginning, collected, reading)
   if (!isComplete(parts, findings)) throw invalid(findings)
+  parts.main.value = { ...Object(parts.main.value), llm: keptLlm(parts.document.llm, directory) }
   for (const warning of findings.warnings)
     process.emitWarning(formatReport([warning]), { code: 'DELTA_AGENT' })
 
   const agent: Agent = {
     ...assemble(parts, []),
-    ...(home !== undefined && { home: workplace.home }),
+    ...(home !== undefined && { home: directory.home }),
     ...(model && { model }),
   }
   return {
@@ -137,51 +145,26 @@ function leavesOf(value: unknown, path: ValuePath = []): [ValuePath, unknown][] 
   )
 }
 
-/** The parts of the agent, each read by what reads it from a file. */
-function readParts(
-  { system, context = DEFAULT_CONTEXT, hooks, home, ...main }: AgentDefinition,
-  settings: LlmSettings | undefined,
-  workplace: Workplace,
-  findings: Findings,
-): Parts {
-  const file = valueFile('agent.yaml', main)
-  const document = file.value as Record<string, unknown>
-  const at = { file, path: [], findings }
-  const known = readDocument(file, ['context', 'hooks', 'system', 'home'], findings)
-  const llm = settings ?? readLlm(document.llm, inside(at, 'llm'))
-  const policy = readPolicy(document.policy, inside(at, 'policy'))
-  const tools = byName(readTools(known?.tools ?? [], inside(at, 'tools')))
-  checkPolicyTools(policy, tools, inside(at, 'policy'))
-  const hooksFile = valueFile(HOOKS_FILE, hooks ?? {})
-  const recipe = checkManifest({ file: valueFile(CONTEXT_FILE, context), path: ['context'], findings })
-  const sources = home === undefined ? recipe.sources.filter(isSystem) : recipe.sources // others are the workspace's
-  checkSources({ ...recipe, sources }, USUAL_PROMPT, workplace, findings)
+/** The values in the place of the files that `loadAgent` reads. */
+function filesOf({ system: _, home: __, context = DEFAULT_CONTEXT, hooks, ...main }: AgentDefinition) {
   return {
-    main: { ...file, value: { ...document, llm: keptLlm(document.llm, workplace) } },
-    document: known,
-    prompt: { name: USUAL_PROMPT, text: system },
-    context: recipe,
-    hooks: {
-      hooks: readHooks(hooksFile.value, { file: hooksFile, path: ['hooks'], findings }),
-      base: [],
-      ...(hooks && { file: hooksFile }),
-    },
-    tools,
-    overrides: [],
-    imported: [],
-    llm,
-    script: readScript(llm, file, workplace, findings),
-    policy,
+    'agent.yaml': valueFile('agent.yaml', main),
+    [CONTEXT_FILE]: valueFile(CONTEXT_FILE, context, ['context']),
+    [HOOKS_FILE]: hooks && valueFile(HOOKS_FILE, hooks, ['hooks']),
   }
 }
 
 /** A copy of a value in the place of a file: it is kept under the name, and messages say no place but the path. */
-function valueFile(path: string, value: object): YamlFile {
+function valueFile(path: string, value: object, base: ValuePath = []): YamlFile {
+  const copy: unknown = JSON.parse(JSON.stringify(value) ?? 'null') // of a function, which was reported
   return {
     path,
     name: '',
-    text: '',
-    value: JSON.parse(JSON.stringify(value) ?? 'null'), // of a function, which was reported
+    text: toYaml(Object(copy)),
+    value: copy,
+    document: new Document(),
+    base,
+    edits: [],
     locate: () => ({ file: '' }),
     setBy: () => undefined,
     written: () => undefined,

@@ -153,7 +153,7 @@ function withoutAbove(exported: Record<string, string>, { pairs, env }: Credenti
 
 /** @returns The address that a person said yes to. */
 async function checkAddress(
-  { key, url, doubt }: Choice,
+  { url, doubt }: Choice,
   { trustWorkspaceEnv = false }: EnvironmentOptions,
   findings: Findings,
 ): Promise<WorkspaceEndpoint | undefined> {

@@ -21,6 +21,8 @@ export interface Workplace {
   home: string
   /** As the caller wrote it. */
   shown: string
+  /** Files that a program gave as values, by name: read in place of those of the directory. Undefined: there is none. */
+  given?: Readonly<Record<string, YamlFile | undefined>>
 }
 
 /** The path as the person would type it: under the directory they gave, or absolute if it lies elsewhere. */
@@ -35,6 +37,9 @@ export function readYaml(
   findings: Findings,
   reportUnreadable = (name: string, message: string): void => findings.error({ file: name }, `${message}.`),
 ): { exists: boolean; file?: YamlFile } {
+  const { home, given = {} } = workplace
+  const own = relative(home, path)
+  if (Object.hasOwn(given, own)) return given[own] ? { exists: true, file: given[own] } : { exists: false }
   const name = displayName(workplace, path)
   const read = readText(path)
   if (!read.ok) {
@@ -143,7 +148,8 @@ export function openDirectory(directory: string, shown = directory): Workplace {
  *
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
  */
-export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
+export function findMainFile({ home, shown, given }: Workplace, findings: Findings): string {
+  if (given) return join(home, MAIN_FILE)
   const names = readdirSync(home)
   for (const name of ['context', 'hooks']) {
     if (!names.includes(`${name}.yml`) || names.includes(`${name}.yaml`)) continue
@@ -162,13 +168,8 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
   const agents = names.filter((name) => existsSync(join(home, name, MAIN_FILE))).sort()
-  const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.includes(name))
-  const hint = otherEnding
-    ? `Rename ${join(shown, otherEnding)} to agent.yaml.`
-    : agents.length > 0
-      ? `Agents in it: ${agents.map((name) => join(shown, name)).join(', ')}`
-      : undefined
-  throw notFound(`${place} holds no agent.yaml.`, shown, hint)
+  const listed = agents.map((name) => join(shown, name)).join(', ')
+  throw notFound(`${place} holds no agent.yaml.`, shown, listed ? `Agents in it: ${listed}` : undefined)
 }
 
 function notFound(

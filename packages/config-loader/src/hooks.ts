@@ -5,7 +5,7 @@ import { displayName, readYaml, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
 import { inside, report, reportUnknownName, type Spot, wrong } from './report.js'
 import { type SetValue, setIn } from './set.js'
-import { isMap, type YamlFile } from './yaml.js'
+import { isMap, parseYaml, type YamlFile } from './yaml.js'
 
 /** The points of a run at which a command may run, as `hooks.yaml` spells them. */
 export const HOOK_NAMES = [
@@ -97,16 +97,14 @@ export function loadHooks(
   if (file !== undefined) return withSets(findHooks(file, findings), sets)
   if (exists || sets.length === 0) return { hooks: {}, base: [] }
   const name = displayName(workplace, path)
-  const none = { path, name, text: '', value: {}, locate: () => ({ file: name }), written: () => undefined }
-  return withSets({ file: none, path: [], findings }, sets)
+  const { file: none } = parseYaml('{}', { path, name })
+  return none ? withSets({ file: none, path: [], findings }, sets) : { hooks: {}, base: [] }
 }
 
-function withSets({ file, path: base, findings }: Spot, sets: readonly SetValue[]): LoadedHooks {
-  const set = setIn(valueAt(file.value, base), file, base, sets, findings)
-  const [key] = base
-  const value = key === undefined ? set.value : { ...(file.value as object), [key]: set.value }
-  const hooks = readHooks(set.value, { file: set.file, path: base, findings })
-  return { hooks, file: { ...set.file, value }, base }
+function withSets(spot: Spot, sets: readonly SetValue[]): LoadedHooks {
+  const { file, path: base, findings } = spot
+  setIn(file, base, sets, findings)
+  return { hooks: readHooks(valueAt(file.value, base), spot), file, base }
 }
 
 function findHooks(file: YamlFile, findings: Findings): Spot {
@@ -130,7 +128,7 @@ const OLD_NAMES: Record<string, HookName> = {
 }
 
 /** Reads a map of hooks. An unknown name is an error, never a warning: a typing mistake must not remove a guard. */
-export function readHooks(value: unknown, spot: Spot): Hooks {
+function readHooks(value: unknown, spot: Spot): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (!isMap(value)) {
     wrong(spot, 'must be a mapping from hook names to commands', 'As in: on_error: { command: [notify] }')

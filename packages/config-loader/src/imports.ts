@@ -12,7 +12,7 @@ import { isMap, type YamlFile } from './yaml.js'
 
 /** A tool that another file's tool of the same name replaced. */
 export interface Override {
-  /** Of the tool. */
+  /** The tool's name. */
   name: string
   /** `file:line` of the definition that counts. */
   by: string
@@ -39,6 +39,14 @@ interface Importer {
   roots: readonly string[]
 }
 
+/** All tools of an agent, and where they come from. */
+export interface CollectedTools {
+  tools: ToolSet
+  overrides: Override[]
+  /** What decides what is imported: see `ImportState`. */
+  imported: string[]
+}
+
 /** The lists of a file, as far as they could be read. */
 export interface ToolLists {
   imports?: readonly unknown[] | null | undefined
@@ -57,7 +65,7 @@ export async function collectTools(
   file: YamlFile,
   base: ValuePath,
   { workplace, options, findings }: { workplace: Workplace; options: RootOptions; findings: Findings },
-): Promise<{ tools: ToolSet; overrides: Override[]; imported: string[] }> {
+): Promise<CollectedTools> {
   const roots = importRootsOf(workplace.home, options, findings)
   const state: ImportState = { workplace, findings, overrides: [], loaded: new Map(), imported: new Set() }
   const tools = await toolsOf(lists, { file, chain: [file.path], roots }, state, base)

@@ -7,9 +7,10 @@ import { CONTEXT_FILE, checkSources, type LoadedContext, readContext } from './c
 import { openDirectory, type Workplace } from './files.js'
 import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
 import { HOOKS_FILE, type Hooks, loadHooks } from './hooks.js'
-import { collectTools, type Override } from './imports.js'
+import { type CollectedTools, collectTools, type Override } from './imports.js'
 import {
   checkPolicyTools,
+  type Prompt,
   readLlm,
   readMainFile,
   readPolicy,
@@ -145,17 +146,34 @@ export async function loadParts(
 ): Promise<{ parts: CompleteParts; home: string; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
   const workplace = openDirectory(directory, options.shownAs)
-  const parts = await readParts(workplace, options, findings)
+  const reading = { workplace, options, findings }
+  const beginning = readBeginning(reading)
+  const { main, document } = beginning
+  const collected = main && document && (await collectTools(document, main, ['tools'], reading))
+  const parts = readParts(beginning, collected, reading)
   if (!isComplete(parts, findings)) throw invalid(findings)
   return { parts, home: workplace.home, warnings: inReadingOrder(findings.warnings) }
 }
 
-/** Reads every part, also after mistakes in another one, to report all mistakes at once. */
-async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
+/** One load of an agent. */
+interface Reading {
+  workplace: Workplace
+  options: LoadOptions
+  findings: Findings
+}
+
+type Beginning = ReturnType<typeof readBeginning>
+
+/** What the main file says besides its tools. */
+export function readBeginning(
+  { workplace, options, findings }: Reading,
+  own: { llm?: LlmSettings | undefined; prompt?: Prompt } = {},
+) {
   const sets = readSets(options.overrides ?? [], findings)
   const { main, document, keyEnv, isOtherProvider } = readMainFile(workplace, sets, findings)
   const at = main && { file: main, path: [], findings }
-  const read = at && document && readLlm(document.llm, document.llm === undefined ? at : inside(at, 'llm'))
+  const read =
+    own.llm ?? (at && document && readLlm(document.llm, document.llm === undefined ? at : inside(at, 'llm')))
   const llm = read && {
     ...read,
     ...(keyEnv && keyEnv !== read.apiKeyEnv && { otherKeyEnv: keyEnv }),
@@ -163,28 +181,34 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
   }
   const script = main && readScript(llm, main, workplace, findings)
   const policy = at && readPolicy(document?.policy, inside(at, 'policy'))
-  const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
-  const before = findings.problems.length
-  const collected =
-    main && document && (await collectTools(document, main, ['tools'], { workplace, options, findings }))
-  const hasAll = findings.problems.length === before
+  const prompt = own.prompt ?? readPrompt(document?.system_prompt, main, workplace, findings)
+  return { sets, main, document, llm, script, policy, prompt, problems: findings.problems.length }
+}
+
+/** Reads every part, also after mistakes in another one, to report all mistakes at once. */
+export function readParts(
+  { sets, problems, ...beginning }: Beginning,
+  collected: CollectedTools | undefined,
+  { workplace, options: { env = process.env }, findings }: Reading,
+) {
+  const { main, document, llm, policy, prompt } = beginning
+  const hasAll = findings.problems.length === problems
   const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
   const tools: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
-  if (at) checkPolicyTools(policy, tools, inside(at, 'policy'))
+  if (main) checkPolicyTools(policy, tools, { file: main, path: ['policy'], findings })
   const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
   warnOfOwnScripts({ tools, hooks }, workplace.home, findings)
   const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
   const context = readContext(workplace, promptFile, setsBelow(sets, 'context'), findings)
   if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
-  const { env = process.env } = options
   const isWritten = liesInParentRun(workplace.home, env)
   if (isWritten || runsAbove(env).length > 0)
     refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
   const { overrides = [], imported = [] } = collected ?? {}
-  return { main, document, prompt, context, hooks, tools, overrides, imported, llm, script, policy }
+  return { ...beginning, context, hooks, tools, overrides, imported }
 }
 
-export type Parts = Awaited<ReturnType<typeof readParts>>
+type Parts = ReturnType<typeof readParts>
 type Needed = 'main' | 'document' | 'llm'
 export type CompleteParts = Parts & { [part in Needed]: NonNullable<Parts[part]> } & {
   context: Required<LoadedContext>
@@ -248,15 +272,15 @@ function lastOfEachPath(overrides: readonly string[]): string[] {
 }
 
 /** A file as it is written, or in plain YAML if something was set in it. */
-function textOf({ text, value, setBy }: YamlFile): string {
-  return setBy === undefined ? text : toYaml((value ?? {}) as Record<string, unknown>)
+function textOf({ text, value, edits }: YamlFile): string {
+  return edits.length === 0 ? text : toYaml((value ?? {}) as Record<string, unknown>)
 }
 
 /**
  * YAML in which each key, and each element of a list, is one line of JSON, so that a diff of two runs' configurations shows
  * which tools differ.
  */
-function toYaml(config: Record<string, unknown>): string {
+export function toYaml(config: Record<string, unknown>): string {
   const lines = Object.entries(config).flatMap(([key, value]) => {
     const name = /^[A-Za-z_][\w-]*$/.test(key) ? key : JSON.stringify(key)
     if (!Array.isArray(value) || value.length === 0) return `${name}: ${JSON.stringify(value)}`

@@ -2,17 +2,35 @@ import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
 import { isInside } from '@delta/executor/internal'
 import type { ScriptTurn } from '@delta/model'
-import { type LlmSettings, llmKeys, safeParseLlm, safeParseScript } from '@delta/model/internal'
+import {
+  findLlmProblems,
+  LLM_HINTS,
+  type LlmSettings,
+  llmKeys,
+  llmSchema,
+  llmSettings,
+  SCRIPT_HINT,
+  scriptSchema,
+} from '@delta/model/internal'
 import { vendorOfProvider } from '@delta/model/vendors'
-import { fitShape, nearestNames, type ShapeProblem, type ValuePath } from '@delta/settings'
+import { fitShape, formatPath, nearestNames, type ShapeProblem } from '@delta/settings'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
 import type { Findings } from './problems.js'
-import { inside, report, reportUnknownName, type Spot, sentence, withoutFaults, wrong } from './report.js'
+import {
+  inside,
+  report,
+  reportUnknownName,
+  type Spot,
+  sentence,
+  strictly,
+  withoutFaults,
+  wrong,
+} from './report.js'
 import { type SetValue, setIn } from './set.js'
 import type { ToolSet } from './tools.js'
-import { isMap, type YamlFile } from './yaml.js'
+import { isMap, renameIn, replaceIn, type YamlFile } from './yaml.js'
 
 /** `agent.yaml`, as far as it can be read. */
 export interface MainFile {
@@ -36,23 +54,24 @@ export function readMainFile(workplace: Workplace, sets: readonly SetValue[], fi
     findings.error({ file: file.name }, 'The file is empty.', EMPTY)
     return {}
   }
-  const migrated = migrateMainFile(file, findings)
-  const ofMain = [...withoutServer(migrated, sets, findings), ...sets.filter(isOfMainFile)]
-  const set = setIn(migrated.value, migrated, [], ofMain, findings)
-  const main = { ...set.file, value: set.value }
-  if (isMap(set.value) && sets.some(({ path }) => path.join('.') === 'tools')) {
-    const { imports: _, ...rest } = set.value // `tools=…` sets all tools there are, so none is imported
-    main.value = rest
-  }
-  const document = readDocument(main, sets.length === 0 ? [] : ['context', 'hooks'], findings)
-  const { api_key_env: keyEnv, provider } = llmOf(migrated)
+  renameOldKeys(file, findings)
+  const { api_key_env: keyEnv, provider } = llmOf(file)
+  setIn(file, [], [...withoutServer(file, sets, findings), ...sets.filter(isOfMainFile)], findings)
+  const all = sets.find(({ path }) => path.join('.') === 'tools')
+  if (all && isMap(file.value)) replaceIn(file, ['imports'], undefined, all.place) // `tools=…` sets all tools there are
+  const known = workplace.given ? DEFINED_KEYS : sets.length > 0 ? SET_KEYS : []
+  const document = readDocument(file, known, findings)
   return {
-    main,
+    main: file,
     ...(document && { document }),
     ...(typeof keyEnv === 'string' && { keyEnv }),
-    isOtherProvider: vendorOfProvider(provider) !== vendorOfProvider(llmOf(main).provider),
+    isOtherProvider: vendorOfProvider(provider) !== vendorOfProvider(llmOf(file).provider),
   }
 }
+
+/** Keys that stand beside those of the main file where values are set, and in a program's definition. */
+const SET_KEYS = ['context', 'hooks']
+const DEFINED_KEYS = [...SET_KEYS, 'system', 'home']
 
 const EMPTY =
   'It needs at least a name and a model. Or make an agent that runs in a new directory: delta init my-agent'
@@ -62,7 +81,7 @@ const EMPTY =
  *
  * @param known - Further keys to propose for a mistyped one.
  */
-export function readDocument(
+function readDocument(
   main: YamlFile,
   known: readonly string[],
   findings: Findings,
@@ -116,26 +135,14 @@ function pointElsewhere(problem: ShapeProblem): ShapeProblem {
   return nearest ? { ...problem, nearest, hint: `Hooks belong in ${HOOKS_FILE}.` } : problem
 }
 
-/**
- * Reads version 1.1's `llm_config: { model_name }` as `llm: { model }`, with a warning.
- *
- * @returns the file with its value in today's spelling; its places are those of what is written.
- */
-function migrateMainFile(file: YamlFile, findings: Findings): YamlFile {
-  if (!isMap(file.value) || !isMap(file.value.llm_config) || file.value.llm !== undefined) return file
-  const { llm_config: old, ...rest } = file.value
+/** Renames version 1.1's `llm_config: { model_name }` to `llm: { model }`, with a warning. */
+function renameOldKeys(file: YamlFile, findings: Findings): void {
+  if (!isMap(file.value) || !isMap(file.value.llm_config) || file.value.llm !== undefined) return
+  const { model, model_name: oldModel } = file.value.llm_config
   const message = '"llm_config" is now called "llm", and "model_name" in it "model".'
   findings.deprecated(file.locate(['llm_config'], { key: true }), message, 'Rename them.')
-
-  const { model_name: model, ...parameters } = old as Record<string, unknown>
-  const isRenamed = model !== undefined && parameters.model === undefined
-  const oldPath = (path: ValuePath): ValuePath => {
-    if (path[0] !== 'llm') return path
-    const inner = isRenamed && path[1] === 'model' ? ['model_name', ...path.slice(2)] : path.slice(1)
-    return ['llm_config', ...inner]
-  }
-  const locate: YamlFile['locate'] = (path, at) => file.locate(oldPath(path), at)
-  return { ...file, value: { ...rest, llm: isRenamed ? { model, ...parameters } : old }, locate }
+  renameIn(file, ['llm_config'], 'llm')
+  if (oldModel !== undefined && model === undefined) renameIn(file, ['llm', 'model_name'], 'model')
 }
 
 /** Reads `llm:`. An unknown key is a parameter of the API, and one that looks like a mistyped known key is reported. */
@@ -146,47 +153,31 @@ export function readLlm(value: unknown, spot: Spot): LlmSettings | undefined {
     findings.error(file.locate(path, { key: true }), message, 'Write llm: { model: gpt-4o }.')
     return undefined
   }
-  const parsed = safeParseLlm(value)
-  if (!parsed.ok) report(parsed.problems, spot)
+  const { value: data, problems } = fitShape(llmSchema, value)
+  const rules = isMap(value) ? findLlmProblems(value) : []
+  const told = new Set(rules.map(({ path }) => path))
+  const shape = problems.filter((problem) => !told.has(formatPath(problem.path)))
+  report(
+    shape.map((problem) => ({ ...problem, hint: problem.hint ?? LLM_HINTS[problem.path[0] ?? ''] })),
+    spot,
+  )
+  report(rules, spot)
   if (isMap(value)) {
-    const told = new Set(parsed.ok ? [] : parsed.problems.map(({ path }) => path))
-    for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key)
+    for (const key of Object.keys(value)) if (!told.has(key)) checkName(inside(spot, key), key, value)
     checkNumbers(value, spot)
     warnOfChatNames(value, spot)
   }
-  return parsed.ok ? parsed.llm : undefined
+  return data === undefined || rules.length > 0 ? undefined : llmSettings(data)
 }
 
-/** Parameters that servers of chat completions take, to recognize mistyped ones. Other parameters are sent, too. */
-const API_PARAMETERS: readonly string[] = [
-  ...['temperature', 'top_p', 'top_k', 'top_a', 'min_p', 'typical_p', 'seed', 'stop', 'logit_bias'],
-  ...['max_tokens', 'max_completion_tokens', 'min_tokens', 'num_ctx', 'num_predict', 'keep_alive'],
-  ...['frequency_penalty', 'presence_penalty', 'repetition_penalty', 'length_penalty', 'repeat_penalty'],
-  ...['logprobs', 'top_logprobs', 'best_of', 'ignore_eos', 'stop_token_ids', 'skip_special_tokens'],
-  ...['response_format', 'format', 'guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
-  ...['reasoning', 'reasoning_effort', 'include_reasoning', 'thinking', 'thinking_budget', 'enable_thinking'],
-  ...['verbosity', 'modalities', 'audio', 'prediction', 'tool_choice', 'parallel_tool_calls', 'functions'],
-  ...['function_call', 'stream_options', 'web_search_options', 'plugins', 'transforms', 'models', 'route'],
-  ...['user', 'metadata', 'store', 'service_tier', 'safety_identifier', 'safety_settings', 'options'],
-  ...[
-    'max_output_tokens',
-    'include',
-    'truncation',
-    'text',
-    'instructions',
-    'stop_sequences',
-    'output_config',
-  ],
-  ...['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'cache_control'],
-  ...['extra_body', 'chat_template_kwargs'],
-]
+/** Parameters that every server takes, with our own settings: only these are proposed for a mistyped one. */
+const knownKeys = () => [...llmKeys(), 'temperature', 'max_tokens']
 
-const knownKeys = () => [...llmKeys(), ...API_PARAMETERS]
-
-function checkName({ file, path, findings }: Spot, key: string): void {
-  const known = knownKeys()
-  if (known.includes(key) || key.startsWith('x-')) return
-  const [suggested] = nearestNames(key, known)
+/** One letter is wrong, so that parameters of other names pass: `min_tokens` is not `max_tokens`. */
+function checkName({ file, path, findings }: Spot, key: string, llm: Record<string, unknown>): void {
+  if (knownKeys().includes(key) || key.startsWith('x-')) return
+  const isOther = (known: string) => llm[known] !== undefined && key.startsWith(known) // `models` beside `model`
+  const [suggested] = nearestNames(key, knownKeys(), 1).filter((known) => !isOther(known))
   if (suggested === undefined) return
   const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
   findings.unknownKey(file.locate(path, { key: true }), message, `Did you mean "${suggested}"?`)
@@ -238,7 +229,7 @@ export function readPolicy(value: unknown, spot: Spot): Policy | undefined {
   if (value === null) findings.warn(file.locate(path, { key: true }), EMPTY_POLICY, WRITE_A_RULE)
   const parsed = safeParsePolicy(value ?? {})
   if (parsed.ok) return parsed.policy
-  report(parsed.problems, { ...spot, findings: { ...findings, unknownKey: findings.error } })
+  report(parsed.problems, strictly(spot))
   return undefined
 }
 
@@ -320,8 +311,10 @@ export function readScript(
     wrong(spot, `"${llm.script}" leads out of the agent's directory`)
     return undefined
   }
-  const parsed = safeParseScript(file.value)
-  if (parsed.ok) return parsed.turns
-  report(parsed.problems, { file, path: [], findings })
-  return undefined
+  const { value: turns, problems } = fitShape(scriptSchema, file.value)
+  report(
+    problems.map((problem) => ({ ...problem, hint: problem.hint ?? SCRIPT_HINT })),
+    strictly({ file, path: [], findings }), // a turn without its calls would be another one
+  )
+  return problems.length === 0 ? turns : undefined
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, normalize } from 'node:path'
 import type { LoadedHooks } from './hooks.js'
 import type { Findings } from './problems.js'
-import { type Spot, sentence } from './report.js'
+import { type Spot, sentenceOf } from './report.js'
 import type { ToolSet } from './tools.js'
 
 /**
@@ -20,7 +20,11 @@ export function warnOfOwnScripts(
     const script = scriptOf(command)
     if (script === undefined || /^[-/~$]/.test(script) || !existsSync(join(home, script))) return
     const message = `"${script}" starts at the workspace, but lies in the agent's directory`
-    findings.warn(file.locate(path), sentence(path, message), `Write \${AGENT_HOME}/${normalize(script)}.`)
+    findings.warn(
+      file.locate(path),
+      sentenceOf({ file, path }, message),
+      `Write \${AGENT_HOME}/${normalize(script)}.`,
+    )
   }
   for (const { tool, file, path } of tools.values()) {
     const key = tool.expanded.__meta?.syntax ?? 'command'

@@ -123,22 +123,22 @@ export function collectFindings({ strict = false }: { strict?: boolean | undefin
 }
 
 const MAX_EXCERPT_WIDTH = 120
-/** A name that says its value is secret. */
-const WRITTEN_NAME =
-  /(?:api[_-]?key(?:_env)?|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
-/** Quoted, or up to a closing brace or a comment. A mapping is not a secret: its values have names of their own. */
-const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
-const WRITTEN_SECRET = new RegExp(`(${WRITTEN_NAME.source})(${SECRET.source})`, 'gi')
-/** A name at the end of a line: its value stands below, as a block or not. */
-const BARE_SECRET = new RegExp(`${WRITTEN_NAME.source}[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
-/** A variable, which is not a secret: `${token}`, `"$KEY"`, `Bearer $KEY`. */
-const VARIABLE = /^["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/
-/** Any header may hold a secret. */
-const WRITTEN_HEADERS = /((?<![\w-])(?:(?:extra|default)_)?headers["']?\s*:\s*)(.*\S)/gi
-/** A name and password in an address. */
-const WRITTEN_LOGIN = /(:\/\/(?=[^/\s]*@))([^\s,}@]+)/g
-/** A secret in the query of an address. */
-const WRITTEN_PARAMETER = /([?&][\w-]*(?:key|token|secret)[\w-]*=)([^\s&#"',}]+)/gi
+/** A key that sounds like a secret. */
+const SECRET_KEY =
+  /(?:api[_-]?key(?:_env)?|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:/
+/** What stands before a secret: such a key, headers in one line, a login or a parameter in an address. */
+const BEFORE_SECRET = new RegExp(
+  `(?:${SECRET_KEY.source}|(?<![\\w-])(?:(?:extra|default)_)?headers["']?\\s*:|://(?=[^/\\s]*@)|[?&][\\w-]*(?:key|token|secret)[\\w-]*=)\\s*`,
+  'gi',
+)
+/** What may be shown behind such a key: a placeholder, the name of a variable, a number of tokens. */
+const NO_SECRET = [
+  /^[^:=]+[:=]\s*["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/,
+  /^api_key_env["']?\s*:\s*["']?[A-Z_][A-Z\d_]*(?![\w-])/,
+  /^token["']?\s*:\s*\d+\s*(?:$|[,}#])/,
+]
+/** A key whose value stands on the lines below it, as a block or not. */
+const BARE_SECRET = new RegExp(`${SECRET_KEY.source}\\s*[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
 
 /**
  * One problem as text: `file:line:column: message`, the line with a caret, and what to do. Unknown parts are left out.
@@ -169,23 +169,25 @@ export function formatReport(
   return blocks.join('\n\n')
 }
 
-/** Replaces secrets in a line of YAML by stars. */
+/** The beginning of a line, up to the first secret in it. */
 export function withoutSecrets(line: string): string {
+  for (const { 0: before, index } of line.matchAll(BEFORE_SECRET)) {
+    const start = index + before.length
+    const isSecret = start < line.length && !NO_SECRET.some((each) => each.test(line.slice(index)))
+    if (isSecret) return `${line.slice(0, start)}…`
+  }
   return line
-    .replace(WRITTEN_LOGIN, withStars)
-    .replace(WRITTEN_PARAMETER, withStars)
-    .replace(WRITTEN_SECRET, withStars)
-    .replace(WRITTEN_HEADERS, withStars)
 }
 
 /**
  * The line and a caret under the column, both indented by two.
  *
- * The line loses its indentation, and a long line is cut around the column. Control characters become blanks, so that a file
- * cannot move the cursor of a terminal. Secrets become stars, because excerpts get into logs.
+ * The line loses its indentation and its secrets, because excerpts get into logs, and a long line is cut around the column. Control
+ * characters become blanks, so that a file cannot move the cursor of a terminal.
  */
-export function excerptOf(line: string, column: number): string {
+export function excerptOf(line: string, wantedColumn: number): string {
   const visible = withoutSecrets(line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd())
+  const column = Math.min(wantedColumn, visible.endsWith('…') ? visible.length : wantedColumn)
   const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
   const start = Math.max(indentation, column - MAX_EXCERPT_WIDTH / 2)
   const end = start + MAX_EXCERPT_WIDTH
@@ -207,10 +209,6 @@ const MAX_KEY_DISTANCE = 4000
 export function isBelowSecret(before: string): boolean {
   const lines = before.slice(-MAX_KEY_DISTANCE).split('\n')
   return BARE_SECRET.test(lines.findLast((line) => /^[^#]*:(?:\s|$)/.test(line)) ?? '')
-}
-
-function withStars(_: string, name: string, secret: string): string {
-  return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
 }
 
 function formatPlace({ file, line, column }: ConfigProblem): string {

@@ -24,9 +24,14 @@ export function inside(spot: Spot, ...steps: ValuePath): Spot {
   return { ...spot, path: [...spot.path, ...steps] }
 }
 
+/** The same place, where unknown keys are errors. */
+export function strictly(spot: Spot): Spot {
+  return { ...spot, findings: { ...spot.findings, unknownKey: spot.findings.error } }
+}
+
 /** Reports what is wrong with the value, in a sentence that begins with its path. */
 export function wrong({ file, path, findings }: Spot, message: string, hint?: string): void {
-  findings.error(file.locate(path), sentence(path, message), hint)
+  findings.error(file.locate(path), sentenceOf({ file, path }, message), hint)
 }
 
 /** Reports what a parser found about the value. */
@@ -38,8 +43,12 @@ export function report(problems: readonly Found[], spot: Spot, add = spot.findin
     // Without a key of its first level, a file would be half an agent: one without tools, for instance.
     const isMistyped = nearest !== undefined && path.length === 1
     if (unknownKey)
-      (isMistyped ? findings.error : findings.unknownKey)(place, sentence(path.slice(0, -1), message), hint)
-    else add(place, sentence(path, message), hint)
+      (isMistyped ? findings.error : findings.unknownKey)(
+        place,
+        sentenceOf({ file, path: path.slice(0, -1) }, message),
+        hint,
+      )
+    else add(place, sentenceOf({ file, path }, message), hint)
   }
 }
 
@@ -59,6 +68,11 @@ export function sentence(path: ValuePath, message: string): string {
   const place = formatPath(path)
   const ended = /[.!?:]$/.test(message) ? message : `${message}.`
   return place === '' ? ended : `${place}: ${ended}`
+}
+
+/** The same for a value of a file. */
+export function sentenceOf({ file, path }: Omit<Spot, 'findings'>, message: string): string {
+  return sentence([...(file.base ?? []), ...path], message)
 }
 
 /** A map without its wrong keys, to find the mistakes in the rest of it. Never for use. */

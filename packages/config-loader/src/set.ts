@@ -1,6 +1,7 @@
 import { formatPath, nearestNames, showValue, type ValuePath, valueAt } from '@delta/settings'
+import { type Node, Scalar } from 'yaml'
 import { type Finding, type Findings, maskSecrets, SET_FLAG, withoutSecrets } from './problems.js'
-import { isMap, parseYaml, type YamlFile } from './yaml.js'
+import { isMap, parseYaml, replaceIn, resolveAliases, type YamlFile } from './yaml.js'
 
 /** One `path=value`, which replaces what the agent's files say there. */
 export interface SetValue {
@@ -9,6 +10,8 @@ export interface SetValue {
   /** The text after `=`. Empty: removes the key. */
   written: string
   value: unknown
+  /** The value as it goes into the document. Absent: the key is removed. */
+  node?: Node
   /** Names the flag instead of a file and a line. */
   place: Finding
 }
@@ -41,7 +44,9 @@ function readSet(text: string, findings: Findings): SetValue | undefined {
     findings.error(placeNamed(`${key}=…`), 'keys are never recorded.', hint)
     return undefined
   }
-  return { path, written, value, place: shown }
+  resolveAliases(file.document)
+  const node = file.document.contents ?? new Scalar(null)
+  return { path, written, value, node, place: shown }
 }
 
 function placeNamed(text: string): Finding {
@@ -56,51 +61,12 @@ export function setsBelow(sets: readonly SetValue[], key: string): SetValue[] {
   return sets.filter(({ path }) => path[0] === key).map((set) => ({ ...set, path: set.path.slice(1) }))
 }
 
-/** A set, and its path in the value. */
-interface Applied {
-  at: ValuePath
-  set: SetValue
-}
-
-/**
- * Sets values in a part of a file, without changing its arguments.
- *
- * @param value - The value at `base` of the file.
- * @returns the new value, and the file with places in the new value.
- */
-export function setIn(
-  value: unknown,
-  file: YamlFile,
-  base: ValuePath,
-  sets: readonly SetValue[],
-  findings: Findings,
-): { value: unknown; file: YamlFile } {
-  if (sets.length === 0) return { value, file }
-  const applied: Applied[] = []
-  let edited = value
+/** Sets values in a part of a file, whose document is edited: places follow. */
+export function setIn(file: YamlFile, base: ValuePath, sets: readonly SetValue[], findings: Findings): void {
   for (const set of sets) {
-    const at = resolve(edited, set, findings)
-    if (at === undefined) continue
-    edited = replaceAt(edited, at, set)
-    applied.push({ at, set })
+    const at = resolve(valueAt(file.value, base), set, findings)
+    if (at !== undefined) replaceIn(file, [...base, ...at], set.node, set.place)
   }
-  const inner = (path: ValuePath) => (startsWith(path, base) ? path.slice(base.length) : undefined)
-  const setAt = (path: ValuePath) => {
-    const at = inner(path)
-    return at === undefined ? undefined : applied.findLast((each) => explains(each, at, value))?.set
-  }
-  const locate: YamlFile['locate'] = (path, at) =>
-    setAt(path)?.place ?? file.locate(asWritten(path, base, applied), at)
-  const written: YamlFile['written'] = (path) => {
-    const exact = applied.findLast(({ at }) => formatPath([...base, ...at]) === formatPath(path))
-    return exact?.set.written ?? file.written(path)
-  }
-  const setBy: YamlFile['setBy'] = (path) => {
-    const at = inner(path)
-    const met = at && applied.findLast((each) => startsWith(at, each.at) || startsWith(each.at, at))
-    return met?.set.place ?? file.setBy?.(path)
-  }
-  return { value: edited, file: { ...file, locate, written, setBy } }
 }
 
 /** Names of list elements become indexes. */
@@ -146,45 +112,4 @@ export function reportNoElement(
   const hint =
     known.length === 0 ? `There are no ${list} with a name.` : `${title}: ${first.join(', ')}${rest}.`
   findings.error(place, `no ${list.replace(/s$/, '')} "${name}".`, hint)
-}
-
-function replaceAt(value: unknown, [step, ...rest]: ValuePath, set: SetValue): unknown {
-  if (step === undefined) return set.value
-  const isRemoved = rest.length === 0 && set.written === ''
-  if (Array.isArray(value)) {
-    if (isRemoved) return value.filter((_, index) => index !== step)
-    return value.map((item, index) => (index === step ? replaceAt(item, rest, set) : item))
-  }
-  const map = isMap(value) ? value : {}
-  const others = Object.entries(map).filter(([key]) => key !== step)
-  if (isRemoved) return Object.fromEntries(others)
-  return { ...map, [step]: replaceAt(map[step], rest, set) }
-}
-
-/** True if a set caused a problem at a path: the path lies in the set value or in a mapping made for it, or lost a key to it. */
-function explains({ at, set }: Applied, path: ValuePath, original: unknown): boolean {
-  if (startsWith(path, at)) return true
-  if (!startsWith(at, path)) return false
-  const isParent = at.length === path.length + 1
-  return (set.written === '' && isParent) || valueAt(original, path) === undefined
-}
-
-/** The path in the file, where elements of a list have not moved up because one before them was removed. */
-function asWritten(path: ValuePath, base: ValuePath, applied: readonly Applied[]): ValuePath {
-  return applied.toReversed().reduce((now, { at, set }) => {
-    const index = at.at(-1)
-    const list = [...base, ...at.slice(0, -1)]
-    const there = now[list.length]
-    const hasMoved =
-      set.written === '' &&
-      typeof index === 'number' &&
-      typeof there === 'number' &&
-      there >= index &&
-      startsWith(now, list)
-    return hasMoved ? [...list, there + 1, ...now.slice(list.length + 1)] : now
-  }, path)
-}
-
-function startsWith(path: ValuePath, beginning: ValuePath): boolean {
-  return beginning.every((segment, index) => segment === path[index])
 }

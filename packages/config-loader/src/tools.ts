@@ -1,11 +1,10 @@
 import { type Problem, safeDefineTool, type Tool } from '@delta/executor'
 import { formatPath, type ValuePath, valueAt } from '@delta/settings'
 import type { ToolProblem } from '@delta/tool-expander'
-import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
-import { inside, report, type Spot, sentence } from './report.js'
+import { inside, report, type Spot, sentence, strictly } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
-import { isMap, parsePath, type YamlFile } from './yaml.js'
+import { addTo, isMap, parsePath, parseYaml, type YamlFile } from './yaml.js'
 
 /** A tool, and where it is defined. */
 export interface LoadedTool {
@@ -30,29 +29,44 @@ export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
 
 /** Reports what is wrong with a tool. Undefined: it cannot be used. */
 function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
+  const keys = isMap(item) ? item : {}
   const parsed = safeDefineTool(item)
-  report(parsed.warnings.map(meantAsCommand), spot)
-  if (parsed.ok) {
-    const keys = isMap(item) ? item : {}
-    for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
-    return { tool: parsed.tool, rest: parsed.rest, file: spot.file, path: spot.path }
-  }
+  const unknown = parsed.warnings.map(pointElsewhere)
+  const isCause = ({ nearest = '' }: Problem) => MODES.includes(nearest)
+  const misspelt = MODES.some((mode) => keys[mode] !== undefined) ? [] : unknown.filter(isCause)
+  const others = unknown.filter((problem) => !misspelt.includes(problem))
+  report(misspelt, strictly(spot))
+  report(others, spot)
+  if (parsed.ok) return { tool: parsed.tool, rest: parsed.rest, file: spot.file, path: spot.path }
   for (const problem of parsed.problems)
-    if ('code' in problem) reportProblem(problem, item, spot)
-    else report([problem], spot)
+    if (!('code' in problem)) report([problem], spot)
+    else if (problem.code !== 'ERR_TOOL_MODE' || misspelt.length === 0) reportProblem(problem, item, spot)
   return undefined
 }
 
-/** By its letters `cmd` would be `cwd`. */
-function meantAsCommand(warning: Problem): Problem {
-  return warning.path === 'cmd' ? { ...warning, hint: 'Did you mean "command"?' } : warning
+const MODES: readonly string[] = ['exec', 'shell', 'command']
+
+/** Unknown keys of which the hint names the place, or another key than the letters do: by them `cmd` would be `cwd`. */
+function pointElsewhere(problem: Problem): Problem & { misplacedKey?: true } {
+  if (problem.path === 'cmd') return { ...problem, nearest: 'command', hint: 'Did you mean "command"?' }
+  if (problem.path !== 'policy') return problem
+  const { unknownKey: _, ...rest } = problem
+  return {
+    ...rest,
+    message: 'a policy below a tool decides nothing',
+    hint: POLICY_ELSEWHERE,
+    misplacedKey: true,
+  }
 }
+
+const POLICY_ELSEWHERE =
+  'Move it to the first level of agent.yaml, where it holds for all tools. What this one does stands under effects:.'
 
 /** The expander knows the column in the template; the file knows where the template is. */
 function reportProblem({ path, message, hint, line, column }: ToolProblem, item: unknown, spot: Spot): void {
   const where = spot.file.locate([...spot.path, ...parsePath(path)], { line, column })
   const name = writtenName(item)
-  const tool = name === undefined ? formatPath(spot.path) : `${formatPath(spot.path)} "${name}"`
+  const tool = `${formatPath(spot.path)}${name === undefined ? '' : ` "${name}"`}`.trim()
   const way = hint ?? howToWrite(path, valueAt(item, parsePath(path)))
   spot.findings.error(where, `${tool}: ${sentence([], message)}`, way)
 }
@@ -89,19 +103,6 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
   }
 }
 
-/** Warns of patterns in parameters or a schema that can take years. A tool call stops at its time limit. */
-function warnOfSlowPatterns(value: unknown, spot: Spot): void {
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, inner] of Object.entries(value)) {
-    const at = inside(spot, Array.isArray(value) ? Number(name) : name)
-    if (name === 'pattern' && typeof inner === 'string' && repeatsRepeat(inner)) {
-      const message = 'repeats a repeat, which can take very long to find that a value does not match'
-      report([{ path: '', message, hint: 'Write one repeat: [ab]+ for (a+|b+)+.' }], at, spot.findings.warn)
-    }
-    warnOfSlowPatterns(inner, at)
-  }
-}
-
 /**
  * The tools with what was set in them. A tool with a set value is read again from its definition.
  *
@@ -114,6 +115,7 @@ export function setTools(
   { hasAll }: { hasAll: boolean },
   findings: Findings,
 ): ToolSet {
+  if (sets.length === 0) return tools
   const names = [...tools.keys()]
   for (const { path, place } of sets) {
     const [name = ''] = path
@@ -123,33 +125,44 @@ export function setTools(
 }
 
 function setTool(loaded: LoadedTool, sets: readonly SetValue[], findings: Findings): LoadedTool[] {
-  const [first] = sets
-  if (first === undefined) return [loaded]
-  const { path } = loaded
-  const set = setIn(definitionOf(loaded, sets), loaded.file, path, sets, findings)
-  if (set.value === undefined) return [] // tools.bash= takes it away
+  const last = sets.at(-1)
+  if (last === undefined) return [loaded]
+  if (last.path.length === 0 && last.node === undefined) return [] // tools.bash= takes it away
   const found = collectFindings()
-  const remade = readTool(set.value, { file: set.file, path, findings: found })
-  const place = (sets.at(-1) ?? first).place
-  for (const { message, hint, ...at } of found.problems) findings.error(isSet(at) ? at : place, message, hint)
+  const spot = { ...definitionOf(loaded), findings: found }
+  if (sets.some(({ path: [key, name] }) => key === 'parameters' && name !== undefined))
+    listParameters(loaded, spot)
+  setIn(spot.file, spot.path, sets, findings)
+  const remade = readTool(valueAt(spot.file.value, spot.path), spot)
+  for (const { message, hint, ...at } of found.problems)
+    findings.error(isSet(at) ? at : last.place, message, hint)
   findings.warnings.push(...found.warnings.filter(isSet)) // those of the file itself are known
   return remade === undefined ? [] : [remade]
 }
 
-/**
- * A tool as its author wrote it, or in full form if it comes from an ATIP file. If parameters are set, those that only the
- * template names become elements of the list.
- */
-function definitionOf(loaded: LoadedTool, sets: readonly SetValue[]): unknown {
+/** Where a tool is written; one of an ATIP file in full form, in a list of its own. */
+function definitionOf(loaded: LoadedTool): Pick<LoadedTool, 'file' | 'path'> {
   const { file, path, tool } = loaded
   const written = valueAt(file.value, path)
-  const item = isMap(written) && written.name === tool.expanded.name ? written : expandedFormOf(loaded)
-  const parameters = Array.isArray(item.parameters) ? item.parameters : []
-  if (!sets.some(({ path: [key, name] }) => key === 'parameters' && name !== undefined)) return item
-  const added = tool.expanded.parameters.flatMap(({ name }) =>
-    parameters.some((each: unknown) => isMap(each) && each.name === name) ? [] : [{ name }],
+  if (isMap(written) && written.name === tool.expanded.name) return { file, path }
+  const { file: own } = parseYaml(JSON.stringify(expandedFormOf(loaded)), file)
+  return own ? { file: own, path: [] } : { file, path }
+}
+
+/** Adds parameters that only the template names to the list of parameters, in which they can be set. */
+function listParameters({ tool }: LoadedTool, { file, path }: Spot): void {
+  const list = [...path, 'parameters']
+  const written = valueAt(file.value, list)
+  const items: unknown[] = Array.isArray(written) ? written : []
+  const missing = tool.expanded.parameters.filter(
+    ({ name }) => !items.some((item) => isMap(item) && item.name === name),
   )
-  return { ...item, parameters: [...parameters, ...added] }
+  if (missing.length > 0)
+    addTo(
+      file,
+      list,
+      missing.map(({ name }) => ({ name })),
+    )
 }
 
 export function byName(tools: readonly LoadedTool[]): ToolSet {

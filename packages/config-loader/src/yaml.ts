@@ -3,15 +3,18 @@ import {
   type Document,
   type ErrorCode,
   isAlias,
+  isCollection,
   isMap as isMapNode,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
-  type Pair,
+  Pair,
   parseDocument,
   Scalar,
   visit,
+  YAMLMap,
+  type YAMLSeq,
 } from 'yaml'
 import { type ConfigProblem, excerptOf, isBelowSecret } from './problems.js'
 
@@ -21,14 +24,30 @@ export interface YamlFile {
   path: string
   /** The path as it is shown to people. */
   name: string
+  /** As it was read, without the edits. */
   text: string
+  /** With the edits. */
   value: unknown
+  document: Document
+  /** Keys around the value where it was written, which begin the path of each message. */
+  base?: ValuePath
+  /** What `--set` replaced or removed in the document. */
+  edits: Edit[]
   /** Where the value at `path` stands, or the innermost value around it that exists. */
   locate(path: ValuePath, at?: PlaceInValue): Place
   /** The place of the last `--set` of the value at `path`, of a part of it, or of a value around it. */
-  setBy?(path: ValuePath): Place | undefined
+  setBy(path: ValuePath): Place | undefined
   /** The text of a scalar as it is written: `1.10` stays `1.10`. */
   written(path: ValuePath): string | undefined
+}
+
+/** One value that `--set` replaced, made or removed. */
+interface Edit {
+  place: Place
+  /** The new value; for a removed one the mapping or the list that held it. */
+  node: Node
+  /** The key that was removed from the mapping; '' for a list. */
+  removed?: string
 }
 
 /** A place in a file, with its line; a value that was set with `--set` has no line. */
@@ -83,12 +102,22 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   if (!faults.every(({ leavesRest }) => leavesRest)) return { problems }
   try {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIAS_COUNT })
-    const locate: YamlFile['locate'] = (path, at = {}) => placeAt(offsetOf(document, text, path, at))
+    const edits: Edit[] = []
+    const locate: YamlFile['locate'] = (path, at = {}) => {
+      const steps = follow(document, path)
+      const edit = edits.findLast((each) => explains(each, steps, path))
+      return edit?.place ?? placeAt(offsetOf(steps, path, text, at))
+    }
+    const setBy: YamlFile['setBy'] = (path) => {
+      const steps = follow(document, path)
+      const below = nodesIn(steps.length > path.length ? steps.at(-1)?.node : undefined)
+      return edits.findLast((each) => explains(each, steps, path) || below.has(each.node))?.place
+    }
     const written: YamlFile['written'] = (path) => {
       const node = document.getIn(path, true)
       return isScalar(node) ? node.source : undefined
     }
-    return { problems, file: { ...file, text, value, locate, written } }
+    return { problems, file: { ...file, text, value, document, edits, locate, setBy, written } }
   } catch (error) {
     const offset = Math.max(0, text.search(/<<:|\*\w/)) // only aliases and merges are refused this late
     const message = `Not valid YAML: ${(error as Error).message}.`
@@ -119,62 +148,58 @@ interface Fault {
   leavesRest?: boolean
 }
 
-/** What to do about each fault. */
+/** What to do about faults of which the parser's own words do not say it. */
 const WAYS_OUT: { readonly [code in ErrorCode]?: string } = {
-  BAD_INDENT:
-    'The keys of one mapping begin in one column, and so do the elements of one list. Look also for an open bracket or quote on a line before.',
-  BAD_SCALAR_START: 'Quote the string.',
   BLOCK_AS_IMPLICIT_KEY: 'Quote a string that contains ": ". The keys of one mapping begin in one column.',
-  BLOCK_IN_FLOW: 'A [ or { is not closed on a line before.',
-  MISSING_CHAR: 'Write ": " after a key and "- " before an element of a list. Close quotes and brackets.',
-  MULTILINE_IMPLICIT_KEY: 'Write ": " after a key. The keys of one mapping begin in one column.',
-  MULTIPLE_DOCS: 'A file holds one document: remove everything from here on.',
-  RESOURCE_EXHAUSTION: 'It is nested too deeply.',
-  TAB_AS_INDENT: 'Indent with spaces.',
-  TAG_RESOLVE_FAILED: 'Tags (!name) are not used here. Quote a string that begins with !.',
+  BLOCK_IN_FLOW: 'Close the [ or { before it, or write the comma before it.',
+  MISSING_CHAR:
+    'Write ": " after a key, "- " before an element of a list, and a comma between those in brackets.',
+  MULTILINE_IMPLICIT_KEY: 'Write ": " after a key.',
+  TAG_RESOLVE_FAILED: 'Quote a string that begins with !.',
   UNEXPECTED_TOKEN: 'Quote the whole value. Without quotes it ends at a closing quote or bracket.',
 }
 
 /** The parser's complaints, one for each line: further ones of a line mostly follow from the first. */
 function parserFaults(document: Document, text: string, lineOf: (offset: number) => number): Fault[] {
-  const lines = new Set<number>()
-  const found = [...document.errors, ...document.warnings]
-    .filter(({ code }) => code !== 'BAD_ALIAS') // see `ownFaults`
-    .sort((one, other) => one.pos[0] - other.pos[0])
-  return found.flatMap(({ code, message: said, pos: [offset] }, index): Fault[] => {
-    let message: string = said
-    const isConsequence = index > 0 && (lines.has(lineOf(offset)) || message.includes('in YAML stream'))
-    lines.add(lineOf(offset))
-    if (isConsequence) return []
-    const leavesRest = code === 'MULTIPLE_DOCS' || code === 'TAG_RESOLVE_FAILED'
-    if (code === 'MULTIPLE_DOCS') message = 'The file holds several YAML documents'
-    else if (!leavesRest) message = `Not valid YAML: ${message}`
+  const firsts = new Map<number, ParserFault>()
+  const found: ParserFault[] = [...document.errors, ...document.warnings]
+  for (const fault of found.toSorted((one, other) => one.pos[0] - other.pos[0])) {
+    const line = lineOf(fault.pos[0])
+    const isConsequence = firsts.has(line) || (firsts.size > 0 && fault.message.includes('in YAML stream'))
+    if (fault.code !== 'BAD_ALIAS' && !isConsequence) firsts.set(line, fault) // aliases: see `ownFaults`
+  }
+  const unclosed = firsts.size > 0 ? unclosedString(document, text) : undefined
+  return [...firsts.values()].map((fault): Fault => {
+    const { code, message, pos } = fault
+    const [offset] = pos
+    if (code === 'MULTIPLE_DOCS')
+      return { offset, message: 'The file holds several YAML documents.', leavesRest: true }
+    if (code === 'TAG_RESOLVE_FAILED')
+      return { offset, message: `${message}.`, hint: WAYS_OUT[code], leavesRest: true }
+    if (code === 'MISSING_CHAR' && unclosed !== undefined)
+      // the parser sees it at the end of the file
+      return { offset: unclosed, message: 'Not valid YAML: this string is never closed.' }
     const long = found.find((other) => other.code === 'MULTILINE_IMPLICIT_KEY' && other.pos[0] === offset)
     if (code === 'BLOCK_AS_IMPLICIT_KEY' && long) {
       const start = text.lastIndexOf('\n', long.pos[1]) + 1 // the parser names the line that it continues
       const message = 'Not valid YAML: the line is indented too deep: it continues the string above.'
-      return [{ offset: start + text.slice(start).search(/\S/), message, hint: WAYS_OUT[code] }]
+      return { offset: start + text.slice(start).search(/\S/), message, hint: WAYS_OUT[code] }
     }
-    if (!message.includes('Missing closing')) {
-      const hint = text.startsWith('${', offset - 1) ? WAYS_OUT.UNEXPECTED_TOKEN : WAYS_OUT[code]
-      return [{ offset, message: `${message}.`, hint, leavesRest }]
-    }
-    const start = lastQuoted(document)?.range?.[0] ?? offset // the parser sees it at the end of the file
-    return [
-      {
-        offset: start,
-        message: 'Not valid YAML: this string is never closed.',
-        hint: 'Add the closing quote.',
-      },
-    ]
+    const hint = text.startsWith('${', offset - 1) ? WAYS_OUT.UNEXPECTED_TOKEN : WAYS_OUT[code]
+    return { offset, message: `Not valid YAML: ${message}.`, hint }
   })
 }
 
-function lastQuoted(document: Document): Scalar | undefined {
-  let last: Scalar | undefined
+type ParserFault = Document['errors'][number] | Document['warnings'][number]
+
+/** The offset of the last quoted string, if nothing closes it. */
+function unclosedString(document: Document, text: string): number | undefined {
+  let last: number | undefined
   visit(document, {
-    Scalar(_key, scalar) {
-      if (scalar.type === 'QUOTE_DOUBLE' || scalar.type === 'QUOTE_SINGLE') last = scalar
+    Scalar(_key, { type, range }) {
+      if (!range || (type !== 'QUOTE_DOUBLE' && type !== 'QUOTE_SINGLE')) return
+      const [start, end] = range
+      last = end > start + 1 && text[end - 1] === text[start] ? undefined : start
     },
   })
   return last
@@ -223,29 +248,61 @@ function repeatedKeys(items: readonly Pair[], lineOf: (offset: number) => number
   })
 }
 
+/** A value on the way to a place, and the key that holds it; of an element, the value itself. */
+interface Step {
+  key: Node | null
+  node: Node | null
+}
+
+/** The values from the outermost one to the value at `path`, or to the innermost one that exists. */
+function follow(document: Document, path: ValuePath): Step[] {
+  const steps: Step[] = [{ key: document.contents, node: document.contents }]
+  for (const segment of path) {
+    const node = steps.at(-1)?.node ?? null
+    const outer = isAlias(node) ? node.resolve(document) : node
+    const pair = isMapNode(outer) ? pairOf(outer as YAMLMap, segment) : undefined
+    const element = isSeq(outer) && typeof segment === 'number' ? (outer.items[segment] as Node) : undefined
+    if (pair) steps.push({ key: pair.key, node: pair.value })
+    else if (element) steps.push({ key: element, node: element })
+    else break
+  }
+  return steps
+}
+
+type YamlPair = Pair<Node, Node | null>
+
+function pairOf(map: YAMLMap, name: string | number): YamlPair | undefined {
+  return (map.items as YamlPair[]).findLast(({ key }) => nameOf(key) === String(name))
+}
+
+/** Undefined for `<<`, which the parser keeps as a symbol. */
+function nameOf(key: Node | string): string | undefined {
+  const name: unknown = isScalar(key) ? key.value : key
+  return typeof name === 'symbol' ? undefined : String(name)
+}
+
+/** True if an edit is why something at the path is wrong: the value lies in the new one, or lost a key. */
+function explains({ node, removed }: Edit, steps: readonly Step[], path: ValuePath): boolean {
+  const depth = steps.findIndex((step) => step.node === node)
+  if (depth === -1 || removed === undefined) return depth !== -1
+  return depth === path.length || path[depth] === removed
+}
+
+function nodesIn(node: Node | null | undefined): Set<Node> {
+  const nodes = new Set<Node>()
+  if (node) visit(node, { Node: (_key, inner) => void nodes.add(inner) })
+  return nodes
+}
+
 /**
  * The offset in the file of the value at `path`.
  *
  * For a missing value it is the offset of the innermost thing that exists: the key that holds it, or the first key of the item.
  */
-function offsetOf(document: Document, text: string, path: ValuePath, at: PlaceInValue): number {
-  let node = document.contents as Node | null
-  let keyOffset = startOf(node)
-  for (const segment of path) {
-    const outer = isAlias(node) ? node.resolve(document) : node
-    if (isSeq(outer) && typeof segment === 'number' && segment < outer.items.length) {
-      node = outer.items[segment] as Node
-      keyOffset = startOf(node)
-    } else {
-      const pairs = isMapNode(outer) ? (outer.items as Pair<Node, Node | null>[]) : []
-      const pair = pairs.findLast(({ key }) => isScalar(key) && String(key.value) === String(segment))
-      if (pair === undefined) return keyOffset
-      node = pair.value
-      keyOffset = startOf(pair.key)
-    }
-  }
+function offsetOf(steps: readonly Step[], path: ValuePath, text: string, at: PlaceInValue): number {
+  const { key, node } = steps.at(-1) ?? { key: null, node: null }
   const isWritten = node?.range && node.range[1] > node.range[0] // an empty value after `key:` begins on the next line
-  if (at.key === true || node === null || !isWritten) return keyOffset
+  if (steps.length <= path.length || at.key === true || node === null || !isWritten) return startOf(key)
   return isScalar(node) ? offsetInScalar(node, text, at) : startOf(node)
 }
 
@@ -272,6 +329,101 @@ function offsetInBlock(text: string, start: number, line: number, column: number
   const indentation = first.length - first.trimStart().length
   const skipped = lines.slice(0, line).reduce((total, candidate) => total + candidate.length + 1, 0)
   return start + skipped + indentation + column - 1
+}
+
+/**
+ * Replaces the value at a path of the document, or removes it. Missing mappings on the way are made.
+ *
+ * @param place - What caused it: problems of the new value, and of what misses the removed one, are shown there.
+ */
+export function replaceIn(file: YamlFile, path: ValuePath, node: Node | undefined, place: Place): void {
+  edit(file, (document) => {
+    const [last, ...outer] = path.toReversed()
+    if (last === undefined) document.contents = node ?? new YAMLMap()
+    if (node) file.edits.push({ node, place })
+    if (last === undefined) return
+    if (!isCollection(document.contents)) document.contents = new YAMLMap()
+    let parent = document.contents as YAMLMap | YAMLSeq
+    for (const step of outer.reverse()) {
+      const inner = isSeq(parent) ? parent.items[Number(step)] : pairOf(parent, step)?.value
+      const next = isCollection(inner) ? (inner as YAMLMap | YAMLSeq) : new YAMLMap()
+      if (next !== inner) {
+        put(parent, step, next)
+        file.edits.push({ node: next, place })
+      }
+      parent = next
+    }
+    put(parent, last, node)
+    if (!node) file.edits.push({ node: parent, removed: isSeq(parent) ? '' : String(last), place })
+  })
+}
+
+function put(parent: YAMLMap | YAMLSeq, step: string | number, node: Node | undefined): void {
+  if (isSeq(parent)) {
+    parent.items.splice(Number(step), 1, ...(node ? [node] : []))
+    return
+  }
+  const pair = pairOf(parent, step)
+  if (!node) parent.items = parent.items.filter((each) => each !== pair)
+  else if (pair) pair.value = node
+  else parent.items.push(new Pair(new Scalar(step), node))
+}
+
+/** Adds elements to the list at a path, which is made if there is none. */
+export function addTo(file: YamlFile, path: ValuePath, items: readonly unknown[]): void {
+  edit(file, (document) => {
+    if (!isSeq(document.getIn(path))) document.setIn(path, document.createNode([]))
+    for (const item of items) document.addIn(path, document.createNode(item))
+  })
+}
+
+/** Renames a key; its value keeps its place. */
+export function renameIn(file: YamlFile, path: ValuePath, name: string): void {
+  edit(file, (document) => {
+    const { key } = follow(document, path)[path.length] ?? {}
+    if (isScalar(key)) key.value = name
+  })
+}
+
+/** Changes the document of a file, and reads its value anew. */
+function edit(file: YamlFile, change: (document: Document) => void): void {
+  resolveAliases(file.document)
+  change(file.document)
+  file.value = file.document.toJS()
+}
+
+/** Replaces each alias by a copy of its value, so that a change in one place changes no other. */
+export function resolveAliases(document: Document): void {
+  visit(document, {
+    Alias: (_key, alias) => copyOf(alias.resolve(document)),
+    Map: (_key, map) => merge(map as YAMLMap, document),
+  })
+}
+
+function copyOf(node: Node | undefined): Node {
+  const copy = (node?.clone() ?? new Scalar(null)) as Node
+  visit(copy, {
+    Node(_key, inner) {
+      if (!isAlias(inner)) delete inner.anchor
+    },
+  })
+  return copy
+}
+
+/** Replaces each `<<` by the keys that it merges. */
+function merge(map: YAMLMap, document: Document): void {
+  const items = map.items as YamlPair[]
+  const sources = items
+    .filter(({ key }) => nameOf(key) === undefined)
+    .flatMap(({ value }) => (isSeq(value) ? (value.items as Node[]) : [value]))
+  map.items = items.filter(({ key }) => nameOf(key) !== undefined)
+  for (const source of sources) {
+    const merged = copyOf(isAlias(source) ? source.resolve(document) : (source ?? undefined))
+    if (!isMapNode(merged)) continue
+    merge(merged as YAMLMap, document)
+    for (const pair of merged.items as YamlPair[])
+      if (!pairOf(map, nameOf(pair.key) ?? '')) (map.items as YamlPair[]).push(pair)
+  }
 }
 
 /** True for a mapping. */

@@ -69,13 +69,6 @@ test('a directory without agent.yaml names the agents inside of it', async () =>
 Agents in it: agent/one, agent/two`)
 })
 
-test('agent.yml is not read, and the message says so', async () => {
-  const home = await directoryOf({ 'agent.yml': 'name: x' })
-  expect(await complaintAbout(home)).toBe(
-    'agent: holds no agent.yaml.\nRename agent/agent.yml to agent.yaml.',
-  )
-})
-
 test('a file in place of the agent directory is understood', async () => {
   const home = await agentOf()
   expect(await complaintAbout(join(home, 'agent.yaml'))).toContain('is a file, but an agent is a directory.')

@@ -94,6 +94,66 @@ test.each<[string, Files, string[]]>([
     ],
   ],
   [
+    'every setting of the model',
+    {
+      'agent.yaml': `name: a
+llm:
+  provider: opnai
+  model: ''
+  base_url: 5
+  command: [a, 1]
+  timeout_ms: soon
+  max_attempts: 0
+  api: messages
+  retry: { max_wait: 6 hours, max_wat: 5 }
+  headers: { x-api-key: sk-12345, a: 5 }
+  api_key_env: sk-12345
+  messages: []
+`,
+    },
+    [
+      'agent/agent.yaml:3:13: llm.provider: must be one of openai, anthropic, command, script, replay, got "opnai".',
+      'agent/agent.yaml:4:10: llm.model: must not be empty.',
+      'agent/agent.yaml:5:13: llm.base_url: must be a string, got 5.',
+      'agent/agent.yaml:6:16: llm.command[1]: must be a string, got 1.',
+      'agent/agent.yaml:7:15: llm.timeout_ms: must be a number, got "soon".',
+      'agent/agent.yaml:8:17: llm.max_attempts: must be at least 1, got 0.',
+      'agent/agent.yaml:9:8: llm.api: must be one of chat, responses, got "messages".',
+      'agent/agent.yaml:10:22: llm.retry.max_wait: must be a time such as 90s, 15m, 6h, or milliseconds, got "6 hours".',
+      'agent/agent.yaml:11:14: llm.headers.x-api-key: keys do not belong in agent.yaml.',
+      'agent/agent.yaml:11:38: llm.headers.a: must be a string, got 5.',
+      'agent/agent.yaml:12:16: llm.api_key_env: must be the name of a variable, in capitals.',
+      'agent/agent.yaml:13:3: llm.messages: cannot be set: the engine fills it in for every request.',
+      'Warnings:',
+      'agent/agent.yaml:10:31: llm.retry: unknown key "max_wat".',
+    ],
+  ],
+  [
+    'every turn of a script',
+    {
+      'agent.yaml': 'name: a\nllm: { provider: script, script: s.yaml }\n',
+      's.yaml': `- Hello.
+- {}
+- { content: 5 }
+- { contents: Hello. }
+- { tool_calls: { name: read } }
+- { tool_calls: [null, { arguments: {} }, { name: read, arguments: [a] }, { name: read, args: {} }] }
+`,
+    },
+    [
+      'agent/s.yaml:1:3: [0]: must be a mapping, got "Hello.".',
+      'agent/s.yaml:2:3: [1]: A turn needs content or tool_calls, or both.',
+      'agent/s.yaml:3:14: [2].content: must be a string, got 5.',
+      'agent/s.yaml:4:3: [3]: A turn needs content or tool_calls, or both.',
+      'agent/s.yaml:4:5: [3]: unknown key "contents".',
+      'agent/s.yaml:5:17: [4].tool_calls: must be a list, got a mapping.',
+      'agent/s.yaml:6:18: [5].tool_calls[0]: must be a mapping with "name", got nothing.',
+      'agent/s.yaml:6:24: [5].tool_calls[1]: "name" is missing.',
+      'agent/s.yaml:6:68: [5].tool_calls[2].arguments: must be a mapping, or a string that is passed on as it is, got a list.',
+      'agent/s.yaml:6:89: [5].tool_calls[3]: unknown key "args".',
+    ],
+  ],
+  [
     'temperature and max_tokens before any request',
     llm('temperature: "0.7", max_tokens: 4k'),
     [
@@ -264,7 +324,6 @@ tools:
     ['maxTokens', 'max_tokens'],
     ['baseURL', 'base_url'],
     ['timeout', 'timeout_ms'],
-    ['reasoning_efort', 'reasoning_effort'],
   ].map(([key, suggested]): [string, Files, string[]] => [
     `llm.${key}`,
     llm(`${key}: 1`),
@@ -272,6 +331,11 @@ tools:
       `agent/agent.yaml:2: llm: unknown key "${key}"; it would be sent to the API as it is. Did you mean "${suggested}"?`,
     ],
   ]),
+  [
+    'parameters of an API that are near to a setting',
+    llm('models: [a], min_tokens: 1, top_k: 2, temp: 1'),
+    [],
+  ],
   [
     'a parameter that Anthropic has under another name',
     llm('provider: anthropic, max_tokens: 9, stop: [a]'),
@@ -325,7 +389,7 @@ test.each<[string, Files, string]>([
   [
     'total_max_tokens in context.yaml',
     { 'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n` },
-    'agent/context.yaml:4:1: unknown key "total_max_token".',
+    'agent/context.yaml:4:1: unknown key "total_max_token".\n  total_max_token: 8000\n  ^\n',
   ],
   [
     'tools in an imported file',
@@ -351,6 +415,27 @@ test.each([
   expect(message).not.toContain('unknown key')
 })
 
+test('a misspelt exec: is the mistake, and not that there is none', async () => {
+  expect(await complaint(tool('{ name: a, exce: ls }'))).toBe(
+    'agent/agent.yaml:4:16: tools[0]: unknown key "exce".\n  - { name: a, exce: ls }\n               ^\nDid you mean "exec"?',
+  )
+})
+
+test('a tool named ask_human is answered with what every agent has', async () => {
+  expect(await complaint(tool('{ name: ask_human, exec: ls }'))).toMatch(
+    /name is reserved by the engine\.\n.*\n *\^\nEvery agent has this tool: remove it here, or give yours another name\.$/,
+  )
+})
+
+test('a policy below a tool, which would protect nothing, is an error that says where it belongs', async () => {
+  const message = await complaint(tool('{ name: a, exec: ls, policy: { allow_network: false }, licence: x }'))
+  expect(message).toMatch(
+    /^agent\/agent\.yaml:4:26: tools\[0\]\.policy: a policy below a tool decides nothing\.\n.*\n *\^\nMove it to the first level of agent\.yaml/,
+  )
+  expect(message).toContain('Known here: ')
+  expect(message).not.toMatch(/__meta|checked_words/)
+})
+
 test('a misspelt key keeps its proposal beside other mistakes of its tool', async () => {
   for (const other of [
     'timeout_ms: soon',
@@ -372,22 +457,24 @@ test('with strict, an unknown key is an error', async () => {
 })
 
 test.each([
-  ['key: sk-12345', 'key: ********'],
-  ['openai_api_key: "sk-\\"12345"', 'openai_api_key: ************'],
-  ["api-key: 'sk-''12345' # mine", 'api-key: ************ # mine'],
-  ['api_key: [sk-12345]', 'api_key: *********]'],
-  ['api_key: $sk-12345', 'api_key: *********'],
-  ['authorization: Bearer sk-1,2345', 'authorization: ****************'],
-  ['Authorization: "Bearer sk-12345', 'Authorization: ****************'],
-  ["headers: { Authorization: 'Bearer sk-12345' }", 'headers: *********************************'],
-  ['extra_headers: { X-Mine: sk-12345, X-Yours: sk-12345 }', 'extra_headers: ****'],
-  ['default_headers:\n    X-Mine: sk-12345', 'default_headers:'],
-  ['api_key:\n    sk-12345', 'api_key:'],
-  ['key: |\n    sk-12345', 'key: *'],
-])('llm: { %s } is refused without a word of the value', async (line, shown) => {
+  'key: sk-12345',
+  'openai_api_key: "sk-\\"12345"',
+  "api-key: 'sk-''12345' # mine",
+  'api_key: [sk-12345]',
+  'api_key: $sk-12345',
+  'authorization: Bearer sk-1,2345',
+  'Authorization: "Bearer sk-12345',
+  "headers: { Authorization: 'Bearer sk-12345' }",
+  'extra_headers: { X-Mine: sk-12345, X-Yours: sk-12345 }',
+  'api_key_env: sk-12345',
+  'default_headers:\n    X-Mine: sk-12345',
+  'api_key:\n    sk-12345',
+  'key: |\n    sk-12345',
+])('llm: { %s } is refused, and shown without its value', async (line) => {
+  const [key = '', value = ''] = line.split('\n')[0]?.split(/(?<=:) ?/) ?? []
   for (const next of ['', '  modle: y\n', '  extra_body: {}\n']) {
     const message = await complaint({ 'agent.yaml': `name: a\nllm:\n  model: x\n  ${line}\n${next}` })
-    expect(message).toContain(`\n  ${shown}`)
+    expect(message).toContain(`\n  ${key}${value && ' …'}\n`)
     expect(message).not.toMatch(/sk-|2345/)
   }
   if (line.includes('\n')) return
@@ -406,7 +493,10 @@ test.each([
   expect(message).not.toMatch(/sk-|2345/)
 })
 
-test('a variable in place of a secret is shown', async () => {
+test('a variable in place of a secret is shown, and so are the name of one and a number of tokens', async () => {
+  expect(await complaint(llm('api_key_env: GROQ_API_KEY, temperature: hot'))).toContain(
+    '\n  llm: { model: x, api_key_env: GROQ_API_KEY, temperature: hot }\n',
+  )
   for (const line of [
     'curl -H "Authorization: Bearer ${token}"',
     'curl -H "X-Api-Key: $KEY"',

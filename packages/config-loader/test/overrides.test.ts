@@ -119,6 +119,26 @@ test('hooks and tools are set where an agent has no hooks.yaml, and where old fi
   expect(older.snapshot.config.lifecycle_hooks).toEqual({ on_error: { command: ['x'], timeout_ms: 7 } })
 })
 
+test('what is set in a copy by alias or merge changes no other copy', async () => {
+  const tools = `x-base: &base { exec: ls, timeout_ms: 1, env: { A: a } }
+tools:
+  - &one { name: one, <<: *base }
+  - { <<: *one, name: two }
+  - { <<: [*base, *one], name: three, timeout_ms: 3 }
+`
+  const files = { ...AGENT, 'agent.yaml': `${MINIMAL['agent.yaml']}${tools}` }
+  const { agent } = await load(
+    files,
+    set('tools.two.env.A=b', 'tools.one.timeout_ms=', 'tools.three.env.B=c'),
+  )
+  const [one, two, three] = [...agent.tools.values()].map(({ settings }) => settings)
+  expect([one?.env, two?.env, three?.env]).toEqual([{ A: 'a' }, { A: 'b' }, { A: 'a', B: 'c' }])
+  expect([one?.timeoutMs, two?.timeoutMs, three?.timeoutMs]).toEqual([undefined, 1, 3])
+  expect(await complaint(files, set('tools.two.env.A=b', 'tools.one.timeout_ms=soon'))).toBe(
+    '--set tools.one.timeout_ms=soon: tools[0].timeout_ms: must be whole milliseconds, 0 for no limit, got "soon".',
+  )
+})
+
 test('tools= sets all tools there are: none is imported', async () => {
   expect([...(await load(AGENT, set('tools='))).agent.tools.keys()]).toEqual([])
 })

@@ -35,7 +35,7 @@ test('an element’s key in the wrong column is reported with what to write', ()
   ).toBe(`agent.yaml:5:1: Not valid YAML: Sequence item without - indicator.
      exec: ls
   ^
-Write ": " after a key and "- " before an element of a list. Close quotes and brackets.`)
+Write ": " after a key, "- " before an element of a list, and a comma between those in brackets.`)
 })
 
 test('a star alone is one mistake, reported once', () => {

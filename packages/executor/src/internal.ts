@@ -1,6 +1,5 @@
 // For the other packages of Delta: may change in any release.
 
-export { renderDisplay } from './display.js'
 export {
   CREDENTIALS,
   type Credentials,
@@ -12,6 +11,7 @@ export {
   type Pair,
   secretValues,
 } from './credentials.js'
+export { renderDisplay } from './display.js'
 export { isAgentCommand, withExported } from './environment.js'
 export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'

@@ -75,7 +75,8 @@ export function safeParseToolSettings(definition: object): ParsedSettings {
   const written = Object.entries(definition).filter(([key]) => !syntax.includes(key))
   const ofParameters = unusedParameterKeys(definition)
   if (written.length === 0) return { ok: true, settings: toSettings({}), warnings: ofParameters }
-  const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), syntax)
+  const proposed = syntax.filter((key) => key !== 'checked_words' && key !== '__meta') // only an expanded tool has these
+  const { value, problems } = fitShape(settingsSchema, Object.fromEntries(written), proposed)
   const found = problems.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
   const warnings = [...found.filter(({ unknownKey }) => unknownKey), ...ofParameters]
   if (value) return { ok: true, settings: toSettings(value), warnings }

@@ -1,12 +1,11 @@
 import * as z from 'zod/mini'
-import { toDotPath } from 'zod/v4/core'
 import { timeInWords } from './errors.js'
-import { type Fields, fieldsOf, isObject } from './response.js'
+import { type Fields, fieldsOf } from './response.js'
 
 const text = z.string().check(z.minLength(1))
 
 const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
-const A_TIME = 'must be a time such as 90s, 15m, 6h, or milliseconds'
+const A_TIME = 'a time such as 90s, 15m, 6h, or milliseconds'
 
 /** In capitals, because a key never is. Never an address, nor what a command needs to start. */
 const VARIABLE = /^(?!PATH$|HOME$|.*_URL$|.*[A-Z\d]{20})[A-Z_][A-Z\d_]*$/
@@ -16,15 +15,10 @@ function setting<Schema extends z.ZodMiniType>(schema: Schema, description: stri
   return z.optional(schema.check(z.describe(description)))
 }
 
-/** A mapping with these keys and no others. */
-export function keysOf<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
-  const unknownKey = `Unknown key. Known: ${Object.keys(shape).join(', ')}.`
-  return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? unknownKey : undefined),
-  })
-}
-
-/** Exported for its JSON Schema; `safeParseLlm` is what reads a value. */
+/**
+ * The settings and their types. A message completes the sentence "must be …", but for that of a refinement. What no schema says,
+ * `findLlmProblems` says; `llmSettings` reads the parsed value.
+ */
 export const llmSchema = /* @__PURE__ */ z.lazy(() =>
   z
     .looseObject({
@@ -43,7 +37,10 @@ export const llmSchema = /* @__PURE__ */ z.lazy(() =>
         "URL to which the API's path is appended, such as /chat/completions; usually …/v1. Default: the provider's own",
       ),
       api_key_env: setting(
-        text.check(z.regex(VARIABLE, A_VARIABLE)),
+        text.check(
+          z.refine((name) => VARIABLE.test(name), A_VARIABLE), // no word of the value: it may be a key
+          z.meta({ pattern: VARIABLE.source }),
+        ),
         'Name of the variable that holds the key, in .env or the environment. Default: DELTA_API_KEY, then OPENAI_API_KEY or ANTHROPIC_API_KEY, by provider',
       ),
       headers: setting(
@@ -64,7 +61,7 @@ export const llmSchema = /* @__PURE__ */ z.lazy(() =>
       ),
       max_attempts: setting(z.int().check(z.gte(1)), 'Total attempts per request. Default: 5'),
       retry: setting(
-        keysOf({
+        z.strictObject({
           max_wait: z
             .union([z.int(A_TIME).check(z.gte(0, A_TIME)), z.string().check(z.regex(TIME, A_TIME))], A_TIME)
             .check(
@@ -108,23 +105,9 @@ export type LlmSettings = Readonly<
     }
 >
 
-/** The settings, or every problem. */
-type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: ValueProblem[] }
-
-/** Checks the `llm` block of parsed YAML. Unknown keys are parameters of the API and pass through. */
-export function safeParseLlm(input: unknown): ParsedLlm {
-  const parsed = llmSchema.safeParse(input, { error: mustBe, reportInput: true })
-  const llm = fieldsOf(input)
-  const problems = [
-    ...(parsed.success ? [] : problemsOf(parsed.error, hintFor)),
-    ...forbiddenKeys(llm),
-    ...headerProblems(llm.headers),
-    ...baseUrlProblems(llm.base_url),
-    ...(isObject(input) ? missingSettings(llm) : []),
-    ...misplacedSettings(llm),
-  ]
-  if (!parsed.success || problems.length > 0) return { ok: false, problems }
-  return { ok: true, llm: settingsOf(parsed.data) }
+/** The settings of a block that `llmSchema` parsed. */
+export function llmSettings(data: z.infer<typeof llmSchema>): LlmSettings {
+  return settingsOf(data)
 }
 
 /** Keys with `x-` are the author's own. */
@@ -149,9 +132,9 @@ function settingsOf(data: z.infer<typeof llmSchema>) {
   }
 }
 
-/** A mistake in what a person wrote. */
-export interface ValueProblem {
-  /** Relative to the parsed value: `base_url`, `[1].content`. */
+/** A mistake in the `llm` block that its schema does not say. */
+export interface LlmProblem {
+  /** Relative to the block: `base_url`, `headers.authorization`. */
   readonly path: string
   /** What is wrong, as a sentence without its place. */
   readonly message: string
@@ -161,48 +144,27 @@ export interface ValueProblem {
   readonly misplacedKey?: true
 }
 
-const KINDS: Record<string, string> = {
-  string: 'a string',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a mapping',
-  record: 'a mapping',
+/** Finds keys that are missing or do not belong there, headers and addresses that cannot work, and secrets in any of them. */
+export function findLlmProblems(llm: Fields): LlmProblem[] {
+  return [
+    ...forbiddenKeys(llm),
+    ...headerProblems(llm.headers),
+    ...baseUrlProblems(llm.base_url),
+    ...missingSettings(llm),
+    ...misplacedSettings(llm),
+  ]
 }
 
-/** The error map: says what a value must be. */
-export function mustBe(issue: z.core.$ZodRawIssue): string {
-  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
-  if (issue.code === 'too_small' && issue.origin !== 'string' && issue.origin !== 'array')
-    return `must be at least ${issue.minimum}`
-  return 'must not be empty'
-}
-
-/** A value there may be a key that stands in the wrong place. */
-const SECRET_VALUE = /^(api_key_env|headers)/
-
-/** The problems of a value that was parsed with `reportInput`, each with the value found. */
-export function problemsOf(
-  { issues }: z.core.$ZodError,
-  hintFor: (path: string, found: unknown) => string | undefined,
-): ValueProblem[] {
-  return issues.flatMap((issue): ValueProblem[] => {
-    const path = toDotPath(issue.path)
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: `${path}.${key}`, message: issue.message }))
-    const isShown = issue.code !== 'custom' && !SECRET_VALUE.test(path)
-    const message = isShown ? `${issue.message}${show(issue.input)}.` : issue.message
-    return [{ path, message, hint: hintFor(path, issue.input) }]
-  })
-}
-
-function show(value: unknown): string {
-  if (value === '' || (Array.isArray(value) && value.length === 0)) return ''
-  if (value === null || value === undefined) return ', got nothing'
-  if (Array.isArray(value)) return ', got a list'
-  if (typeof value === 'object') return ', got a mapping'
-  return `, got ${typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)}`
+/** What to write where the value of a setting does not fit; '' is the block itself. */
+export const LLM_HINTS: Readonly<Record<string, string>> = {
+  '': 'Write llm: { model: gpt-4o }.',
+  api: "Write api: responses, or leave it out for chat. For Anthropic's Messages API write provider: anthropic.",
+  api_key_env:
+    'Write the name, such as api_key_env: GROQ_API_KEY, and put the key into .env under that name.',
+  command: 'For example command: [python3, model.py].',
+  provider:
+    'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.',
+  retry: 'Write retry: { max_wait: 6h }.',
 }
 
 /** The settings that each provider needs, and an example of each. */
@@ -217,7 +179,7 @@ const NEEDS: Readonly<Record<LlmProvider, readonly (readonly [key: string, examp
   command: [['command', '[python3, model.py]']],
 }
 
-function missingSettings(llm: Fields): ValueProblem[] {
+function missingSettings(llm: Fields): LlmProblem[] {
   const { provider = 'openai' } = llm
   const missing = (NEEDS[provider as LlmProvider] ?? []).filter(([key]) => llm[key] === undefined)
   return missing.map(([path, example]) => {
@@ -236,7 +198,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   headers: ['openai', 'anthropic', 'replay'],
 }
 
-function misplacedSettings(llm: Fields): ValueProblem[] {
+function misplacedSettings(llm: Fields): LlmProblem[] {
   const provider = String(llm.provider ?? 'openai')
   const set = Object.entries(Object.hasOwn(NEEDS, provider) ? OWNERS : {}).filter(
     ([key]) => llm[key] !== undefined,
@@ -248,50 +210,23 @@ function misplacedSettings(llm: Fields): ValueProblem[] {
   })
 }
 
-function hintFor(path: string, found: unknown): string | undefined {
-  if (path === '') return `Write llm: { model: ${typeof found === 'string' ? found : 'gpt-4o'} }.`
-  if (path === 'api' && found === 'messages') return "For Anthropic's Messages API write provider: anthropic."
-  if (path === 'api') return 'Write api: responses, or leave it out for chat.'
-  if (path === 'retry') return 'Write retry: { max_wait: 6h }.'
-  if (path === 'api_key_env')
-    return 'Write the name, such as api_key_env: GROQ_API_KEY, and put the key into .env under that name.'
-  if (path === 'provider' && found === 'ai-sdk')
-    return 'There is no ai-sdk. In a program use fromAiSdk(model); here use provider: command.'
-  if (path === 'provider' && found === 'openai-responses') return 'Write api: responses under llm.'
-  if (path === 'provider' && /^(ant|claude)/i.test(String(found))) return 'Write provider: anthropic.'
-  if (path === 'provider')
-    return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
-  const example = Object.values(NEEDS)
-    .flat()
-    .find(([key]) => key === path)?.[1]
-  return example && `For example ${path}: ${example}.`
-}
-
-const SENT_WHOLE = 'cannot be set. The conversation is in the journal and is sent whole.'
-
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=…, or into the environment.'
 
-/** Keys that look like parameters and must not be sent as such. */
-const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
-  {
-    key: /^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i,
-    message: 'An API key must not be written here.',
-    hint: KEY_HINT,
-  },
-  { key: /^(extra|default)_headers$/, message: 'Is called headers here.', hint: KEY_HINT },
-  { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write its contents directly under llm:.' },
-  { key: /^(messages|input|system|tools)$/, message: 'Cannot be set: it is filled in for every request.' },
-  { key: /^n$/, message: 'Cannot be set: one answer is asked for.' },
-  { key: /^(previous_response_id|conversation|background)$/, message: SENT_WHOLE },
-]
+/** Where a key is usually written by mistake. */
+const SECRET_KEY = /^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$|^(extra|default)_headers$/i
+/** What the engine writes into every request: the journal has the whole conversation, and one answer is asked for. */
+const OWN_KEY = /^(messages|input|system|tools|n|previous_response_id|conversation|background)$/
 
-function forbiddenKeys(llm: Fields): ValueProblem[] {
-  return Object.keys(llm).flatMap((path) => {
-    const isStored = path === 'store' && llm.store === true && llm.api === 'responses'
-    if (isStored) return [{ path, message: SENT_WHOLE }]
-    const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
-    return forbidden ? [{ path, message: forbidden.message, hint: forbidden.hint, misplacedKey: true }] : []
+function forbiddenKeys(llm: Fields): LlmProblem[] {
+  return Object.keys(llm).flatMap((path): LlmProblem[] => {
+    if (SECRET_KEY.test(path)) {
+      const isHeaders = path.endsWith('_headers')
+      const message = isHeaders ? 'is called headers here.' : 'An API key must not be written here.'
+      return [{ path, message, hint: KEY_HINT, misplacedKey: true }]
+    }
+    if (!OWN_KEY.test(path)) return []
+    return [{ path, message: 'cannot be set: the engine fills it in for every request.', misplacedKey: true }]
   })
 }
 
@@ -303,8 +238,8 @@ const SECRET_HEADER_VALUE = /^\s*(bearer|basic)\s/i
 const OWN_HEADER =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|user-agent|accept|accept-encoding|content-.*|x-stainless-.*|anthropic-version)$/i
 
-function headerProblems(headers: unknown): ValueProblem[] {
-  return Object.entries(fieldsOf(headers)).flatMap(([name, value]): ValueProblem[] => {
+function headerProblems(headers: unknown): LlmProblem[] {
+  return Object.entries(fieldsOf(headers)).flatMap(([name, value]): LlmProblem[] => {
     const path = `headers.${name}`
     if (SECRET_HEADER.test(name) || SECRET_HEADER_VALUE.test(String(value)))
       return [{ path, message: 'keys do not belong in agent.yaml.', hint: HEADER_HINT, misplacedKey: true }]
@@ -321,7 +256,7 @@ function headerProblems(headers: unknown): ValueProblem[] {
 
 const HEADER_HINT = 'Put it into .env and name the variable in llm.api_key_env.'
 
-function baseUrlProblems(baseUrl: unknown): ValueProblem[] {
+function baseUrlProblems(baseUrl: unknown): LlmProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined

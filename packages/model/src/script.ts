@@ -8,7 +8,6 @@ import {
   textOf,
 } from './chat.js'
 import { ModelError } from './errors.js'
-import { keysOf, mustBe, problemsOf, type ValueProblem } from './llm.js'
 
 /**
  * One answer of a scripted model. In its strings, `{{last_observation}}` is the newest tool result without its final newlines,
@@ -26,40 +25,29 @@ export interface ScriptedCall {
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
-/** The turns, or every problem. */
-type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: ValueProblem[] }
-
-const EXAMPLE =
+/** An example of two turns, for who wrote something else. */
+export const SCRIPT_HINT =
   'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
 
-const scriptSchema = /* @__PURE__ */ z.lazy(() => {
-  const call = keysOf({
+/** A script as YAML or JSON has it: a list of turns. A message completes the sentence "must be …", but for that of a refinement. */
+export const scriptSchema = /* @__PURE__ */ z.lazy(() => {
+  const call = z.strictObject({
     name: z.string().check(z.minLength(1)),
     arguments: z.optional(
       z.union(
         [z.string(), z.record(z.string(), z.unknown())],
-        'must be a mapping, or a string that is passed on as it is',
+        'a mapping, or a string that is passed on as it is',
       ),
     ),
   })
-
-  const turn = keysOf({
-    content: z.optional(z.string()),
-    tool_calls: z.optional(z.array(call)),
-  }).check(z.refine((turn) => Object.keys(turn).length > 0, 'A turn needs content or tool_calls, or both.'))
-
+  const turn = z
+    .strictObject({
+      content: z.optional(z.string()),
+      tool_calls: z.optional(z.array(call)),
+    })
+    .check(z.refine((turn) => Object.keys(turn).length > 0, 'A turn needs content or tool_calls, or both.'))
   return z.array(turn).check(z.minLength(1))
 })
-
-/**
- * Checks a script that was already read from YAML or JSON: a list of turns.
- *
- * @returns The turns, or every problem, each with its path: `[1].tool_calls[0].name`.
- */
-export function safeParseScript(input: unknown): ParsedScript {
-  const { error, data } = scriptSchema.safeParse(input, { error: mustBe, reportInput: true })
-  return error ? { ok: false, problems: problemsOf(error, () => EXAMPLE) } : { ok: true, turns: data }
-}
 
 /**
  * A model that answers with the turns of a list. The turn follows from the conversation in the request, and nothing is kept in

@@ -112,6 +112,8 @@ function withoutNulls(value: unknown): unknown {
   return kept
 }
 
+const EVERY_AGENT_HAS_IT = 'Every agent has this tool: remove it here, or give yours another name.'
+
 function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem {
   const path = keys.join('.').replace(/\.(\d+)/g, '[$1]')
   if (path === 'stdin' && Array.isArray(input)) {
@@ -123,5 +125,6 @@ function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem 
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,
     `${path || 'A tool'} ${input === undefined ? 'is missing' : message}`,
+    path === 'name' && input === 'ask_human' ? EVERY_AGENT_HAS_IT : undefined,
   )
 }

@@ -1,6 +1,6 @@
 import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
-import { placeToLook, type RunsFlags } from '@delta/workspace'
+import { placeToLook } from '@delta/workspace'
 import { describeError, waysOut } from '../errors.js'
 import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
