@@ -1,8 +1,9 @@
 import { existsSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
+import { realPath } from '@delta/durable/internal'
 import { quoteForPerson } from '@delta/executor/internal'
 import { isJournalError } from '@delta/journal'
-import { checkRunsDirectory, realPath, workDirectoryOf } from '@delta/journal/internal'
+import { checkRunsDirectory, workDirectoryOf } from '@delta/journal/internal'
 import {
   absoluteVariable,
   checkStateDirectory,

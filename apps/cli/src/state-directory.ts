@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { makeDirectories, replaceFile } from '@delta/durable'
-import { isInside, realPath } from '@delta/journal/internal'
+import { replaceFile } from '@delta/durable'
+import { isInside, makeDirectories, realPath } from '@delta/durable/internal'
 import { explainSystemError, UsageError } from './usage.js'
 
 /**

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { openAtOnce } from '@delta/durable'
+import { openAtOnce } from '@delta/durable/internal'
 import { type ContextVariables, whereItLeads } from './variables.js'
 
 /** About four times a context window of a million tokens. */

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto'
-import { relative } from 'node:path'
 import type { ToolPart, ToolResult } from '@delta/executor'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared } from '@delta/executor/internal'
-import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
-import type { ContentPart, Run } from '@delta/journal/runs'
+import type { CommandRecord, ContentPart, Run } from '@delta/journal/runs'
 import { secretTokens } from './ask-human.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
-
-/** Reserves space for the process record, which must fit even after a command has filled the disk. */
-const RESERVED = `${' '.repeat(511)}\n`
 
 /**
  * Runs an allowed command. `ACTION_REQUEST` means "may have started", and is on disk before the process starts: a crash in
@@ -24,21 +19,21 @@ export async function runCall(
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
   if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
-  const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // a command that cannot be recorded must not start
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const executionRef = relative(state.run.directory, recordPath)
+  const { argv } = prepared
+  const execution = state.run.recordCommand(call.name, { ...about, argv }) // a command that cannot be recorded must not start
   record(state, {
     type: 'ACTION_REQUEST',
     ...about,
     attempt,
     tool_args: prepared.args,
     resolved_command: prepared.resolvedCommand,
-    argv: prepared.argv,
-    execution_ref: executionRef,
+    argv,
+    execution_ref: execution.ref,
   })
   state.run.journal.sync()
 
-  const result = await execute(state, call, prepared, recordPath)
+  const result = await execute(state, call, prepared, execution)
   // with `on_interrupt: rerun` or `ask`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
   if (result.status === 'INTERRUPTED' && interruptPolicy(prepared.tool) !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
@@ -46,10 +41,8 @@ export async function runCall(
   }
   const { status, exitCode: exit_code, signal, durationMs: duration_ms, stdout, stderr } = result
   const { action_id, tool_name } = about
-  const { argv } = prepared
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  // replaces the process record; if a crash tears it, the call has no result yet either
-  overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`)
+  const isRecorded = execution.complete(ended)
   record(state, {
     type: 'ACTION_RESULT',
     ...about,
@@ -58,11 +51,11 @@ export async function runCall(
     signal,
     observation_content: result.observation,
     ...(result.parts && { parts: storeParts(state.run, result.parts) }),
-    execution_ref: executionRef,
+    execution_ref: execution.ref,
     duration_ms,
   })
   warnAuthor(state, result.advice)
-  removeOutput(outputPrefixOf(recordPath), result) // last, because the next engine needs the output after a crash
+  if (isRecorded) removeOutput(outputPrefixOf(execution.path), result) // last, because the next engine needs the output after a crash
   if (status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status })
@@ -96,7 +89,12 @@ function idempotencyKey(identity: string, actionId: string): string {
   return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5') // version 8: made of anything
 }
 
-function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
+function execute(
+  state: RunState,
+  call: Call,
+  prepared: ReadyCall,
+  { path }: CommandRecord,
+): Promise<ToolResult> {
   return runPrepared(prepared, {
     cwd: state.run.workDirectory,
     env: state.environment,
@@ -104,13 +102,13 @@ function execute(state: RunState, call: Call, prepared: ReadyCall, recordPath: s
     policy: state.agent.policy,
     actionId: call.action_id,
     idempotencyKey: idempotencyKey(state.identity, call.action_id),
-    outputPrefix: outputPrefixOf(recordPath),
+    outputPrefix: outputPrefixOf(path),
     keepOutput: true,
     signal: state.signal,
     graceMs: state.graceMs,
     secretTokens: secretTokens(state.run.paths.secrets),
     erasedTokens: state.earlierSecretTokens,
     matches: state.matcher(),
-    onSpawn: ({ pid }) => recordProcess(recordPath, pid),
+    onSpawn: ({ pid }) => recordProcess(path, pid),
   })
 }

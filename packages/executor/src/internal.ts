@@ -1,4 +1,5 @@
 // For the other packages of Delta: may change in any release.
+export { isInside } from '@delta/durable/internal'
 export {
   CREDENTIAL_NAMES,
   credentialsOf,
@@ -52,7 +53,6 @@ export {
 } from './prepare-call.js'
 export { columnsOf, quoteForPerson, showControls } from './quote.js'
 export { REDACTED, redactFile, redactPatterns, SECRET_PATTERNS } from './redact.js'
-export { isInside } from './sandbox.js'
 export {
   DEFAULT_SETTINGS,
   DEFAULT_TOOL_TIMEOUT_MS,

@@ -1,6 +1,7 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { isInside, realPath } from '@delta/durable/internal'
 import { type Place, settingsPath, type Variables, variablesOf } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
@@ -189,10 +190,6 @@ function outerFirst(all: readonly Mount[]): string[] {
     .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
 }
 
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
-}
-
 /**
  * Every directory of these names in a directory, at any depth, so that tools see no run of a nested workspace. Links are not
  * followed.
@@ -262,10 +259,4 @@ export function findWorkingDirectory(
   const real = realpathSync(path)
   if (isInside(real, realpathSync(place.cwd))) return { path }
   return { refusal: `The tool's cwd "${cwd}" leads outside the workspace, to ${real}.` }
-}
-
-/** Compares absolute paths; a directory is inside itself. */
-export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith('../')
 }

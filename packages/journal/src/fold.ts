@@ -12,7 +12,7 @@ import {
   type StoredEvent,
   type Thought,
 } from './events.js'
-import { journalPath } from './paths.js'
+import { journalPath } from './run-paths.js'
 
 /** Tokens as the provider counted them, added up over a run. */
 export interface RunUsage {

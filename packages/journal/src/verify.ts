@@ -2,9 +2,10 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '@delta/durable'
 import type { AnyEvent, Stored } from './event.js'
-import { recordStamp, replaceFile, syncName, writing } from './files.js'
+import { replaceFile, syncName, writing } from './files.js'
 import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
 import type { ReadOptions } from './read.js'
+import { recordStamp } from './records.js'
 
 /**
  * Something to know about a journal.
