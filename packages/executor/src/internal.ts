@@ -14,6 +14,7 @@ export { runPrepared } from './execute-tool.js'
 export {
   fitShape,
   formatPath,
+  inCamelCase,
   nearestNames,
   type ShapeProblem,
   showValue,
