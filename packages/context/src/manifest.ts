@@ -65,11 +65,11 @@ const onMissing = z._default(z.enum(['skip', 'error']), 'error')
 /** A generator, or a token counter. */
 const command = camelCased(
   z.strictObject({
-    command: z.readonly(z.array(text).check(z.minLength(1))),
+    command: z.array(text).check(z.minLength(1)),
     /** 0: no limit. */
     timeout_ms: z._default(z.int().check(z.gte(0)), 30_000),
     /** Names of credentials that the command gets. */
-    pass_env: z._default(z.readonly(z.array(text)), []),
+    pass_env: z._default(z.array(text), []),
   }),
 )
 
@@ -83,7 +83,7 @@ const dropped = z.pipe(
 const cache = camelCased(
   z.strictObject({
     strategy: z.literal('file_hash'),
-    invalidate_on: z.readonly(z.array(glob).check(z.minLength(1))),
+    invalidate_on: z.array(glob).check(z.minLength(1)),
   }),
 )
 
@@ -121,7 +121,7 @@ const sourceSchema = camelCased(
 /** The form of `context.yaml`. Exported for its JSON Schema; `parseManifest` reads a value. */
 export const manifestSchema = camelCased(
   z.strictObject({
-    sources: z.readonly(z.array(sourceSchema).check(z.minLength(1))),
+    sources: z.array(sourceSchema).check(z.minLength(1)),
     /** Of every source without one of its own. */
     header,
     /** Sends neighbouring sources of one role as one message. Default false. */
@@ -131,11 +131,13 @@ export const manifestSchema = camelCased(
   }),
 )
 
+type ReadOnly<Value> = Value extends object ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> } : Value
+
 /** A recipe: what the model sees, in this order. Its keys are those of `context.yaml` in camelCase. Paths are as written. */
-export interface ContextManifest extends z.output<typeof manifestSchema> {}
+export interface ContextManifest extends ReadOnly<z.output<typeof manifestSchema>> {}
 
 /** One entry of `sources:`. */
-export type ContextSource = z.output<typeof sourceSchema>
+export type ContextSource = ContextManifest['sources'][number]
 
 type SourceOf<Type> = Extract<ContextSource, { type: Type }>
 
@@ -143,7 +145,7 @@ export type FileSource = SourceOf<'file'>
 export type ComputedFileSource = SourceOf<'computed_file'>
 export type JournalSource = SourceOf<'journal'>
 export type Condition = z.output<typeof condition>
-export type ContextCommand = z.output<typeof command>
+export type ContextCommand = ReadOnly<z.output<typeof command>>
 
 /** The name of a source in messages, records and headers: its id, else its path without a leading variable, else its type. */
 export function sourceName(source: ContextSource): string {
