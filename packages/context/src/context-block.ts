@@ -7,11 +7,11 @@ export interface ContextBlock {
   messages: number
   /** Index of the first of them in the request. Absent if the source was left out. */
   message?: number
-  /** Of a text: its first byte in the UTF-8 content of that message. */
+  /** First byte of a text in the UTF-8 content of that message. */
   from?: number
-  /** Of a text: the byte after its last one. */
+  /** The byte after the last one of a text. */
   to?: number
-  /** Of a text: how many of its first bytes are the header and the blank line below. */
+  /** How many of the first bytes of a text are the header and the blank line below. */
   header_bytes?: number
   /**
    * Size of what its messages send, as JSON. Sources of a merged message share its size. An image or a file counts four bytes
@@ -20,7 +20,7 @@ export interface ContextBlock {
   bytes: number
   /** Estimated, or counted if there is a counter. */
   tokens: number
-  /** Of its messages as JSON, concatenated, without `prompt_cache`; of a merged text as if it were alone. */
+  /** SHA-256 of its messages as JSON, concatenated, without `prompt_cache`. A merged text counts as if it were alone. */
   sha256: string
   /** Why it was left out, what was cut, where it came from, and where its `prompt_cache` stands. */
   note?: string

@@ -122,7 +122,7 @@ const sourceSchema = camelCased(
 export const manifestSchema = camelCased(
   z.strictObject({
     sources: z.array(sourceSchema).check(z.minLength(1)),
-    /** Of every source without one of its own. */
+    /** The header of every source without one of its own. */
     header,
     /** Sends neighbouring sources of one role as one message. Default false. */
     merge: z.exactOptional(z.boolean()),

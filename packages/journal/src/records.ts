@@ -32,7 +32,7 @@ export function recordName(
 }
 
 /**
- * Creates a record file (0600) under a new name. A clock that was set back repeats names of an earlier process; then the next
+ * Creates a record file (0600) under a new name; not synced, because a record is evidence and not the truth. A clock that was set back repeats names of an earlier process; then the next
  * millisecond is free.
  *
  * @returns Its path.
@@ -42,14 +42,9 @@ export function createRecord(directory: string, label: string, text: string): st
   for (;;) {
     const path = join(directory, `${recordName(new Date(), label)}.json`)
     if (existsSync(path)) continue
-    writeRecord(path, text)
+    replaceFile(path, text, { sync: false })
     return path
   }
-}
-
-/** A record is evidence, so it is not synced. */
-function writeRecord(path: string, text: string): void {
-  replaceFile(path, text, { sync: false })
 }
 
 /**
@@ -61,7 +56,7 @@ function writeRecord(path: string, text: string): void {
  */
 export function completeRecord(path: string, text: string): boolean {
   try {
-    writeRecord(path, text)
+    replaceFile(path, text, { sync: false })
     return true
   } catch (error) {
     const { code } = Object((error as JournalError).cause) as NodeJS.ErrnoException

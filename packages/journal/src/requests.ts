@@ -273,7 +273,7 @@ type RequestRecord = z.infer<typeof recordSchema>
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
- * Of a run that an older version recorded, the text of its `request.json`.
+ * A run that an older version recorded has the text in a `request.json`.
  *
  * @throws {JournalError} `ERR_REQUEST_NOT_FOUND`: the iteration has no record.
  *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.

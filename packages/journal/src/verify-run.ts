@@ -34,7 +34,7 @@ function findingsOf(events: StoredEvent[]): Finding[] {
   return [...callFindings(events).map((message) => note(message)), ...missingBeginning(events)]
 }
 
-/** By the rule of the status `EMPTY`: a run has a start, and a message or a thought. */
+/** A run has a start, and a message or a thought: without them its status is `EMPTY`. */
 function missingBeginning(events: StoredEvent[]): Finding[] {
   const types = new Set(events.map(({ type }) => type))
   if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []

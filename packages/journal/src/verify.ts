@@ -24,7 +24,6 @@ export interface Finding {
 
 /** What `verifyJournal` found. */
 export interface JournalReport {
-  /** As it was given. */
   path: string
   /** True when there is no damage, and no beginning is missing: the journal can be read and continued. */
   ok: boolean
@@ -132,7 +131,7 @@ function excerpt(bytes: Buffer): string {
 
 /** What `repairJournal` did. */
 export interface RepairResult {
-  /** Of the journal. */
+  /** The journal. */
   path: string
   /** False when there was nothing to repair; the file is as it was. */
   changed: boolean
