@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
-import { makeDirectories, namesIn, syncName } from '@delta/durable'
+import { syncName } from '@delta/durable'
+import { makeDirectories, namesIn } from '@delta/durable/internal'
 import { danglingLink, namedDirectory } from '@delta/workspace'
 import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'

@@ -135,7 +135,7 @@ function staysAlways({ kind }: MessageGroup): boolean {
 /**
  * The index of the first group that is kept. The last iteration fits.
  *
- * Of the iterations that leave the room at least half full, the first one kept is that whose number is divisible by the highest
+ * Among the iterations that leave the room at least half full, the first one kept is that whose number is divisible by the highest
  * power of two. So the beginning stays the same for many iterations, and a provider's cache stays of use. Nothing is remembered:
  * the same journal always gives the same answer.
  */

@@ -1,3 +1,5 @@
+import type { ContextBlock } from './context-block.js'
+
 /** Why a context cannot be built. */
 export type ContextErrorCode =
   | 'ERR_CONTEXT_SOURCE' // a source that must be there cannot be read
@@ -14,6 +16,8 @@ export class ContextError extends Error {
   readonly code: ContextErrorCode
   /** Id or path of the source at fault; undefined when there is no single one. */
   readonly source: string | undefined
+  /** For `ERR_CONTEXT_BUDGET`: what each source and the tools cost before anything is left out. */
+  blocks: readonly ContextBlock[] | undefined
 
   constructor(code: ContextErrorCode, message: string, source?: string) {
     super(message)

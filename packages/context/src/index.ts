@@ -1,4 +1,5 @@
-export { type BuildOptions, type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export { type BuildOptions, type BuiltContext, buildContext } from './build.js'
+export type { ContextBlock } from './context-block.js'
 export { conversationFromEvents } from './conversation.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
 export {

@@ -1,8 +1,6 @@
 // For the other packages of Delta: may change in any release.
-export { type CacheBreak, findCacheBreak } from './build.js'
+export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { type Conversation, followEvents } from './conversation.js'
 export { jsonOf, keepJson } from './json.js'
 export { manifestSchema } from './manifest.js'
 export { bytesOfMedia } from './size.js'
-export { estimateTokens } from './tokens.js'
-export { replaceVariables } from './variables.js'

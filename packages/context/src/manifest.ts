@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import type { Problem } from '@delta/executor'
-import { fitShape, formatPath } from '@delta/settings'
+import { fitShape, formatPath, inCamelCase } from '@delta/settings'
 import picomatch from 'picomatch'
 import * as z from 'zod/mini'
 import { ContextError } from './errors.js'
@@ -32,6 +32,15 @@ export function globExpression(pattern: string): RegExp {
   return picomatch.makeRe(pattern, { dot: true, posix: true, debug: true }) // debug: throws for an invalid range in brackets
 }
 
+/** Reads a mapping as its schema says, and gives it keys in camelCase. */
+function camelCased<Schema extends z.core.$ZodType<object>>(schema: Schema) {
+  return z.pipe(
+    schema,
+    z.transform((written: z.output<Schema>) => inCamelCase(written)),
+  )
+}
+
+/** Includes a source only if it holds. */
 const condition = z.discriminatedUnion('when', [
   z.strictObject({ when: z.literal('task_contains'), pattern }),
   z.strictObject({ when: z.literal('file_exists'), path: text }),
@@ -41,20 +50,28 @@ const condition = z.discriminatedUnion('when', [
 
 const common = {
   id: z.exactOptional(text),
+  /** A text is cut at its end, a conversation loses its oldest iterations. */
   max_tokens: z.exactOptional(count),
   condition: z.exactOptional(condition),
+  /** A prefix of the request that the provider may cache ends with this source. `1h`: for an hour, where there is that lifetime. */
   prompt_cache: z.exactOptional(z.literal([true, '1h'])),
 }
+/** The line above the text, with the name in place of `${id}`. False: none. True, the default: `# Context Block: ${id}`. */
 const header = z.exactOptional(z.union([z.boolean(), text], 'true, false or a string with ${id}'))
-/** The keys of every source but a journal. */
+/** The keys of every source but a journal. The role is `system`, or `user` for an image or a file, unless it is given. */
 const block = { role: z.exactOptional(z.enum(['system', 'developer', 'user'])), header, ...common }
 const onMissing = z._default(z.enum(['skip', 'error']), 'error')
 
-const command = z.strictObject({
-  command: z.array(text).check(z.minLength(1)),
-  timeout_ms: z._default(z.int().check(z.gte(0)), 30_000),
-  pass_env: z._default(z.array(text), []),
-})
+/** A generator, or a token counter. */
+const command = camelCased(
+  z.strictObject({
+    command: z.array(text).check(z.minLength(1)),
+    /** 0: no limit. */
+    timeout_ms: z._default(z.int().check(z.gte(0)), 30_000),
+    /** Names of credentials that the command gets. */
+    pass_env: z._default(z.array(text), []),
+  }),
+)
 
 const dropped = z.pipe(
   z.union([z.boolean(), text], 'true, false or a string with ${count}'),
@@ -63,120 +80,72 @@ const dropped = z.pipe(
   }),
 )
 
-const sourceSchema = z.discriminatedUnion('type', [
+const cache = camelCased(
   z.strictObject({
-    type: z.literal('file'),
-    path: text,
-    as: z.exactOptional(z.enum(['image', 'file'])),
-    on_missing: onMissing,
-    ...block,
+    strategy: z.literal('file_hash'),
+    invalidate_on: z.array(glob).check(z.minLength(1)),
   }),
-  z.strictObject({ type: z.literal('text'), text, ...block }),
-  z.strictObject({
-    type: z.literal('computed_file'),
-    generator: command,
-    output_path: text,
-    on_missing: onMissing,
-    cache: z.exactOptional(
-      z.strictObject({
-        strategy: z.literal('file_hash'),
-        invalidate_on: z.array(glob).check(z.minLength(1)),
-      }),
-    ),
-    ...block,
-  }),
-  z.strictObject({
-    type: z.literal('journal'),
-    max_iterations: z.exactOptional(count),
-    dropped: z.exactOptional(dropped),
-    ...common,
-  }),
-])
+)
+
+const sourceSchema = camelCased(
+  z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('file'),
+      path: text,
+      /** What the model gets: an image to look at, or a file such as a PDF. Default: its text. */
+      as: z.exactOptional(z.enum(['image', 'file'])),
+      on_missing: onMissing,
+      ...block,
+    }),
+    z.strictObject({ type: z.literal('text'), text, ...block }),
+    /** A file that a generator writes. */
+    z.strictObject({
+      type: z.literal('computed_file'),
+      generator: command,
+      output_path: text,
+      on_missing: onMissing,
+      cache: z.exactOptional(cache),
+      ...block,
+    }),
+    /** The conversation. */
+    z.strictObject({
+      type: z.literal('journal'),
+      max_iterations: z.exactOptional(count),
+      /** A user message in the place of dropped iterations, with their number in place of `${count}`. */
+      dropped: z.exactOptional(dropped),
+      ...common,
+    }),
+  ]),
+)
 
 /** The form of `context.yaml`. Exported for its JSON Schema; `parseManifest` reads a value. */
-export const manifestSchema = z.strictObject({
-  sources: z.array(sourceSchema).check(z.minLength(1)),
-  header,
-  merge: z.exactOptional(z.boolean()),
-  total_max_tokens: z.exactOptional(count),
-  token_counter: z.exactOptional(command),
-})
+export const manifestSchema = camelCased(
+  z.strictObject({
+    sources: z.array(sourceSchema).check(z.minLength(1)),
+    /** The header of every source without one of its own. */
+    header,
+    /** Sends neighbouring sources of one role as one message. Default false. */
+    merge: z.exactOptional(z.boolean()),
+    total_max_tokens: z.exactOptional(count),
+    token_counter: z.exactOptional(command),
+  }),
+)
+
+type ReadOnly<Value> = Value extends object ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> } : Value
 
 /** A recipe: what the model sees, in this order. Its keys are those of `context.yaml` in camelCase. Paths are as written. */
-export interface ContextManifest {
-  readonly sources: readonly ContextSource[]
-  /** The header of every source without one of its own. Default true. */
-  readonly header?: boolean | string
-  /** Sends neighbouring sources of one role as one message. Default false. */
-  readonly merge?: boolean
-  readonly totalMaxTokens?: number
-  readonly tokenCounter?: ContextCommand
-}
+export interface ContextManifest extends ReadOnly<z.output<typeof manifestSchema>> {}
 
 /** One entry of `sources:`. */
-export type ContextSource = FileSource | TextSource | ComputedFileSource | JournalSource
+export type ContextSource = ContextManifest['sources'][number]
 
-interface CommonKeys {
-  readonly id?: string
-  /** A text is cut at its end, a conversation loses its oldest iterations. */
-  readonly maxTokens?: number
-  readonly condition?: Condition
-  /** A prefix of the request that the provider may cache ends with this source. `1h`: for an hour, where there is that lifetime. */
-  readonly promptCache?: true | '1h'
-}
+type SourceOf<Type> = Extract<ContextSource, { type: Type }>
 
-interface TextKeys extends CommonKeys {
-  /** Default `system`; `user` for an image or a file. */
-  readonly role?: 'system' | 'developer' | 'user'
-  /** The line above the text, with the name in place of `${id}`. False: none. True: `# Context Block: ${id}`. */
-  readonly header?: boolean | string
-}
-
-export interface FileSource extends TextKeys {
-  readonly type: 'file'
-  readonly path: string
-  /** What the model gets: an image to look at, or a file such as a PDF. Default: its text. */
-  readonly as?: 'image' | 'file'
-  readonly onMissing: 'skip' | 'error'
-}
-
-interface TextSource extends TextKeys {
-  readonly type: 'text'
-  readonly text: string
-}
-
-/** A file that a generator writes. */
-export interface ComputedFileSource extends TextKeys {
-  readonly type: 'computed_file'
-  readonly generator: ContextCommand
-  readonly outputPath: string
-  readonly onMissing: 'skip' | 'error'
-  readonly cache?: { readonly strategy: 'file_hash'; readonly invalidateOn: readonly string[] }
-}
-
-/** The conversation. */
-export interface JournalSource extends CommonKeys {
-  readonly type: 'journal'
-  readonly maxIterations?: number
-  /** A user message in the place of dropped iterations, with their number in place of `${count}`. */
-  readonly dropped?: string | undefined
-}
-
-/** A generator, or a token counter. */
-export interface ContextCommand {
-  readonly command: readonly string[]
-  /** 0: no limit. */
-  readonly timeoutMs: number
-  /** Names of credentials that the command gets. */
-  readonly passEnv: readonly string[]
-}
-
-/** Includes a source only if it holds. */
-export type Condition =
-  | { readonly when: 'task_contains'; readonly pattern: string }
-  | { readonly when: 'file_exists'; readonly path: string }
-  | { readonly when: 'env_set'; readonly name: string }
-  | { readonly when: 'iteration_at_least'; readonly count: number }
+export type FileSource = SourceOf<'file'>
+export type ComputedFileSource = SourceOf<'computed_file'>
+export type JournalSource = SourceOf<'journal'>
+export type Condition = z.output<typeof condition>
+export type ContextCommand = ReadOnly<z.output<typeof command>>
 
 /** The name of a source in messages, records and headers: its id, else its path without a leading variable, else its type. */
 export function sourceName(source: ContextSource): string {
@@ -218,11 +187,10 @@ export function parseManifest(input: unknown): ContextManifest {
  * not fit is a problem.
  */
 export function safeParseManifest(input: unknown): ParsedManifest {
-  const { value, problems: misfits } = fitShape(manifestSchema, input)
+  const { value: manifest, problems: misfits } = fitShape(manifestSchema, input)
   const found = misfits.map((problem) => ({ ...problem, path: formatPath(problem.path) }))
   const problems: Problem[] = found.filter(({ unknownKey }) => !unknownKey)
   const warnings: Problem[] = found.filter(({ unknownKey }) => unknownKey)
-  const manifest = value && (camelKeys(value) as ContextManifest)
   const sources = manifest?.sources ?? soundSources(input)
   checkSources(sources, { problems, warnings })
   if (manifest) checkWhole(manifest, { problems, warnings })
@@ -234,19 +202,7 @@ export function safeParseManifest(input: unknown): ParsedManifest {
 function soundSources(input: unknown): (ContextSource | undefined)[] {
   const { sources } = (input ?? {}) as { sources?: unknown }
   if (!Array.isArray(sources)) return []
-  return sources.map((source: unknown) => {
-    const { value } = fitShape(sourceSchema, source)
-    return value && (camelKeys(value) as ContextSource)
-  })
-}
-
-function camelKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(camelKeys)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, inner]) => {
-    return [key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), camelKeys(inner)]
-  })
-  return Object.fromEntries(entries)
+  return sources.map((source: unknown) => fitShape(sourceSchema, source).value)
 }
 
 const VARIABLES = ['${AGENT_HOME}', '${CWD}', '${RUN_DIR}']

@@ -8,8 +8,9 @@ import type { Part } from './sources.js'
 
 /** What a source has of the messages. */
 export interface Share {
-  /** Of a text: its range in the UTF-8 text of its message. */
+  /** First byte of a text in the UTF-8 text of its message. */
   from?: number
+  /** The byte after its last one. */
   to?: number
   /** Its share of the size. */
   bytes: number

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { openAtOnce } from '@delta/durable'
+import { openAtOnce } from '@delta/durable/internal'
 import { type ContextVariables, whereItLeads } from './variables.js'
 
 /** About four times a context window of a million tokens. */
 export const LARGEST_TEXT = 16 * 1024 * 1024
-/** As for one that a tool prints: providers take no larger images. */
+/** Providers take no larger images. */
 export const LARGEST_MEDIA = 5_000_000
 
 /** Why a file cannot be read, and what to do. */

@@ -8,7 +8,7 @@ export interface Sized {
   sent: unknown
   /** Size of `sent` as JSON in UTF-8. An image or file counts four bytes for each of its tokens. */
   bytes: number
-  /** Of its images and files, as providers count them. */
+  /** What its images and files cost, as providers count them. */
   mediaTokens: number
 }
 
@@ -56,7 +56,7 @@ function sentOf(message: ChatMessage): unknown {
 /** An image or a file. */
 export type Media = Exclude<ContentPart, { type: 'text' }>
 
-/** Of the images and files in a message. */
+/** What the images and files in a message cost. */
 function tokensOfMedia({ content }: ChatMessage): number {
   if (!Array.isArray(content)) return 0
   return content.reduce((sum, part) => sum + (part.type === 'text' ? 0 : tokensOf(part)), 0)

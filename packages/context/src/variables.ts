@@ -1,6 +1,6 @@
 import { type BigIntStats, realpathSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { isInside } from '@delta/executor/internal'
+import { resolve } from 'node:path'
+import { isInside, realPath } from '@delta/durable/internal'
 
 /** The values of `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}`: absolute directories. */
 export interface ContextVariables {
@@ -43,21 +43,10 @@ export function whereItLeads(
   opened?: BigIntStats,
 ): string | undefined {
   if (!isInside(path, CWD)) return undefined
-  const real = realPathOf(path)
+  const real = opened === undefined ? realPath(path) : realpathSync(path)
   if (opened !== undefined) {
     const { ino, dev } = statSync(real, { bigint: true })
     if (ino !== opened.ino || dev !== opened.dev) return real
   }
-  return [CWD, AGENT_HOME].some((root) => isInside(real, realPathOf(root))) ? undefined : real
-}
-
-/** The real path of the part that exists. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch (error) {
-    const parent = dirname(path)
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error
-    return realPathOf(parent)
-  }
+  return [CWD, AGENT_HOME].some((root) => isInside(real, realPath(root))) ? undefined : real
 }

@@ -3,7 +3,8 @@ import type { ChatMessage, FunctionTool } from '@delta/model'
 import { areInstalled } from '@delta/testkit'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { estimateTokens, followEvents } from '../src/internal.js'
+import { followEvents } from '../src/internal.js'
+import { estimateTokens } from '../src/tokens.js'
 import { history, journalText, placeWith } from './place.js'
 
 const PROMPT = { type: 'file', id: 'prompt', path: '${AGENT_HOME}/prompt.md' }
@@ -97,11 +98,12 @@ test('of the last iteration only results are shortened, in the middle and marked
   expect((await alone.build({ total_max_tokens: 500, sources: [JOURNAL] })).blocks[0]?.note).toBe(note)
 })
 
-test('a budget smaller than what must stay is an error that names the sources', async () => {
+test('a budget smaller than what must stay is an error that names the sources, and has what each costs', async () => {
   const { build } = await run(3, 'x', 'Prompt. '.repeat(1000))
   await expect(build({ total_max_tokens: 500, sources: [PROMPT, JOURNAL] })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_BUDGET',
     source: 'prompt',
+    blocks: (await build({ sources: [PROMPT, JOURNAL] })).blocks,
     message: expect.stringMatching(
       /^context\.yaml: 500 tokens are too few for what must stay: "prompt" \d+, "journal" at least \d+ for what users said, and the last iteration\.\nRaise total_max_tokens, or give the largest source max_tokens\.$/,
     ),

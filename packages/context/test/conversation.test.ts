@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { findHistoryProblem } from '@delta/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -350,14 +348,6 @@ test('a follower that is given another list reads it from its beginning', async 
   events = longRun(1).events
   const contents = (await follower.groups()).flatMap(({ messages }) => messages)
   expect(contents.map(({ message }) => message.content)).toEqual(['The task.', 'thought 1', 'result 1'])
-})
-
-test('a pipe in the place of a journal is refused at once', async () => {
-  const { directory, build } = await placeWith()
-  const path = join(directory, 'journal.jsonl')
-  execFileSync('mkfifo', [path])
-  const built = build({ sources: [{ type: 'journal' }] }, { journalPath: path })
-  await expect(built).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
 })
 
 const IMAGE = {

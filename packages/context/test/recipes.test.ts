@@ -125,23 +125,3 @@ test('a long run is instructions, folded memory and the last ten iterations, by 
     Array.from({ length: 10 }, (_, index) => `I decided to look at file ${111 + index}.`),
   )
 })
-
-test('sources with a budget share it as they say: the file whole, the summary cut, the journal what is left', async () => {
-  const run = history()
-  run.user('Go.')
-  for (let index = 1; index <= 50; index++) run.iteration(`step ${index}`, 'x'.repeat(2000))
-  const prompt = 'You look. '.repeat(1000)
-  const { build, write } = await placeWith({
-    'agent/system_prompt.md': prompt,
-    'work/.delta/r1/journal.jsonl': journalText(run.events),
-  })
-  const summarize = await write('bin/summarize.py', '#!/bin/sh\nseq 1 9000\n')
-  await chmod(summarize, 0o755)
-  const env = { PATH: `${summarize.replace('/summarize.py', '')}:${process.env.PATH}` }
-  const { messages, blocks } = await build(parse(BUDGET), { env })
-  expect(messages[0]?.content).toContain(prompt)
-  expect(blocks[1]?.tokens).toBeLessThanOrEqual(2000)
-  expect(blocks[1]?.note).toMatch(/^cut from \d+ to \d+ tokens/)
-  expect(blocks.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(8000)
-  expect(messages.at(-2)?.content).toBe('step 50')
-})

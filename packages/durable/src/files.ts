@@ -10,13 +10,14 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 
 /** How a file is written. */
 export interface WriteOptions {
@@ -203,6 +204,26 @@ export function makeDirectories(path: string, mode = 0o777): string[] {
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/**
+ * The absolute path without symbolic links, as far as it can be followed: of a missing file, the real path of the directory
+ * that exists, and the rest as it is written. Never throws.
+ */
+export function realPath(path: string): string {
+  const absolute = resolve(path)
+  try {
+    return realpathSync(absolute)
+  } catch {
+    const above = dirname(absolute)
+    return above === absolute ? absolute : join(realPath(above), basename(absolute))
+  }
+}
+
+/** Compares two absolute paths as they are written. A directory is inside itself. */
+export function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith(`..${sep}`)
 }
 
 /** The code of a system error, such as `ENOENT`. */

@@ -63,8 +63,7 @@ export function readHolder(directory: string, now: () => number = Date.now): Hol
 
 const MAX_RECORD_BYTES = 4096
 
-/** Reads one file of a lock: of a holder, or of a process that is about to become one. */
-export function readLockFile(path: string, now: () => number = Date.now): Omit<Holder, 'number'> {
+function readLockFile(path: string, now: () => number): Omit<Holder, 'number'> {
   const file = openAtOnce(path)
   try {
     const { size, mtimeMs: heartbeatMs } = fstatSync(file)
@@ -84,15 +83,6 @@ function stateOf(record: LockRecord | undefined, heartbeatMs: number, now: () =>
   }
   // a heartbeat from the future was stamped before the clock was set back, so it proves as little as an old one
   return Math.abs(now() - heartbeatMs) > HEARTBEAT_EXPIRY_MS ? 'remote-expired' : 'remote-fresh'
-}
-
-/**
- * True when a remote holder is most likely a process of this machine before its last boot. Such a holder is not alive, but only
- * its heartbeat can prove that, so it is worth waiting until the heartbeat expires. A record without content counts too: a
- * release is not synced, so a power cut soon after it can leave an empty file.
- */
-export function isProbablyOurPast({ record }: Holder): boolean {
-  return record === undefined || (record.host === thisMachine().host && countsOurProcesses(record))
 }
 
 function countsOurProcesses({ pid_namespace }: LockRecord): boolean {

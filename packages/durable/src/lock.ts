@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, removeFile, replaceFile } from './files.js'
+import { codeOf, removeFile, replaceFile, syncName } from './files.js'
 import { type Holder, highestNumber, type LockRecord, readHolder } from './holder.js'
 import { processStart, thisMachine } from './processes.js'
 
@@ -71,7 +71,7 @@ export async function takeLock(directory: string, options: LockOptions): Promise
       const number = Math.max(holder?.number ?? 0, above) + 1
       if (number > LARGEST_NUMBER) throw overflow(join(directory, String(holder?.number)))
       if (!candidate.link(number)) continue // another process was faster: look at it
-      if (!standsHighest(directory, number)) continue
+      if (!standsHighest(directory, number, sync)) continue
       if (forgetPast && holder) removeFile(join(directory, String(holder.number)))
       const takenFrom = holder?.state === 'free' ? undefined : holder
       return { ...hold(directory, number, candidate.keep()), takenFrom }
@@ -89,14 +89,19 @@ function overflow(path: string): Error {
   return Object.assign(new Error(message), { code: 'EOVERFLOW', syscall: 'link', path })
 }
 
-/** False when the number was taken, released and removed before we linked it: then removes ours, too. */
-function standsHighest(directory: string, number: number): boolean {
+/**
+ * False when others took, released and removed the number before we linked it: then ours is removed, too. Where it counts, the
+ * name is synced: a lock that a power cut takes back would give its number to another process.
+ */
+function standsHighest(directory: string, number: number, sync: boolean): boolean {
+  const path = join(directory, String(number))
   let isHighest = false
   try {
+    if (sync) syncName(path)
     isHighest = highestNumber(directory) === number
     return isHighest
   } finally {
-    if (!isHighest) removeFile(join(directory, String(number)))
+    if (!isHighest) removeFile(path)
   }
 }
 

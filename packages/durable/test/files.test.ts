@@ -8,20 +8,13 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import {
-  appendWhole,
-  createFile,
-  makeDirectories,
-  namesIn,
-  openAtOnce,
-  readIfThere,
-  removeFile,
-  replaceFile,
-} from '../src/index.js'
+import { appendWhole, createFile, readIfThere, replaceFile } from '../src/index.js'
+import { isInside, makeDirectories, namesIn, openAtOnce, realPath, removeFile } from '../src/internal.js'
 import { temporaryDirectory } from './helpers.js'
 
 test('a replaced file has its new content and mode, and nothing lies beside it', () => {
@@ -103,4 +96,14 @@ test('directories are created with their parents, and returned', () => {
 
 test.runIf(process.platform === 'linux')('where nothing can be created, creating a directory fails', () => {
   expect(() => makeDirectories('/proc/nothing/here')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
+})
+
+test('a real path is found as far as it exists, and is inside what the links lead into', () => {
+  const directory = realPath(temporaryDirectory())
+  symlinkSync(directory, join(directory, 'link'))
+  symlinkSync('round', join(directory, 'round'))
+  expect(realPath(join(directory, 'link', 'gone', 'a'))).toBe(join(directory, 'gone', 'a'))
+  expect(realPath(join(directory, 'round', 'a'))).toBe(join(directory, 'round', 'a'))
+  const inside = [directory, join(directory, '..a'), join(directory, '..'), `${directory}b`]
+  expect(inside.map((path) => isInside(path, directory))).toEqual([true, true, false, false])
 })

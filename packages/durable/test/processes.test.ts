@@ -1,15 +1,7 @@
 import { areInstalled, startProcess } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  endGroup,
-  endProcess,
-  environmentOf,
-  listProcesses,
-  processStart,
-  readProcess,
-  signalGroup,
-  thisMachine,
-} from '../src/index.js'
+import { endGroup, endProcess, processStart, thisMachine } from '../src/index.js'
+import { environmentOf, listProcesses, readProcess, signalGroup } from '../src/internal.js'
 import { askPs } from '../src/processes.js'
 
 function sleeper(script = 'sleep 60') {

@@ -88,8 +88,6 @@ async function goOn(given: ContinueRunOptions): Promise<RunResult> {
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,
-    onWait: (message) => options.onEvent({ kind: 'notice', message }),
-    signal: options.signal,
     force: options.force,
     sync: options.sync,
   })

@@ -2,7 +2,8 @@ import { mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { changedKeys } from '@delta/config-loader/internal'
-import { namesIn, readIfThere, replaceFile } from '@delta/durable'
+import { readIfThere, replaceFile } from '@delta/durable'
+import { namesIn } from '@delta/durable/internal'
 import type { Run, RunSummary } from '@delta/journal/runs'
 
 /** A file of the agent that has changed or gone since the run's last start. */

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto'
-import { relative } from 'node:path'
 import { recordProcess, removeInlined, runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
-import { createRecordFile, overwriteRecord } from '@delta/journal/internal'
-import type { ActionRequest, ActionResult, ContentPart, Run } from '@delta/journal/runs'
+import type { ActionRequest, ActionResult, CommandRecord, ContentPart, Run } from '@delta/journal/runs'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 import { secretTokens } from './secrets.js'
-
-/** Reserves space for the process record, which must fit even after a command has filled the disk. */
-const RESERVED = `${' '.repeat(511)}\n`
 
 /**
  * Runs an allowed command. `ACTION_REQUEST` means "may have started", and is on disk before the process starts: a crash in
@@ -23,50 +18,53 @@ export async function runCall(
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
   if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
-  const recordPath = createRecordFile(state.run.paths.toolExecutions, call.name, RESERVED) // a command that cannot be recorded must not start
-  const outputPrefix = outputPrefixOf(recordPath)
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const execution_ref = relative(state.run.directory, recordPath)
+  const { argv } = prepared
+  const execution = state.run.recordCommand(call.name, { ...about, argv }) // a command that cannot be recorded must not start
   record(state, {
     type: 'ACTION_REQUEST',
     ...about,
     attempt,
     tool_args: prepared.args,
     resolved_command: prepared.resolvedCommand,
-    argv: prepared.argv,
+    argv,
     ...sandboxOf(prepared),
-    execution_ref,
+    execution_ref: execution.ref,
   })
   state.run.journal.sync()
 
-  const result = await execute(state, call, prepared, { recordPath, outputPrefix })
+  const result = await execute(state, call, prepared, execution)
   // with `on_interrupt: rerun` or `ask`, a stop leaves the call open as a crash would: `settle` runs it again, or asks
   if (result.status === 'INTERRUPTED' && prepared.tool.settings.onInterrupt !== 'report') {
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
-  recordResult(state, result, { ...about, execution_ref, recordPath, argv: prepared.argv })
+  const isRecorded = recordResult(state, result, { ...about, execution, argv })
   warnAuthor(state, result.advice)
-  removeOutput(outputPrefix, result) // last, because the next engine needs the output after a crash
+  if (isRecorded) removeOutput(outputPrefixOf(execution.path), result) // last, because the next engine needs the output after a crash
   if (result.status === 'INTERRUPTED') return interrupted(state.signal)
   const stopped = await reportResult(state, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
 }
 
-/** Replaces the process record first: if a crash tears it, the call has no result yet either. */
+/**
+ * Replaces the process record first: after a crash in between, the call has no result yet either.
+ *
+ * @returns Whether the record could be written: on a full disk the run goes on without.
+ */
 function recordResult(
   state: RunState,
   result: ToolResult,
-  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name' | 'execution_ref'> & {
-    recordPath: string
+  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'> & {
+    execution: CommandRecord
     argv: string[]
   },
-): void {
-  const { recordPath, argv, execution_ref, ...call } = about
+): boolean {
+  const { execution, argv, ...call } = about
   const { status, exitCode: exit_code, signal, durationMs: duration_ms, stdout, stderr } = result
   const { action_id, tool_name } = call
   const ended = { action_id, tool_name, argv, status, exit_code, signal, duration_ms, stdout, stderr }
-  overwriteRecord(recordPath, `${JSON.stringify(ended, null, 2)}\n`)
+  const isRecorded = execution.complete(ended)
   record(state, {
     type: 'ACTION_RESULT',
     ...call,
@@ -75,9 +73,10 @@ function recordResult(
     signal,
     observation_content: result.observation,
     ...(result.parts && { parts: storeParts(state.run, result.parts) }),
-    execution_ref,
+    execution_ref: execution.ref,
     duration_ms,
   })
+  return isRecorded
 }
 
 /** What confines the command, and what runs inside. */
@@ -119,7 +118,7 @@ function execute(
   state: RunState,
   call: Call,
   prepared: ReadyCall,
-  { recordPath, outputPrefix }: { recordPath: string; outputPrefix: string },
+  { path }: CommandRecord,
 ): Promise<ToolResult> {
   return runPrepared(prepared, {
     cwd: state.run.workDirectory,
@@ -128,13 +127,13 @@ function execute(
     policy: state.agent.policy,
     actionId: call.action_id,
     idempotencyKey: idempotencyKey(state.identity, call.action_id),
-    outputPrefix,
+    outputPrefix: outputPrefixOf(path),
     keepOutput: true,
     signal: state.signal,
     graceMs: state.graceMs,
     secretTokens: secretTokens(state.run.paths.secrets),
     erasedTokens: state.earlierSecretTokens,
     matches: state.matcher(),
-    onSpawn: ({ pid }) => recordProcess(recordPath, pid),
+    onSpawn: ({ pid }) => recordProcess(path, pid),
   })
 }

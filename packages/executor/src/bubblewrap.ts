@@ -1,12 +1,12 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { isInside, realPath } from '@delta/durable/internal'
 import { type Place, settingsPath, type Variables } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
 import type { Sandbox, SandboxSettings } from './sandbox.js'
 import type { Tool } from './tool.js'
-import { isInside } from './working-directory.js'
 
 const RUNS = ['.delta']
 const SESSIONS = '.sessions'
@@ -185,10 +185,6 @@ function outerFirst(all: readonly Mount[]): string[] {
   return all
     .toSorted((left, right) => depth(left) - depth(right))
     .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
-}
-
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
 }
 
 /**

@@ -1,5 +1,5 @@
 // For the other packages of Delta: may change in any release.
-
+export { isInside } from '@delta/durable/internal'
 export {
   CREDENTIALS,
   type Credentials,
@@ -20,4 +20,3 @@ export { decide, type PolicyDecision, policySchema } from './policy.js'
 export { showControls } from './quote.js'
 export { redactFile } from './redact.js'
 export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
-export { isInside } from './working-directory.js'

@@ -1,14 +1,6 @@
-import { closeSync, constants, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  environmentOf,
-  listProcesses,
-  type ProcessInfo,
-  processStart,
-  readIfThere,
-  readProcess,
-  thisMachine,
-} from '@delta/durable'
+import { processStart, readIfThere, replaceFile, thisMachine } from '@delta/durable'
+import { environmentOf, listProcesses, type ProcessInfo } from '@delta/durable/internal'
 import { callAbove } from './environment.js'
 import { ExecutorError } from './errors.js'
 
@@ -147,26 +139,17 @@ export interface ProcessRecord {
 }
 
 /**
- * Records a running command (0600) for `findOrphans`. Not synced: on Linux a command whose record was lost is still found by
- * its environment.
- *
- * An existing file is overwritten in place, because it reserves the room: the command runs by now and may have filled the disk.
+ * Records a running command (0600) for `findOrphans`, in place of what the file held. Not synced: on Linux a command whose record
+ * was lost is still found by its environment.
  */
 export function recordProcess(path: string, pid: number): void {
   const { bootId: boot_id, pidNamespace: pid_namespace } = thisMachine()
-  const start_time = readProcess(pid)?.startTime ?? ''
+  const start_time = processStart(pid) ?? ''
   const entry = { pid, start_time, boot_id, pid_namespace } satisfies ProcessRecord
-  const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
-  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
-  try {
-    writeSync(descriptor, bytes, 0, bytes.length, 0)
-    ftruncateSync(descriptor, bytes.length)
-  } finally {
-    closeSync(descriptor)
-  }
+  replaceFile(path, `${JSON.stringify(entry)}\n`, { sync: false })
 }
 
-/** Undefined without a record, for a torn one, and for one of the system's first process, whose group is every process. */
+/** Undefined without a record, for one that is not whole, and for one of the system's first process, whose group is every process. */
 export function readProcessRecord(path: string): ProcessRecord | undefined {
   try {
     const text = readIfThere(path)?.toString() ?? ''

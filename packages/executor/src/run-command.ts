@@ -3,7 +3,8 @@ import { once, setMaxListeners } from 'node:events'
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { endGroup, signalGroup } from '@delta/durable'
+import { endGroup } from '@delta/durable'
+import { signalGroup } from '@delta/durable/internal'
 import {
   type ByteFilter,
   type CapturedOutput,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { relative } from 'node:path'
-import { removeFile } from '@delta/durable'
+import { removeFile } from '@delta/durable/internal'
 import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
 import { type Credentials, secretValues } from './credentials.js'
 import { fit, joined, readEnds, wholeText } from './fit-output.js'

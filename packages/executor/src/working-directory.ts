@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { isAbsolute, relative } from 'node:path'
+import { isAbsolute } from 'node:path'
+import { isInside } from '@delta/durable/internal'
 import { type Place, settingsPath, variablesOf } from './environment.js'
 import type { Tool } from './tool.js'
 
@@ -17,10 +18,4 @@ export function findWorkingDirectory(
   const real = realpathSync(path)
   if (isInside(real, realpathSync(place.cwd))) return { path }
   return { refusal: `The tool's cwd "${cwd}" leads outside the workspace, to ${real}.` }
-}
-
-/** Compares absolute paths; a directory is inside itself. */
-export function isInside(path: string, directory: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith('../')
 }

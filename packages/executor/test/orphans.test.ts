@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { listProcesses } from '@delta/durable'
+import { listProcesses } from '@delta/durable/internal'
 import {
   canStart,
   fixtures,

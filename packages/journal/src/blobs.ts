@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readIfThere } from '@delta/durable'
 import { asReadError, JournalError } from './errors.js'
 import { LARGEST_TEXT_BYTES, replaceFile, syncName, writing } from './files.js'
-import { runPaths } from './paths.js'
+import { runPaths } from './run-paths.js'
 
 /** The images and files of a run's messages: `io/blobs/<sha256>`, each once. An event or a request names them. */
 export interface BlobStore {

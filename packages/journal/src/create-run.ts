@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, renameSync, statSync } from 'node:f
 import { join, resolve } from 'node:path'
 import { asStartError, JournalError } from './errors.js'
 import type { NewEvent } from './events.js'
-import { recordStamp, syncName } from './files.js'
+import { syncName } from './files.js'
 import {
   announceRun,
   checkLayout,
@@ -13,9 +13,11 @@ import {
   ownerNotice,
 } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
-import { checkRunsDirectory, type RunsPlace, runDirectory, runPaths } from './paths.js'
 import { readRun } from './read-runs.js'
+import { recordStamp } from './records.js'
 import { holdRun, type Run } from './run.js'
+import { runPaths } from './run-paths.js'
+import { checkRunsDirectory, type RunsPlace, runDirectory } from './runs-directory.js'
 
 /** What a new run is called and begins with. */
 export interface CreateRunOptions extends RunsPlace {

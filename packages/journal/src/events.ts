@@ -45,7 +45,7 @@ const price = z.looseObject({
   output: z.number(),
 })
 
-/** Of a response that was paid for, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
+/** What a response cost, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */
 const paid = {
   /** As the provider counted, in its own words. */
   usage: z.optional(z.nullable(z.looseObject({}))),
@@ -147,7 +147,7 @@ export const eventSchemas = {
   USER_MESSAGE: event('USER_MESSAGE', {
     iteration: optionalIteration,
     content,
-    /** Of a message that was said to a running run. */
+    /** Present when the message was said to a running run. */
     inbox_id: optionalText,
   }),
   THOUGHT: event('THOUGHT', {

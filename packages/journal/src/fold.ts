@@ -12,7 +12,7 @@ import {
   type StoredEvent,
   type Thought,
 } from './events.js'
-import { journalPath } from './paths.js'
+import { journalPath } from './run-paths.js'
 
 /** Tokens as the provider counted them, added up over a run. */
 export interface RunUsage {
@@ -30,7 +30,7 @@ export interface PendingCall {
   name: string
   /** The raw string the model sent. */
   arguments: string
-  /** Of its THOUGHT, from 1. */
+  /** The iteration of its THOUGHT, from 1. */
   iteration: number
   /** True when it may have been started: there is an ACTION_REQUEST. */
   requested: boolean
@@ -56,9 +56,9 @@ export interface RunMetadata {
   agent_name: string | null
   /** `INTERRUPTED` also when its owner is gone without a word. `EMPTY`: it has no first message. */
   status: RunStatus | 'EMPTY'
-  /** Of the first event: ISO 8601, UTC. */
+  /** Time of the first event: ISO 8601, UTC. */
   created_at: string | null
-  /** Of the last event. */
+  /** Time of the last event. */
   updated_at: string | null
   /** Null while the run goes on or waits for input. */
   end_time: string | null
@@ -66,7 +66,7 @@ export interface RunMetadata {
   initial_message: string | null
   /** The highest that has a THOUGHT; 0 when none has. */
   iterations: number
-  /** Of the last start: iterations after a message before the run fails. */
+  /** How many iterations may follow a message before the run fails; the last start says it. */
   max_iterations: number | null
   /** Why, when the status is FAILED. */
   error: string | null
@@ -78,7 +78,7 @@ export interface RunMetadata {
   /** The run whose tool this agent is. */
   parent_run: string | null
   usage: RunUsage
-  /** Of the last engine, alive or not. */
+  /** The last engine's, alive or not. */
   pid: number | null
   /** The machine of the last engine. */
   host: string | null
@@ -102,7 +102,6 @@ export interface RunSummary {
   runId: string
   /** Its path. */
   directory: string
-  /** That of `metadata`. */
   status: RunMetadata['status']
   metadata: RunMetadata
   /** The model of its last start, or the provider of an agent that names no model; null where the journal does not say. */
@@ -139,7 +138,7 @@ function emptyState() {
   return {
     firstStart: undefined as EngineStart | undefined,
     lastStart: undefined as EngineStart | undefined,
-    /** Of the last start that has one. */
+    /** From the last start that has one. */
     allowed: undefined as EngineStart['allowed'],
     /** The highest number of an owner; 0 when none is recorded. */
     lastEpoch: 0,
@@ -149,9 +148,9 @@ function emptyState() {
     lastTimestamp: undefined as string | undefined,
     lastError: undefined as string | undefined,
     lastThought: undefined as Thought | undefined,
-    /** Of the last THOUGHT: how many ACTION_REQUESTs each call has. */
+    /** How many ACTION_REQUESTs each call of the last THOUGHT has. */
     attempts: new Map<string, number>(),
-    /** Of the last THOUGHT: the calls that have a result. */
+    /** The calls of the last THOUGHT that have a result. */
     answered: new Set<string>(),
     /** True when a USER_MESSAGE came after the last THOUGHT. */
     messageSinceThought: false,
@@ -330,7 +329,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
   }
 }
 
-/** Those of the last THOUGHT without a result, in call order. */
+/** The calls of the last THOUGHT without a result, in call order. */
 function pendingCalls({ lastThought, attempts, answered }: RunState): PendingCall[] {
   const { tool_calls = [], iteration = 0 } = lastThought ?? {}
   return tool_calls

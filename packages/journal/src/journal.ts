@@ -21,9 +21,10 @@ import {
   problemOf,
   type Stored,
 } from './event.js'
-import { recordStamp, writing } from './files.js'
+import { writing } from './files.js'
 import { isTooLong, parseJson, type Remainder, TOO_LONG } from './lines.js'
 import { scanJournal } from './read.js'
+import { recordStamp } from './records.js'
 
 /** The schema of a journal, how safely it is written, and callbacks. */
 export interface JournalOptions<Event> {

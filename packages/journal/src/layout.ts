@@ -1,9 +1,11 @@
 import { chmodSync, closeSync, existsSync, lstatSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { createFile, makeDirectories } from '@delta/durable'
+import { createFile } from '@delta/durable'
+import { makeDirectories } from '@delta/durable/internal'
 import { asWriteError, JournalError } from './errors.js'
 import { openToRead, readAt, replaceFile, syncName, writing } from './files.js'
-import { DELTA_DIRECTORY } from './paths.js'
+import { runPaths } from './run-paths.js'
+import { DELTA_DIRECTORY } from './runs-directory.js'
 
 /** The version of the directory layout this package writes. */
 const LAYOUT_VERSION = '1.10'
@@ -25,6 +27,27 @@ export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }
 export function makeRunDirectory(directory: string): void {
   for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks'])
     makeDirectory(join(directory, part))
+}
+
+/**
+ * The error that `openRun` throws for a run whose journal is whole: a file, or a link that does not lead to a directory, has
+ * the name of one of its directories.
+ *
+ * @returns Undefined when nothing is in the way; missing directories are made.
+ */
+export function blockedPathError(runDirectory: string): JournalError | undefined {
+  const { lease, parts, blobs, invocations, toolExecutions, hooks, configuration } = runPaths(runDirectory)
+  const directories = [lease, dirname(parts), blobs, invocations, toolExecutions, hooks, configuration]
+  const path = directories.find(isBlocked)
+  return path === undefined ? undefined : asWriteError({ code: 'EEXIST' }, path)
+}
+
+function isBlocked(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined && !statSync(path).isDirectory()
+  } catch (error) {
+    return ['ENOENT', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '') // a link to nothing, or in a circle
+  }
 }
 
 function makeDirectory(path: string): string[] {

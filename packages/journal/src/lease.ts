@@ -1,16 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import {
-  endProcess,
-  HEARTBEAT_EXPIRY_MS,
-  type Holder,
-  isProbablyOurPast,
-  type Lock,
-  processStart,
-  readHolder,
-  takeLock,
-} from '@delta/durable'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { endProcess, type Holder, type Lock, readHolder, takeLock } from '@delta/durable'
+import { HEARTBEAT_EXPIRY_MS } from '@delta/durable/internal'
 import { asReadError, asWriteError, JournalError, type WayOut } from './errors.js'
 
 /** The right to write a run, held until `release` or until somebody takes it. */
@@ -25,26 +16,25 @@ export interface Lease {
   release(): void
 }
 
-export interface Waiting {
-  /** Called before a wait of up to half a minute, with a sentence for the user. */
-  onWait?: ((message: string) => void) | undefined
-  /** Ends such a wait. */
-  signal?: AbortSignal | undefined
+/** How a lease is taken. */
+export interface TakeOptions {
+  /** End a live holder on this machine; take the lease of one that cannot be seen, whatever its heartbeat says. */
+  force?: boolean | undefined
+  /** The highest number known to be taken, in case lease files were deleted. */
+  above?: number | undefined
 }
 
 /**
- * Takes the right to write a run. The highest `lease/<epoch>` owns; nothing is ever deleted.
+ * Takes the right to write a run. The highest `lease/<epoch>` owns; releasing deletes nothing.
  *
  * @param directory - The run's `lease` directory; created when missing.
- * @param options.above - A number known to be taken: a directory whose files were deleted does not know it.
- * @param options.force - End a live holder on this machine; do not wait for a remote one's heartbeat.
- * @throws {JournalError} `ERR_RUN_BUSY`: somebody else owns the run, or won the race for it.
+ * @throws {JournalError} `ERR_RUN_BUSY`: another process owns the run, or won the race for it.
  */
 export async function takeLease(
   directory: string,
-  { above, force = false, ...waiting }: { above?: number; force?: boolean } & Waiting = {},
+  { above, force = false }: TakeOptions = {},
 ): Promise<Lease> {
-  const onHeld = (holder: Holder) => waitForOwner(directory, holder, { force, ...waiting })
+  const onHeld = (holder: Holder) => endOrRefuse(dirname(directory), holder, force)
   try {
     return leaseOf(dirname(directory), await takeLock(directory, { above, onHeld }))
   } catch (error) {
@@ -81,7 +71,7 @@ function leaseOf(run: string, { number, record, takenFrom, lost, release }: Lock
     }
     if (how === 'deleted' && existsSync(run)) {
       const why = `The lease of this run (lease/${number}) was deleted, so another process may be writing it.`
-      throw lostError(run, why, 'continue') // without a run nobody takes it
+      throw lostError(run, why, 'take') // without a run nobody takes it
     }
   }
   return { epoch: number, owner: { pid: record.pid, host: record.host }, takenFrom, fence, release }
@@ -92,59 +82,24 @@ function lostError(run: string, why: string, wayOut: WayOut): JournalError {
   return new JournalError('ERR_RUN_LOST', message, { path: run, wayOut })
 }
 
-function busyError(run: string, who: string, more = ''): JournalError {
-  const message = `${run}: ${who}. Nothing was changed.${more}`
-  return new JournalError('ERR_RUN_BUSY', message, { path: run, wayOut: 'take' })
-}
-
 /**
- * True once a holder no longer stands in the way; false when another process is the holder by now.
+ * Returns true once the holder no longer stands in the way, because `force` allows to end or to ignore it.
  *
- * @throws {JournalError} `ERR_RUN_BUSY`: it does, or waiting for it was ended.
+ * @throws {JournalError} `ERR_RUN_BUSY`
  */
-async function waitForOwner(
-  directory: string,
-  holder: Holder,
-  { force, ...waiting }: { force: boolean } & Waiting,
-): Promise<boolean> {
+async function endOrRefuse(run: string, holder: Holder, force: boolean): Promise<boolean> {
   const { state, record } = holder
-  if (state === 'remote-fresh') {
-    if (force || (isProbablyOurPast(holder) && (await staysSilent(directory, holder, waiting)))) return true
-  } else if (force && record && record.pid !== process.pid) {
-    await endProcess(record.pid, record.process_start)
-    return true
+  const isSeen = state === 'alive'
+  if (!force || (isSeen && record?.pid === process.pid)) {
+    const message = `${run}: ${whoHolds(holder)} is writing this run. Nothing was changed.`
+    throw busyError(run, isSeen ? message : `${message}\n${UNSEEN}`)
   }
-  const who = `${whoHolds(holder)} is writing this run`
-  throw busyError(dirname(directory), who, state === 'alive' ? '' : UNSEEN)
-}
-
-const WATCH_INTERVAL_MS = 100
-
-/**
- * Watches a heartbeat until it has expired, or until another process has taken the lease, which must be looked at again. False
- * when the heart beats, or `signal` ends the wait.
- */
-async function staysSilent(directory: string, holder: Holder, waiting: Waiting): Promise<boolean> {
-  const { number, heartbeatMs } = holder
-  const waitMs = HEARTBEAT_EXPIRY_MS - Math.max(0, Date.now() - heartbeatMs)
-  const deadline = performance.now() + waitMs
-  waiting.onWait?.(waitNotice(holder, waitMs))
-  while (performance.now() < deadline) {
-    if (waiting.signal?.aborted) return false
-    await delay(WATCH_INTERVAL_MS) // nothing tells when a process that cannot be seen is gone
-    const now = readLease(directory)
-    if (now && now.number > number) return true
-    if (now?.heartbeatMs !== heartbeatMs) return false
-  }
+  if (isSeen && record) await endProcess(record.pid, record.process_start)
   return true
 }
 
-function waitNotice(holder: Holder, waitMs: number): string {
-  const seconds = Math.ceil(waitMs / 1000)
-  return (
-    `The run was being written by ${whoHolds(holder)} before this machine restarted, it seems. ` +
-    `Waiting ${seconds} s for a sign of life; without one the run is taken over. With force it is taken at once.`
-  )
+export function busyError(run: string, message: string): JournalError {
+  return new JournalError('ERR_RUN_BUSY', message, { path: run, wayOut: 'take' })
 }
 
 /** For people: a process, or what is known of it. */
@@ -152,35 +107,5 @@ export function whoHolds({ number, record }: Holder): string {
   return record ? `process ${record.pid} on ${record.host}` : `the holder of lease ${number}`
 }
 
-const UNSEEN = `
-It cannot be seen from here (another machine, container or boot) and its last sign of life is less than
+const UNSEEN = `It cannot be seen from here (another machine, container or boot) and its last sign of life is less than
 ${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
-
-/**
- * Whether a process whose lease was deleted still has the run: it stops before its next append, and until then its command
- * may be at work. Seen on Linux, and by the journal that the process has open: its pid alone may be another process's by now.
- */
-export function isWritingWithoutLease(pid: number | null, journal: string): boolean {
-  if (pid === null || pid === process.pid) return false
-  const descriptors = `/proc/${pid}/fd`
-  try {
-    const wanted = statSync(journal)
-    return readdirSync(descriptors).some((name) => {
-      const open = statSync(join(descriptors, name), { throwIfNoEntry: false })
-      return open?.ino === wanted.ino && open.dev === wanted.dev
-    })
-  } catch {
-    return false // no such process, another user's, or no /proc
-  }
-}
-
-/**
- * Returns once such a process no longer stands in the way.
- *
- * @throws {JournalError} `ERR_RUN_BUSY`: it is not to be ended by force.
- */
-export async function endOwnerWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
-  if (force) return endProcess(pid, processStart(pid) ?? null)
-  const who = `process ${pid} is writing this run, though its lease was deleted`
-  throw busyError(run, who, '\nIt stops before it writes again: try again then.')
-}

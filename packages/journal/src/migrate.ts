@@ -9,7 +9,8 @@ import { readOldJournal } from './inspect.js'
 import { announceRun } from './layout.js'
 import { parseJson } from './lines.js'
 import { modernise, runEventSchema } from './old-formats.js'
-import { journalPath, runPaths, workDirectoryOf } from './paths.js'
+import { journalPath, runPaths } from './run-paths.js'
+import { workDirectoryOf } from './work-directory.js'
 
 /** A run of an old layout that was converted. */
 export interface Migration {

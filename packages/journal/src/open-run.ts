@@ -1,23 +1,28 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { JournalError } from './errors.js'
 import { replaceFile } from './files.js'
-import { checkLayout, keepPrivate, makeRunDirectory, ownerNotice, refuseLinkedRun } from './layout.js'
+import { foldRun } from './fold.js'
 import {
-  endOwnerWithoutLease,
-  isWritingWithoutLease,
-  type Lease,
-  takeLease,
-  type Waiting,
-  whoHolds,
-} from './lease.js'
+  blockedPathError,
+  checkLayout,
+  keepPrivate,
+  makeRunDirectory,
+  ownerNotice,
+  refuseLinkedRun,
+} from './layout.js'
+import { busyError, type Lease, takeLease, whoHolds } from './lease.js'
 import { migrateRun } from './migrate.js'
-import { blockedPathError, DELTA_DIRECTORY, type RunPaths, runPaths } from './paths.js'
+import { runEventSchema } from './old-formats.js'
+import { streamJournal } from './read.js'
 import { emptyRunError, notFound } from './read-runs.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
+import { type RunPaths, runPaths } from './run-paths.js'
+import { DELTA_DIRECTORY } from './runs-directory.js'
 
 /** How a run is taken and written. */
-export interface OpenRunOptions extends Waiting {
-  /** Take the run from a live owner too: one on this machine is ended first. */
+export interface OpenRunOptions {
+  /** Take the run from a live owner, too: one on this machine is ended first. */
   force?: boolean | undefined
   /** False: nothing is synced, for throwaway runs. */
   sync?: boolean | undefined
@@ -31,12 +36,12 @@ export interface OpenRunOptions extends Waiting {
  * A run of an old layout is first converted beside the old one; `run.directory`
  * and `run.notices` then tell where it goes on.
  *
- * @throws {JournalError} `ERR_RUN_BUSY`: somebody else writes it, nothing was changed.
+ * @throws {JournalError} `ERR_RUN_BUSY`: another process writes it, or its lease files were deleted, so that nothing tells.
  *   `ERR_JOURNAL_CORRUPT`: damage no crash makes. `ERR_RUN_EMPTY`: it never began.
  *   `ERR_RUN_NOT_FOUND`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
 export async function openRun(runDirectory: string, options: OpenRunOptions = {}): Promise<Run> {
-  const { force = false, sync = true, workDirectory, ...waiting } = options
+  const { force = false, sync = true, workDirectory } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
   refuseLinkedRun(named)
@@ -47,7 +52,11 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const blocked = blockedPathError(directory)
   if (blocked !== undefined) throw blocked
 
-  const run = await take(directory, { force, sync, workDirectory, ...waiting })
+  const above = force ? await lastEpochIn(directory) : undefined
+  const lease = await takeLease(runPaths(directory).lease, { force, above })
+  const run = open(directory, lease, { sync, workDirectory })
+  if (run.lastEpoch >= lease.epoch) throw giveBack(run)
+  removeLeftovers(directory, lease)
   if (isInDelta(directory)) keepPrivate(dirname(directory), { sync })
   const notices = [ownerNotice(dirname(directory)), migration?.notice]
   run.notices.unshift(...notices.filter((notice) => notice !== undefined))
@@ -58,28 +67,30 @@ function isInDelta(runDirectory: string): boolean {
   return basename(dirname(runDirectory)) === DELTA_DIRECTORY
 }
 
-type Taking = Waiting & Holding & { force: boolean; above?: number }
-type Holding = { sync: boolean; workDirectory: string | undefined }
-
 /**
- * If lease files were deleted by hand, a live owner may hold no lease. Claims an epoch above every epoch in the journal, once
- * no such owner is in the way.
+ * Gives back a lease whose number the journal already has: an owner of that number may live, and neither would notice the
+ * other. Its file goes, too, so that the next attempt ends in the same way.
+ *
+ * @returns The error.
  */
-async function take(directory: string, { sync, workDirectory, ...how }: Taking): Promise<Run> {
-  const lease = await takeLease(runPaths(directory).lease, how)
-  const run = open(directory, lease, { sync, workDirectory })
-  const { status, metadata } = run.summary()
-  const isWritten = status === 'RUNNING' && isWritingWithoutLease(metadata.pid, run.paths.journal)
-  if (!isWritten && run.lastEpoch < lease.epoch) {
-    removeLeftovers(directory, lease)
-    return run
-  }
+function giveBack(run: HeldRun): JournalError {
+  rmSync(join(run.paths.lease, String(run.epoch)), { force: true })
   run.close()
-  if (isWritten && metadata.pid) await endOwnerWithoutLease(directory, metadata.pid, how.force)
-  const higher = await take(directory, { ...how, sync, workDirectory, above: run.lastEpoch })
-  higher.notices.unshift(...run.notices)
-  return higher
+  const { pid, host } = run.summary().metadata
+  const who = pid === null ? 'its last owner' : `process ${pid}${host === null ? '' : ` on ${host}`}`
+  const why = `Its lease files were deleted, so nothing tells whether ${who} still writes it`
+  return busyError(run.directory, `${run.directory}: ${why}.\nTake the run if you know that it is gone.`)
 }
+
+/** The number of the last owner that the journal names: without lease files, the next one must be above it. */
+async function lastEpochIn(directory: string): Promise<number> {
+  const fold = foldRun()
+  for await (const event of streamJournal(runPaths(directory).journal, { schema: runEventSchema }))
+    fold.add(event)
+  return fold.lastEpoch
+}
+
+type Holding = Parameters<typeof holdRun>[2]
 
 function open(directory: string, lease: Lease, holding: Holding): HeldRun {
   try {
@@ -139,12 +150,14 @@ const CANDIDATE = /^\.[0-9a-f]{16}\.tmp$/
  * other processes may be after the lease, or begin runs beside this one: their files go when they are a day old.
  */
 function removeLeftovers(directory: string, lease: Lease): void {
-  const { lease: leases, interaction, secrets, hooks, parts, blobs } = runPaths(directory)
+  const paths = runPaths(directory)
+  const { lease: leases, interaction, secrets, hooks, parts, blobs, invocations, toolExecutions } = paths
   const nowMs = modifiedAt(join(leases, String(lease.epoch))) // by the clock of the file system
   const isOld = (path: string) => nowMs - modifiedAt(path) > SURELY_LEFT_MS
   const isGone = lease.takenFrom === undefined || !/^remote-/.test(lease.takenFrom.state)
 
-  for (const each of [directory, leases, dirname(parts), blobs, hooks, interaction, secrets])
+  const replacedIn = [leases, dirname(parts), invocations, toolExecutions, blobs, hooks, interaction, secrets]
+  for (const each of [directory, ...replacedIn])
     removeFrom(each, BESIDE_A_FILE, (path) => isGone || isOld(path))
   removeFrom(leases, CANDIDATE, isOld)
   removeFrom(dirname(directory), BESIDE_THE_RUN, isOld)

@@ -5,19 +5,13 @@ import { isToday } from './events.js'
 import { LARGEST_TEXT_BYTES, readFirstLine, readText } from './files.js'
 import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
 import { inspectJournal } from './inspect.js'
-import { isWritingWithoutLease, readLease } from './lease.js'
+import { readLease } from './lease.js'
 import { parseJson } from './lines.js'
 import { runEventSchema } from './old-formats.js'
-import {
-  isRunId,
-  isRunOf,
-  journalPath,
-  type RunsPlace,
-  runDirectory,
-  runPaths,
-  runsDirectoryOf,
-} from './paths.js'
 import { streamJournal } from './read.js'
+import { journalPath, runPaths } from './run-paths.js'
+import { isRunId, type RunsPlace, runDirectory, runsDirectoryOf } from './runs-directory.js'
+import { isRunOf } from './work-directory.js'
 
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
@@ -36,7 +30,7 @@ export async function readRun(
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
-  const { owner = ownerWithoutLease(directory, fold), problem = damage } = readOwner(directory, tolerant)
+  const { owner, problem = damage } = readOwner(directory, tolerant)
   const summary = fold.summary(directory, owner)
   if (!tolerant && summary.problem) throw summary.problem
   return { ...summary, ...(problem && { problem }) }
@@ -77,13 +71,6 @@ function readOwner(
     if (tolerant && isJournalError(problem)) return { problem }
     throw problem
   }
-}
-
-function ownerWithoutLease(directory: string, fold: RunFold): Owner | undefined {
-  const { status, end_time, pid, host } = fold.summary(directory, undefined).metadata
-  if (status === 'WAITING_FOR_INPUT' || end_time !== null || pid === null) return undefined
-  if (!isWritingWithoutLease(pid, journalPath(directory))) return undefined
-  return { pid, host: host ?? '', alive: true }
 }
 
 export function notFound(directory: string): JournalError {

@@ -1,20 +1,21 @@
 import { hash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { namesIn } from '@delta/durable'
+import { namesIn } from '@delta/durable/internal'
 import * as z from 'zod/mini'
 import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
 import type { Position } from './event.js'
 import { isKnownEvent } from './events.js'
-import { createRecordFile, overwriteRecord, readText } from './files.js'
+import { readText } from './files.js'
 import { inspectJournal } from './inspect.js'
 import { type Journal, openJournal } from './journal.js'
 import { parseJson } from './lines.js'
 import { runEventSchema } from './old-formats.js'
-import { journalPath, runPaths } from './paths.js'
 import { streamJournal } from './read.js'
 import { notFound } from './read-runs.js'
+import { completeRecord, createRecord } from './records.js'
+import { journalPath, runPaths } from './run-paths.js'
 import { repairJournal } from './verify.js'
 
 /** What is about to be sent to a model. */
@@ -46,7 +47,7 @@ export interface InvocationRecord {
   body: Buffer
   /** The length of the body in bytes, without the blobs in it. */
   bytesWithoutBlobs: number
-  /** Adds what came back (response, usage, duration …) to the record. Not synced. */
+  /** Adds what came back (response, usage, duration …) to the record, unless the disk is full. Not synced. */
   complete(response: object): void
 }
 
@@ -117,11 +118,11 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       blocks,
       ...(records <= WHOLE_REQUESTS && { request: kept }),
     }
-    const path = createRecordFile(paths.invocations, String(iteration), `${JSON.stringify(fields)}\n`)
+    const path = createRecord(paths.invocations, String(iteration), `${JSON.stringify(fields)}\n`)
 
     function complete(response: object): void {
       fence()
-      overwriteRecord(path, `${JSON.stringify({ ...fields, ...response })}\n`)
+      completeRecord(path, `${JSON.stringify({ ...fields, ...response })}\n`)
     }
 
     const bytesWithoutBlobs = blobs.length === 0 ? body.length : Buffer.byteLength(stored.text)
@@ -272,7 +273,7 @@ type RequestRecord = z.infer<typeof recordSchema>
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
- * Of a run that an older version recorded, the text of its `request.json`.
+ * A run that an older version recorded has the text in a `request.json`.
  *
  * @throws {JournalError} `ERR_REQUEST_NOT_FOUND`: the iteration has no record.
  *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
@@ -398,7 +399,7 @@ function knownApi(api: string | undefined): 'chat' | 'responses' | 'messages' {
   return api === 'responses' || api === 'messages' ? api : 'chat'
 }
 
-/** A torn record is that of a request that was never answered. */
+/** Older versions wrote records in place: one that a crash tore is that of a request that was never answered. */
 function readRecord(path: string): { response?: unknown } {
   return Object(parseJson(readText(path)))
 }

@@ -8,9 +8,12 @@ import { foldRun, type RunHistory, type RunSummary } from './fold.js'
 import { type Journal, openJournal } from './journal.js'
 import type { Lease } from './lease.js'
 import { runEventSchema } from './old-formats.js'
-import { DELTA_DIRECTORY, type RunPaths, runPaths, workDirectoryOf } from './paths.js'
 import { readJournal } from './read.js'
+import { type CommandRecord, recordCommand } from './records.js'
 import { openRequestLog, type RequestLog } from './requests.js'
+import { type RunPaths, runPaths } from './run-paths.js'
+import { DELTA_DIRECTORY } from './runs-directory.js'
+import { workDirectoryOf } from './work-directory.js'
 
 /** A run that this process may write. */
 export interface Run {
@@ -31,6 +34,14 @@ export interface Run {
   readonly notices: string[]
   /** Records what is sent to the model. */
   readonly requests: RequestLog
+  /**
+   * Creates the record of a command that is about to start.
+   *
+   * @param name - The tool's; it becomes a part of the record's name.
+   * @param about - What the record holds until the command has ended.
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
+   */
+  recordCommand(name: string, about: object): CommandRecord
   /** Keeps the images and files of its messages. */
   readonly blobs: BlobStore
   /** What `readRun` would say now, without reading: costs nothing at any length. */
@@ -150,6 +161,7 @@ export function holdRun(
     paths,
     notices,
     requests,
+    recordCommand: (name, about) => recordCommand(paths, { name, about, fence: mayWrite }),
     blobs: openBlobs(directory, { sync, fence: mayWrite }),
     summary,
     events: eventsNow,

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { asRepairError, isJournalError } from './errors.js'
 import { isKnownEvent, type StoredEvent } from './events.js'
 import { refuseLinkedRun } from './layout.js'
-import { takeLease, type Waiting } from './lease.js'
+import { takeLease } from './lease.js'
 import { runEventSchema } from './old-formats.js'
-import { journalPath, runPaths } from './paths.js'
 import { notFound } from './read-runs.js'
+import { journalPath, runPaths } from './run-paths.js'
 import {
   damageIn,
   type Finding,
@@ -34,7 +34,7 @@ function findingsOf(events: StoredEvent[]): Finding[] {
   return [...callFindings(events).map((message) => note(message)), ...missingBeginning(events)]
 }
 
-/** By the rule of the status `EMPTY`: a run has a start, and a message or a thought. */
+/** A run has a start, and a message or a thought: without them its status is `EMPTY`. */
 function missingBeginning(events: StoredEvent[]): Finding[] {
   const types = new Set(events.map(({ type }) => type))
   if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []
@@ -87,15 +87,14 @@ function callFindings(events: StoredEvent[]): string[] {
  */
 export async function repairRun(
   runDirectory: string,
-  options: { force?: boolean | undefined } & Waiting = {},
+  options: { force?: boolean | undefined } = {},
 ): Promise<RepairResult> {
-  const { force = false, ...waiting } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   refuseLinkedRun(directory)
   const path = journalPath(directory)
   try {
-    const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
+    const lease = await takeLease(runPaths(directory).lease, options)
     try {
       return withProblem(repairJournal(path, { schema }), directory)
     } finally {

@@ -2,9 +2,10 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '@delta/durable'
 import type { AnyEvent, Stored } from './event.js'
-import { recordStamp, replaceFile, syncName, writing } from './files.js'
+import { replaceFile, syncName, writing } from './files.js'
 import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
 import type { ReadOptions } from './read.js'
+import { recordStamp } from './records.js'
 
 /**
  * Something to know about a journal.
@@ -23,7 +24,6 @@ export interface Finding {
 
 /** What `verifyJournal` found. */
 export interface JournalReport {
-  /** As it was given. */
   path: string
   /** True when there is no damage, and no beginning is missing: the journal can be read and continued. */
   ok: boolean
@@ -131,7 +131,7 @@ function excerpt(bytes: Buffer): string {
 
 /** What `repairJournal` did. */
 export interface RepairResult {
-  /** Of the journal. */
+  /** The journal. */
   path: string
   /** False when there was nothing to repair; the file is as it was. */
   changed: boolean

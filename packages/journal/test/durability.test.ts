@@ -28,6 +28,7 @@ test('the first events of a run are synced before it can be seen', () => {
   const wanted = [
     'fsyncSync work', // the name of .delta
     'fsyncSync .delta', // that of the run's directory
+    'fsyncSync lease', // the number of its owner
     'writeSync journal.jsonl',
     'fdatasyncSync journal.jsonl',
     'renameSync VERSION',

@@ -1,5 +1,4 @@
 import {
-  appendFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,7 +9,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { LockRecord } from '@delta/durable'
 import { isAlive } from '@delta/testkit'
@@ -156,48 +154,6 @@ test('an owner that cannot be seen is taken over once its heartbeat has expired,
   }
 })
 
-test('after a reboot the owner of before is waited out, not refused: no force is needed', async () => {
-  const run = await closedRun()
-  putLease(run, { boot_id: 'the-boot-before', host: hostname() }, 29_700)
-  const again = await open(run)
-  expect(again.epoch).toBe(3)
-  again.close()
-})
-
-test('a heart that beats while it is watched blocks at once', async () => {
-  const run = await closedRun()
-  putLease(run, { boot_id: 'another-boot', host: hostname() }, 20_000)
-  const beating = setInterval(() => utimesSync(join(run.paths.lease, '2'), new Date(), new Date()), 20)
-  afterTest(() => clearInterval(beating))
-  await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
-})
-
-test('an opener that waits for a heartbeat while another takes the run is refused with the new owner, or comes next', async () => {
-  const run = await closedRun()
-  const refused = await waitingFor(run)
-  const taken = await open(run, { force: true })
-  expect(await refused()).toMatchObject({
-    message: expect.stringContaining(`process ${process.pid} on ${hostname()} is writing this run.`),
-  })
-  taken.close()
-
-  const next = await waitingFor(run)
-  ;(await open(run, { force: true })).close()
-  const again = (await next()) as Run
-  expect(again.epoch).toBe(6)
-  again.close()
-})
-
-/** Somebody who waits for what seems to be the owner of before a reboot; what came of it, to be called. */
-async function waitingFor(run: Run): Promise<() => Promise<Run | Error>> {
-  putLease(run, { boot_id: 'the-boot-before', host: hostname(), pid: 1 })
-  let opened: Promise<Run | Error> | undefined
-  await new Promise<void>((waits) => {
-    opened = openRun(run.directory, { onWait: () => waits() }).catch((error: Error) => error)
-  })
-  return async () => opened as Promise<Run | Error>
-}
-
 test('the next append of a frozen writer whose run was taken fails, and writes nothing', async () => {
   const run = await closedRun()
   const child = await holder(run)
@@ -260,74 +216,46 @@ test('the error of a writer whose lease was deleted says so, also when another w
   expect(() => run.fence()).toThrow(
     expect.objectContaining({
       message: `${run.directory}: The lease of this run (lease/1) was deleted, so another process may be writing it. Nothing more was written here.`,
-      wayOut: 'continue',
+      wayOut: 'take',
     }),
   )
 })
 
-test('without leases the numbers go on from those in the journal, so that no two owners have one', async () => {
+test('a run whose lease files were deleted is refused, however often it is tried, until it is taken by force', async () => {
   const run = await closedRun()
   const second = await open(run)
   second.journal.append(...firstEvents({ runId: run.runId, epoch: 2 }).slice(0, 1))
+  const before = readText(run.paths.journal)
   renameSync(run.paths.lease, join(run.directory, 'moved')) // its owner's lease is not deleted, so it cannot tell by that
-  const third = await open(run)
-  afterTest(third.close)
-  expect(third.epoch).toBe(3)
+  for (let time = 1; time <= 3; time += 1) {
+    expect(await open(run).catch((error: Error) => error)).toMatchObject({
+      code: 'ERR_RUN_BUSY',
+      wayOut: 'take',
+      message:
+        `${run.directory}: Its lease files were deleted, so nothing tells whether its last owner still writes it.\n` +
+        'Take the run if you know that it is gone.',
+    })
+    expect(readdirSync(run.paths.lease)).toEqual([])
+  }
+  expect(readText(run.paths.journal)).toBe(before)
+  const taken = await open(run, { force: true })
+  afterTest(taken.close)
+  expect(taken.epoch).toBe(3)
   expect(() => second.journal.append({ type: 'USER_MESSAGE', content: 'late' })).toThrow('(lease 3)')
-  third.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
+  taken.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
   expect((await readJournal(run.paths.journal)).events.map((event) => event.seq)).toEqual([1, 2, 3, 4])
 })
 
-test.runIf(process.platform === 'linux')(
-  'a live owner whose leases were deleted still shuts others out, however often they try, and can be ended by force',
-  async () => {
-    const run = await closedRun()
-    const child = await holder(run)
-    const before = addStart(run, child.process.pid)
-    rmSync(run.paths.lease, { recursive: true })
-    for (let time = 1; time <= 4; time += 1) {
-      await expect(open(run)).rejects.toThrow(
-        `${run.directory}: process ${child.process.pid} is writing this run, though its lease was deleted. Nothing was changed.`,
-      )
-      expect(await readRun(run.directory)).toMatchObject({
-        status: 'RUNNING',
-        owner: { pid: child.process.pid, alive: true },
-      })
-    }
-    expect(readText(run.paths.journal)).toBe(before)
-    const taken = await open(run, { force: true })
-    afterTest(taken.close)
-    expect(await child.ended).toMatchObject({ signal: 'SIGTERM' })
-  },
-)
-
-test('without leases, a process that has the pid of a dead owner is not taken for it', async () => {
+test('a lease whose content a power cut took counts by its heartbeat alone', async () => {
   const run = await closedRun()
-  addStart(run, process.ppid)
-  rmSync(run.paths.lease, { recursive: true })
-  const taken = await open(run)
-  expect(taken.epoch).toBe(3)
-  taken.close()
-})
-
-/** The start of an owner, as its engine would have journaled it. */
-function addStart(run: Run, pid: number | undefined): string {
-  const [start] = firstEvents({ runId: run.runId, epoch: 2 })
-  const event = { seq: 3, timestamp: new Date().toISOString(), ...start, engine: { epoch: 2, pid } }
-  appendFileSync(run.paths.journal, `${JSON.stringify(event)}\n`)
-  return readText(run.paths.journal)
-}
-
-test('a lease whose content a power cut took counts by its heartbeat alone, and is waited out', async () => {
-  for (const ageMs of [29_700, 31_000]) {
-    const run = await closedRun()
-    writeFileSync(join(run.paths.lease, '2'), '')
-    const heartbeat = new Date(Date.now() - ageMs)
-    utimesSync(join(run.paths.lease, '2'), heartbeat, heartbeat)
-    const again = await open(run)
-    expect(again.epoch).toBe(3)
-    again.close()
-  }
+  const path = join(run.paths.lease, '2')
+  writeFileSync(path, '')
+  await expect(open(run)).rejects.toThrow('the holder of lease 2 is writing this run')
+  const longAgo = new Date(Date.now() - 31_000)
+  utimesSync(path, longAgo, longAgo)
+  const again = await open(run)
+  expect(again.epoch).toBe(3)
+  again.close()
 })
 
 /** A file that looks as if its writer had been killed before renaming it. */
@@ -374,6 +302,8 @@ test('what a killed owner left is looked for where a run replaces files, and beh
   const go = [
     run.paths.journal,
     run.paths.parts,
+    join(run.paths.invocations, '1.json'),
+    join(run.paths.toolExecutions, '1.json'),
     join(run.paths.interaction, 'request.json'),
     join(run.paths.hooks, 'on_run_end_1.json'),
     join(run.paths.lease, '1'),

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { appendFileSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
-import { createRecordFile, createRun, openRun, overwriteRecord, type Run, readRequest } from './of-runs.js'
+import { createRun, openRun, type Run, readRequest } from './of-runs.js'
 
 async function newRun(options: { sync?: boolean } = {}) {
   return await createRun(temporaryDirectory(), { events: firstEvents, ...options })
@@ -117,7 +117,7 @@ test('the first ten records of a run hold the request whole besides, for jq', as
   expect(all.map(({ request }) => request?.messages.length)).toEqual([...Array(10).fill(3), undefined])
 })
 
-test('a record is on disk before its response, lists the blocks it came from, and is completed in place', async () => {
+test('a record is on disk before its response, lists the blocks it came from, and is completed under its name', async () => {
   const run = await newRun()
   const blocks = [{ source_id: 'task', type: 'file', messages: 1, bytes: 7, tokens: 2, sha256: 'x' }]
   const record = run.requests.record({ iteration: 1, request: { messages: turns(1) }, blocks })
@@ -216,6 +216,7 @@ test('a closed run records no further request: another process may be its writer
   const closed = expect.objectContaining({ code: 'ERR_JOURNAL_CLOSED' })
   expect(() => run.requests.record({ iteration: 2, request: { messages: [] } })).toThrow(closed)
   expect(() => complete({})).toThrow(closed)
+  expect(() => run.recordCommand('echo', {})).toThrow(closed)
   await expect(run.updateMetadata()).rejects.toThrow(closed)
   expect(records(run.paths.invocations)).toHaveLength(1)
 })
@@ -229,23 +230,35 @@ test('a request that its record holds whole needs no parts', async () => {
   expect(await readRequest(run.directory, 1)).toBe(JSON.stringify(request))
 })
 
-test('a record is written over where it lies: none is left beside it', () => {
-  const directory = temporaryDirectory()
-  const path = createRecordFile(directory, 'echo', 'longer than what comes')
-  const { ino } = statSync(path)
-  overwriteRecord(path, 'für dich')
-  expect([statSync(path).ino, readText(path)]).toEqual([ino, 'für dich'])
-  expect(readdirSync(directory)).toEqual([basename(path)])
+test('a record is replaced as a whole: a reader sees it as it was or as it is, and none is left beside it', async () => {
+  const run = await newRun()
+  const command = run.recordCommand('echo', { argv: ['echo'] })
+  const { complete, ref } = run.requests.record({ iteration: 1, request: { messages: [] } })
+  const paths = [command.path, join(run.directory, ref)]
+  const before = paths.map((path) => openSync(path, 'r'))
+  command.complete({ status: 'SUCCESS' })
+  complete({ response: 'für dich' })
+  expect(before.map((file) => JSON.parse(readFileSync(file, 'utf8')))).toMatchObject([
+    { argv: ['echo'] },
+    { iteration: 1 },
+  ])
+  expect(paths.map((path) => JSON.parse(readText(path)))).toMatchObject([
+    { status: 'SUCCESS' },
+    { iteration: 1, response: 'für dich' },
+  ])
+  for (const path of paths) expect(readdirSync(dirname(path))).toEqual([basename(path)])
+  expect(join(run.directory, command.ref)).toBe(command.path)
 })
 
-test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', () => {
-  const directory = temporaryDirectory()
+test('a record takes the next millisecond where a clock that was set back gives it a name that is taken', async () => {
+  const run = await newRun()
+  const directory = run.paths.toolExecutions
   const now = Date.now() + 60_000
   const taken = [1, 2, 3].map((ms) => `${stamp(now + ms)}_echo.json`)
   for (const name of taken) writeFileSync(join(directory, name), 'of an earlier process')
   vi.useFakeTimers({ now: now + 1, toFake: ['Date'] })
   afterTest(() => void vi.useRealTimers())
-  const path = createRecordFile(directory, 'echo', 'of this one')
+  const { path } = run.recordCommand('echo', {})
   expect(basename(path)).toBe(`${stamp(now + 4)}_echo.json`)
   expect(taken.map((name) => readText(join(directory, name)))).toEqual(
     taken.map(() => 'of an earlier process'),

@@ -298,8 +298,7 @@ test('an option may be undefined, and a list constant', async () => {
   expect(record.body.toString()).toBe('{}')
   run.requests.record({ iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
   run.close()
-  const waiting = { onWait: undefined, signal: maybe(new AbortController().signal) }
-  const again = await openRun(run.directory, { ...waiting, force: undefined, sync: undefined })
+  const again = await openRun(run.directory, { force: undefined, sync: undefined })
   again.close()
-  expect((await repairRun(run.directory, { ...waiting, force: undefined })).changed).toBe(false)
+  expect((await repairRun(run.directory, { force: undefined })).changed).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn } from '@delta/durable'
+import { namesIn } from '@delta/durable/internal'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
 import {

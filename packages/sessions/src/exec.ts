@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { existsSync, mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
-import { removeFile } from '@delta/durable'
+import { removeFile } from '@delta/durable/internal'
 import {
   type CapturedOutput,
   type CommandOutcome,

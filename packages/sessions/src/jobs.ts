@@ -1,14 +1,8 @@
 import { readdirSync, readFileSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  createFile,
-  environmentOf,
-  listProcesses,
-  processStart,
-  readProcess,
-  thisMachine,
-} from '@delta/durable'
+import { createFile, processStart, thisMachine } from '@delta/durable'
+import { environmentOf, listProcesses, readProcess } from '@delta/durable/internal'
 import type { DriverCall } from './drivers/driver.js'
 import { systemCode } from './errors.js'
 import type { BackgroundJob, SessionPaths } from './store.js'

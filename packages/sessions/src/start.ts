@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { makeDirectories, syncName, syncPath } from '@delta/durable'
+import { syncName, syncPath } from '@delta/durable'
+import { makeDirectories } from '@delta/durable/internal'
 import { runCommand } from '@delta/executor'
 import { driverOf } from './drivers/driver-of.js'
 import { SessionError } from './errors.js'

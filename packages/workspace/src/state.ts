@@ -1,16 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import {
-  createFile,
-  makeDirectories,
-  namesIn,
-  readIfThere,
-  removeFile,
-  replaceFile,
-  syncName,
-} from '@delta/durable'
-import { isInside, realPath } from '@delta/journal/internal'
+import { createFile, readIfThere, replaceFile, syncName } from '@delta/durable'
+import { isInside, makeDirectories, namesIn, realPath, removeFile } from '@delta/durable/internal'
 import { WorkspaceError } from './errors.js'
 import { explainSystemError } from './system-error.js'
 

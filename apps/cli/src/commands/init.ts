@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { makeDirectories } from '@delta/durable'
+import { makeDirectories } from '@delta/durable/internal'
 import { quoteForPerson } from '@delta/executor'
 import { NEW_MODELS, type NewModel } from '../new-models.js'
 import { EXIT, type Terminal } from '../terminal.js'

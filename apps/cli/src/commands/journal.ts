@@ -30,10 +30,7 @@ export async function repair(
   runId: string | undefined,
 ): Promise<number> {
   const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
-  const { text, ...result } = await repairRun(run.directory, {
-    force: flags.force ?? false,
-    onWait: (message) => say(terminal, `note: ${message}`),
-  })
+  const { text, ...result } = await repairRun(run.directory, { force: flags.force ?? false })
   if (flags.json) printJson(terminal, result)
   else print(terminal, `${printable(text)}\n`)
   return result.problem === undefined ? EXIT.completed : EXIT.failed

@@ -1,0 +1,32 @@
+import { basename, dirname, resolve } from 'node:path'
+import { realPath } from '@delta/durable/internal'
+import { isJournalError } from './errors.js'
+import { isObject } from './event.js'
+import { readFirstLine } from './files.js'
+import { parseJson } from './lines.js'
+import { journalPath } from './run-paths.js'
+import { DELTA_DIRECTORY } from './runs-directory.js'
+
+/**
+ * The workspace of a run: the one whose `.delta` holds it, which may have been moved since; elsewhere, the one that its first
+ * event names. Undefined if that cannot be read, or names none.
+ */
+export function workDirectoryOf(runDirectory: string): string | undefined {
+  const directory = resolve(runDirectory)
+  const above = dirname(directory)
+  const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
+  if (basename(runs) === DELTA_DIRECTORY) return dirname(runs)
+  try {
+    const start = parseJson(readFirstLine(journalPath(directory)))
+    return isObject(start) && typeof start.work_dir === 'string' ? start.work_dir : undefined
+  } catch (error) {
+    if (isJournalError(error)) return undefined // reading the run says why
+    throw error
+  }
+}
+
+/** False for a run of another workspace: several may keep their runs in one directory. */
+export function isRunOf(workDirectory: string, runDirectory: string): boolean {
+  const own = workDirectoryOf(runDirectory)
+  return own === undefined || realPath(own) === realPath(workDirectory)
+}
