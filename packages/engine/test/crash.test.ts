@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { StoredEvent } from '@delta/journal/runs'
 import {
   type ScriptedServer,
@@ -13,12 +12,12 @@ import {
   temporaryWorkspace,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { PROGRAM } from './run.js'
 
 /** How often the random test kills; `npm run test:real` sets 200. */
 const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 8)
 /** Then it is let live, so that the test ends on a slow machine, too. */
 const KILLS_OF_ONE_RUN = 6
-const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
 
 const call = (name: string) => ({ name, arguments: {} })
 const TURNS = [

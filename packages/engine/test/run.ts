@@ -2,9 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
+import { readBody } from '@delta/journal/internal'
 import type { StoredEvent } from '@delta/journal/runs'
-import { startProcess, type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
-import { onTestFinished } from 'vitest'
+import {
+  checkRecords,
+  startProcess,
+  type TemporaryAgentOptions,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { afterEach, onTestFinished } from 'vitest'
 import {
   type ContinueRunOptions,
   continueRun,
@@ -12,6 +19,10 @@ import {
   type RunResult,
   runAgent,
 } from '../src/index.js'
+
+/** What a scripted server receives in any test is in the record of the run. */
+export const records = checkRecords(readBody)
+afterEach(records.check)
 
 /** An engine in a process of its own. */
 export const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))

@@ -16,5 +16,5 @@ export {
   workDirectoryOf,
 } from './paths.js'
 export { emptyRunError, latestRunId } from './read-runs.js'
-export { openRecordedRequests, type RecordedRequests } from './requests.js'
+export { openRecordedRequests, type RecordedRequests, readBody } from './requests.js'
 export { verifyRun } from './verify-run.js'

@@ -19,6 +19,7 @@ export {
   startProcess,
   waitForExit,
 } from './process.js'
+export { checkRecords, type RecordCheck } from './records.js'
 export type { AnswerTurn, Fault, FaultName, ScriptedCall, ScriptedTurn, ServerScript } from './script.js'
 export { type LoggedRequest, type ScriptedServer, startScriptedServer } from './scripted-server.js'
 export { type Condition, tryLimits, type WaitOptions, waitForFile } from './wait.js'
