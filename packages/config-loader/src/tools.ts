@@ -7,7 +7,6 @@ import {
   valueAt,
 } from '@delta/executor/internal'
 import { safeParseTool, type ToolProblem } from '@delta/tool-expander'
-import { repeatsRepeat } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { inside, report, reportUnreplaced, type Spot, sentence } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
@@ -44,7 +43,6 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   const { expanded } = parsed
   if (!expanded.substitute && expanded.__meta === undefined)
     reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
-  for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
   const { display } = settings
   if (display !== undefined) report(findDisplayProblems(display, expanded), spot)
   return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
@@ -105,19 +103,6 @@ function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
 
 function adviceFor(name: string): string {
   return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
-}
-
-/** Warns of patterns in parameters or a schema that can take years. A tool call stops at its time limit. */
-function warnOfSlowPatterns(value: unknown, spot: Spot): void {
-  if (typeof value !== 'object' || value === null) return
-  for (const [name, inner] of Object.entries(value)) {
-    const at = inside(spot, Array.isArray(value) ? Number(name) : name)
-    if (name === 'pattern' && typeof inner === 'string' && repeatsRepeat(inner)) {
-      const message = 'repeats a repeat, which can take very long to find that a value does not match'
-      report([{ path: '', message, hint: 'Write one repeat: [ab]+ for (a+|b+)+.' }], at, spot.findings.warn)
-    }
-    warnOfSlowPatterns(inner, at)
-  }
 }
 
 /**

@@ -178,20 +178,6 @@ const TOOL_WARNINGS: [string, string][] = [
     '{ name: list, command: [ls, ~/notes] }',
     'command[1]: "~" is not replaced here. Write the path out; a shell is run with ["sh", "-c", "…"].',
   ],
-  ...[
-    ["exec: 'ls ${f}', parameters: [{ name: f, pattern: '(a+|b)+' }]", 'parameters[0]'],
-    [
-      "exec: ls, stdin: json, parameters: [{ name: f, type: array, items: { properties: { b: { pattern: '(a+)+' } } } }]",
-      'parameters[0].items.properties.b',
-    ],
-    [
-      "exec: ls, stdin: json, input_schema: { type: object, properties: { b: { pattern: '^(a+)+$' } } }",
-      'input_schema.properties.b',
-    ],
-  ].map(([text, place]): [string, string] => [
-    `{ name: a, ${text} }`,
-    `${place}.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.`,
-  ]),
 ]
 const GOOD_TOOLS = [
   "{ name: a, command: ['${AGENT_HOME}/a.sh', '${CWD}'] }",
