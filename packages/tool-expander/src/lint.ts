@@ -68,7 +68,7 @@ interface Source {
   inferred: readonly Inferred[]
   /** Parameters whose values are not listed, and not numbers. */
   open: ReadonlySet<string>
-  /** Of these, those whose values may hold code. */
+  /** The open parameters whose values may hold code. */
   code: ReadonlySet<string>
   /** The commands of a script; `exec:` is one. */
   commands: readonly (Command & { shapes: readonly string[] })[]
