@@ -8,7 +8,7 @@ export interface TemporaryAgentOptions extends WorkspaceOptions {
   readonly tools?: readonly object[]
   /** Turns for `llm.provider: script`, written to `script.yaml`. Without them and `baseUrl`, one turn answers. */
   readonly turns?: readonly ScriptedTurn[]
-  /** The address of a scripted server, for `llm.provider: openai`. */
+  /** Of a scripted server: `llm.provider: openai`. */
   readonly baseUrl?: string
   /** Further files, or other texts for the ones made here. */
   readonly files?: Readonly<Record<string, string>>
