@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readBody } from '@delta/journal/internal'
 import type { StoredEvent } from '@delta/journal/runs'
 import {
   type AnswerTurn,
+  checkRecords,
   type ProcessResult,
   runProcess,
   type ScriptedServer,
@@ -16,7 +18,11 @@ import {
   temporaryWorkspace,
   waitForFile,
 } from '@delta/testkit'
-import { onTestFinished } from 'vitest'
+import { afterEach, onTestFinished } from 'vitest'
+
+/** What a scripted server receives in any test is in the record of the run. */
+export const records = checkRecords(readBody)
+afterEach(records.check)
 
 /** The command as it is installed. */
 export const DELTA = fileURLToPath(new URL('../bin.cjs', import.meta.url))

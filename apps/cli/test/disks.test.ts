@@ -4,7 +4,18 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess, smallDisk, temporaryAgent, temporaryWorkspace, waitForExit } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { calls, cleanEnvironment, DELTA, delta, eventTypes, KEY, scene, served, startDelta } from './delta.js'
+import {
+  calls,
+  cleanEnvironment,
+  DELTA,
+  delta,
+  eventTypes,
+  KEY,
+  records,
+  scene,
+  served,
+  startDelta,
+} from './delta.js'
 
 const isRoot = process.getuid?.() === 0
 if (isRoot)
@@ -65,6 +76,7 @@ test('a read-only file system is named, nothing is started, and nothing is said 
 })
 
 test('a workspace that is deleted during a run ends it with that, and is not made again', async () => {
+  records.skip('the runs are deleted with the workspace')
   const { words, server, workspace } = await served([calls('tidy'), { content: 'Done.', hold: 'thinking' }], {
     tools: [{ name: 'tidy', shell: '[ -e kept ] || rm -rf "$PWD"' }],
   })

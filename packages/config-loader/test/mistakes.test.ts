@@ -224,22 +224,7 @@ test.each(['promt.md', 'You are helpful.', '|\n  You are helpful.\n  Be brief.']
 )
 
 /** Tools that run, but probably not as intended. */
-const TOOL_WARNINGS: [string, string][] = [
-  ...[
-    ["exec: 'ls ${f}', parameters: [{ name: f, pattern: '(a+|b)+' }]", 'parameters[0]'],
-    [
-      "exec: ls, stdin: json, parameters: [{ name: f, type: array, items: { properties: { b: { pattern: '(a+)+' } } } }]",
-      'parameters[0].items.properties.b',
-    ],
-    [
-      "exec: ls, stdin: json, input_schema: { type: object, properties: { b: { pattern: '^(a+)+$' } } }",
-      'input_schema.properties.b',
-    ],
-  ].map(([text, place]): [string, string] => [
-    `{ name: a, ${text} }`,
-    `${place}.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.`,
-  ]),
-]
+const TOOL_WARNINGS: [string, string][] = []
 const GOOD_TOOLS = [
   "{ name: a, command: ['${AGENT_HOME}/a.sh', '${CWD}'] }",
   "{ name: a, command: [sh, -c, 'echo ${HOME} $CWD ~', '~'] }",

@@ -2,15 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
+import { readBody } from '@delta/journal/internal'
 import type { StoredEvent } from '@delta/journal/runs'
 import {
+  checkRecords,
   startProcess,
   type TemporaryAgentOptions,
   type TemporaryWorkspace,
   temporaryAgent,
   temporaryWorkspace,
 } from '@delta/testkit'
-import { onTestFinished } from 'vitest'
+import { afterEach, onTestFinished } from 'vitest'
 import {
   type ContinueRunOptions,
   continueRun,
@@ -18,6 +20,10 @@ import {
   type RunResult,
   runAgent,
 } from '../src/index.js'
+
+/** What a scripted server receives in any test is in the record of the run. */
+export const records = checkRecords(readBody)
+afterEach(records.check)
 
 /** An engine in a process of its own. */
 export const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))

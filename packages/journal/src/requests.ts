@@ -281,8 +281,17 @@ type RequestRecord = z.infer<typeof recordSchema>
 export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
   const paths = runPaths(runDirectory)
   const name = recordsIn(paths.invocations).findLast((each) => iterationOf(each) === iteration)
-  if (name === undefined) return await readOldRequest(runDirectory, iteration)
-  const path = join(paths.invocations, name)
+  return name === undefined ? await readOldRequest(runDirectory, iteration) : readBody(runDirectory, name)
+}
+
+/**
+ * The body of the request that a record in `io/invocations/` tells of, byte for byte as it was sent.
+ *
+ * @throws {JournalError} `ERR_REQUEST_CORRUPT`
+ */
+export function readBody(runDirectory: string, recordName: string): string {
+  const paths = runPaths(runDirectory)
+  const path = join(paths.invocations, recordName)
   const { data: record } = recordSchema.safeParse(readRecord(path))
   if (!record) throw corruptRequest(path, 'The record is not whole.')
   const kept = record.request ?? rebuilt(record.parts, readParts(paths.parts))

@@ -1,6 +1,4 @@
-import { lstatSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { namesIn } from '@delta/durable/internal'
+import { renameSync, rmSync } from 'node:fs'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
 import {
@@ -102,97 +100,5 @@ function backgroundJobs(paths: SessionPaths): BackgroundJob[] {
   } catch (error) {
     if (isSessionError(error)) return [] // damaged: processes that carry the session's mark are still found
     throw error
-  }
-}
-
-/** A session of a directory. Of a `damaged` one only the id is known, and it can only be ended. */
-export interface ListedSession {
-  sessionId: string
-  /** What was started: `bash`, `sh`, `python3`, or a path to one of them. */
-  command: string
-  status: 'active' | 'damaged'
-  /** ISO 8601, UTC. */
-  createdAt: string
-  lastExecutedAt: string | null
-  workDir: string
-  executionCount: number
-  /** The run that started the session, if one did. */
-  runId?: string | undefined
-}
-
-/** All sessions of a directory, oldest first; `[]` when it does not exist. */
-export function listSessions(sessionsDirectory: string): ListedSession[] {
-  const ids = namesIn(sessionsDirectory).filter((name) => /^sess_[A-Za-z0-9_-]+$/.test(name))
-  const sessions = ids.flatMap((id) => describe(sessionsDirectory, id) ?? [])
-  return sessions.sort((a, b) => a.createdAt.localeCompare(b.createdAt))
-}
-
-/** Undefined when the session was ended while we looked. */
-function describe(sessionsDirectory: string, id: string): ListedSession | undefined {
-  try {
-    const metadata = readMetadata(existingSession(sessionsDirectory, id))
-    return {
-      sessionId: id,
-      command: metadata.command,
-      status: metadata.status,
-      createdAt: metadata.created_at,
-      lastExecutedAt: metadata.last_executed_at,
-      workDir: metadata.work_dir,
-      executionCount: metadata.execution_count,
-      runId: metadata.run_id,
-    }
-  } catch (error) {
-    if (!isSessionError(error)) throw error
-    const unknown = { createdAt: '', lastExecutedAt: null, workDir: '', executionCount: 0 }
-    return error.code === 'ERR_SESSION_UNKNOWN'
-      ? undefined
-      : { sessionId: id, command: '', status: 'damaged', ...unknown }
-  }
-}
-
-const IDLE_MS = 24 * 60 * 60 * 1000
-
-/** Which sessions are ended. */
-export interface CleanupOptions extends EndOptions {
-  /** Every session. */
-  all?: boolean | undefined
-  /** The sessions of this run. Without it, and without `all`, the sessions that were not used for 24 hours. */
-  runId?: string | undefined
-}
-
-/**
- * Ends the sessions that are not needed any more, all at once, because each may wait for a command.
- *
- * @throws {SessionError} As `endSession`, once all others are ended.
- */
-export async function cleanUpSessions(options: CleanupOptions): Promise<EndedSession[]> {
-  const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
-  const ended = await Promise.allSettled(unneeded.map(({ sessionId }) => endSession(sessionId, options)))
-  removeLeftovers(options.sessionsDirectory)
-  for (const result of ended) {
-    const isGone = result.status === 'rejected' && systemCode(result.reason) === 'ERR_SESSION_UNKNOWN' // another process ended it
-    if (result.status === 'rejected' && !isGone) throw result.reason
-  }
-  return ended.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-}
-
-function isUnneeded(session: ListedSession, { all = false, runId }: CleanupOptions): boolean {
-  if (all) return true
-  if (runId !== undefined) return session.runId === runId
-  const lastUsed = Date.parse(session.lastExecutedAt ?? session.createdAt)
-  return Date.now() - lastUsed > IDLE_MS
-}
-
-/** Longer than any start of a session takes. */
-const ABANDONED_AFTER_MS = 60 * 60 * 1000
-
-/** Removes what a killed `end` was removing, and what a killed `start` had not finished. */
-function removeLeftovers(sessionsDirectory: string): void {
-  for (const name of namesIn(sessionsDirectory)) {
-    const path = join(sessionsDirectory, name)
-    const age = Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    const isEnded = /^sess_[A-Za-z0-9_-]+\.ended$/.test(name)
-    const isUnfinished = /^new-sess_[A-Za-z0-9_-]+$/.test(name) && age > ABANDONED_AFTER_MS
-    if (isEnded || isUnfinished) rmSync(path, { recursive: true, force: true })
   }
 }

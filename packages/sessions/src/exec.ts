@@ -48,7 +48,7 @@ export interface ExecResult {
   stderr: string
   /** 124 after a timeout, 128 + n after signal n. */
   exitCode: number
-  /** Of the command alone, without the wait for other commands of the session. */
+  /** Time that the command itself took, without the wait for other commands of the session. */
   executionTimeMs: number
   /** Where the session is now. */
   workDir: string

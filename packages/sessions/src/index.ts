@@ -1,12 +1,6 @@
-export {
-  type CleanupOptions,
-  cleanUpSessions,
-  type EndedSession,
-  type EndOptions,
-  endSession,
-  type ListedSession,
-  listSessions,
-} from './end.js'
-export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
+export { type CleanupOptions, cleanUpSessions } from './clean-up.js'
+export { type EndedSession, type EndOptions, endSession } from './end.js'
+export { isSessionError, type SessionError, type SessionErrorCode } from './errors.js'
 export { type ExecOptions, type ExecResult, execInSession } from './exec.js'
+export { type ListedSession, listSessions } from './list.js'
 export { type StartedSession, type StartOptions, startSession } from './start.js'

@@ -4,11 +4,13 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { killRunningCommands } from '@delta/executor'
 import packageJson from '../package.json' with { type: 'json' }
+import { cleanUpSessions } from './clean-up.js'
 import { isSupported, unsupportedMessage } from './drivers/driver-of.js'
-import { cleanUpSessions, endSession, listSessions } from './end.js'
+import { endSession } from './end.js'
 import { isSessionError, systemCode } from './errors.js'
 import { execForBytes } from './exec.js'
 import { helpFor } from './help.js'
+import { listSessions } from './list.js'
 import { startSession } from './start.js'
 
 /** The part of `process` a command needs; `process` itself is one. */
@@ -206,14 +208,35 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseWords>['values']
 
-/** @throws {UsageError} In Node's words, without its advice for words that begin with a dash: it would split a command. */
+/** @throws {UsageError} */
 function parseWords(words: readonly string[]) {
+  const config = { args: [...words], options: OPTIONS, allowPositionals: true }
   try {
-    return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    const [what] = (error as Error).message.split(' To specify a positional')
-    throw new UsageError(`${what}\n--help lists the options. ${QUOTE_IT}`)
+    return parseArgs(config)
+  } catch {
+    // Node's message advises `--` for words that begin with a dash, which would split a command.
+    const { tokens } = parseArgs({ ...config, strict: false, tokens: true })
+    const fault = tokens.map((token) => token.kind === 'option' && faultOf(token)).find(Boolean)
+    throw new UsageError(`${fault}\n--help lists the options. ${QUOTE_IT}`)
   }
+}
+
+/** What is wrong with an option that was typed, as a sentence; undefined for a right one. */
+function faultOf({ name, rawName, value, inlineValue }: OptionToken): string | undefined {
+  const option = Object.entries(OPTIONS).find(([each]) => each === name)?.[1]
+  if (!option) return `There is no option ${rawName}.`
+  if (option.type === 'boolean') return value === undefined ? undefined : `${rawName} takes no value.`
+  if (value === undefined) return `${rawName} needs a value.`
+  return inlineValue || !value.startsWith('-')
+    ? undefined
+    : `${rawName} needs a value, and ${value} may be an option: write ${rawName}=${value}.`
+}
+
+interface OptionToken {
+  name: string
+  rawName: string
+  value: string | undefined
+  inlineValue: boolean | undefined
 }
 
 /** @throws {UsageError} There are more than `count` of them. */

@@ -197,7 +197,7 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
 
 /**
  * Compares each file with its digest. After a power cut, a disk that does not sync when told to can leave half a file or zeros, and
- * a shell would read that as a state with less in it. States of earlier versions have no digests.
+ * a shell would read that as a state with less in it. Who edits a state removes its digests.
  */
 function checkSums(directory: string): void {
   const sumsPath = join(directory, SUMS)

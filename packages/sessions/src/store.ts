@@ -170,7 +170,7 @@ export function holderOf(directory: string): string {
   return record ? `process ${record.pid} on ${record.host}` : 'another process'
 }
 
-/** System errors of a lock that is a file, or has a pipe, a directory or a link of an earlier version in it. */
+/** System errors of a lock directory that is a file, or has a pipe, a directory or a link in it. */
 const WRONG_KIND = new Set(['ENOTDIR', 'EISDIR', 'ESPIPE', 'ENODEV', 'ELOOP', 'EOVERFLOW'])
 
 function lockError(error: unknown, directory: string): unknown {

@@ -187,7 +187,7 @@ describe('a killed command line', () => {
 
 describe('something else in the place of a lock', () => {
   const places: [string, (lock: string) => void][] = [
-    ['a link, as earlier versions left it', (lock) => symlinkSync('free', join(lock, '3'))],
+    ['a link', (lock) => symlinkSync('free', join(lock, '3'))],
     ['a pipe', (lock) => void execFileSync('mkfifo', [join(lock, '3')])],
     ['a directory', (lock) => mkdirSync(join(lock, '3'))],
   ]

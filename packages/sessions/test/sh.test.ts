@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { areInstalled } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { start, startCommandLine } from './helpers.js'
+import { start, startCommandLine, temporaryDirectory } from './helpers.js'
 
 test.each([
   [
@@ -49,6 +51,19 @@ test('an sh session remembers the working directory', async () => {
   await exec(`cd "it's"`)
   expect(await print('pwd')).toBe(`${workDirectory}/it's\n`)
 })
+
+test.skipIf(!areInstalled('busybox'))(
+  'where busybox is all there is, sh has sessions and bash has none',
+  async () => {
+    const programs = temporaryDirectory()
+    execFileSync('busybox', ['--install', '-s', programs])
+    const env = { PATH: programs }
+    await expect(start('bash', { env })).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
+    const { exec, print } = await start('sh', { env })
+    await exec('plain=1; export KEPT=2; alias hi="echo it"; mkdir d; cd d')
+    expect(await print('hi $plain $KEPT ${PWD##*/}')).toBe('it 1 2 d\n')
+  },
+)
 
 test('what a shell knows of itself is not that of the shell before', async () => {
   const { id, sessionsDirectory, print } = await start('sh')

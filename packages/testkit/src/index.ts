@@ -10,6 +10,7 @@ export {
   startProcess,
   waitForExit,
 } from './process.js'
+export { checkRecords, type RecordCheck } from './records.js'
 export type { AnswerTurn, Fault, ScriptedTurn, ServerScript } from './script.js'
 export { type ScriptedServer, startScriptedServer } from './scripted-server.js'
 export { tryLimits, waitForFile } from './wait.js'

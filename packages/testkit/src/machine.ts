@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
-import { temporaryWorkspace } from './workspace.js'
+import { tellRemoval, temporaryWorkspace } from './workspace.js'
 
 /**
  * Whether all these programs are on the `PATH`. Where one is not, that is said on stderr, for a test that did not run
@@ -90,6 +90,7 @@ export async function smallDisk(options = 'size=400k'): Promise<SmallDisk> {
     mounted,
     makeReadOnly: () => void mount('-o', 'remount,ro', path),
     async [Symbol.asyncDispose]() {
+      tellRemoval(path)
       if (mounted) spawnSync('umount', ['-l', path]) // also while something on it is still open
       await directory.remove()
     },

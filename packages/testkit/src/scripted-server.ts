@@ -32,6 +32,9 @@ export interface ScriptedServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** The requests of every server of this process, also of a closed one, by its address. */
+export const startedServers = new Map<string, ScriptedServer['requests']>()
+
 const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 
 /**
@@ -68,8 +71,10 @@ export async function startScriptedServer(
     await directory.remove()
   }
 
+  const baseUrl = `http://127.0.0.1:${port}/v1`
+  startedServers.set(baseUrl, requests)
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl,
     pid: child.pid ?? 0,
     logPath,
     requests,

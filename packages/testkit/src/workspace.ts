@@ -21,10 +21,21 @@ export interface WorkspaceOptions {
   readonly onCleanup?: (remove: () => Promise<void>) => void
 }
 
-const left = new Set<string>()
+/** The temporary workspaces that are still there. */
+export const temporaryPaths = new Set<string>()
+const removalListeners: ((path: string) => void)[] = []
+
+/** Calls back with the path of each temporary workspace before its files go. */
+export function onRemoval(listener: (path: string) => void): void {
+  removalListeners.push(listener)
+}
+
+export function tellRemoval(path: string): void {
+  for (const listener of removalListeners) listener(path)
+}
 
 process.on('exit', () => {
-  for (const path of left) rmSync(path, { recursive: true, force: true })
+  for (const path of temporaryPaths) rmSync(path, { recursive: true, force: true })
 })
 
 /**
@@ -38,11 +49,12 @@ export async function temporaryWorkspace(
   options: WorkspaceOptions = {},
 ): Promise<TemporaryWorkspace> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'delta-test-')))
-  left.add(path)
+  temporaryPaths.add(path)
 
   const remove = async () => {
+    tellRemoval(path)
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
-    left.delete(path)
+    temporaryPaths.delete(path)
   }
   const workspace: TemporaryWorkspace = {
     path,

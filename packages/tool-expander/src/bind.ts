@@ -1,6 +1,6 @@
 import { isOptionWord } from './parameters.js'
 import { MAX_PROBLEMS, problemOf, ToolExpansionError } from './problems.js'
-import { type EngineVariable, isParameter, isWholeParameter, type Part, parseElement } from './template.js'
+import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
 import type {
   BindOptions,
   ExpandedParameter,
@@ -78,13 +78,12 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
 
 /** A missing variable would become the text "undefined" in a command. */
 function checkVariables({ command }: ExpandedTool, variables: Variables): void {
-  const isRight = (name: EngineVariable) =>
-    variables[name] === undefined
-      ? !command.some((element) => element.includes(`\${${name}}`))
-      : /^\/[^\0]*$/.test(variables[name])
-  if (isRight('AGENT_HOME') && isRight('CWD')) return
-  const message = 'Pass { variables: { AGENT_HOME, CWD } }, both absolute.'
-  throw new ToolExpansionError([problemOf('ERR_EXPANDER_USAGE', '', message)])
+  for (const name of ['AGENT_HOME', 'CWD'] as const) {
+    const path = variables[name] ?? (command.join('\n').includes(`\${${name}}`) ? '' : '/')
+    if (/^\/[^\0]*$/.test(path)) continue
+    const message = 'Pass { variables: { AGENT_HOME, CWD } }, both absolute.'
+    throw new ToolExpansionError([problemOf('ERR_EXPANDER_USAGE', '', message)])
+  }
 }
 
 /** Reads the values for the command. Gives all of them as they stand in the JSON of `stdin: json`. */

@@ -89,7 +89,7 @@ function parsedOrThrown(input: unknown): ParsedTool {
 function templateProblems(input: unknown): ToolProblem[] {
   const { exec, shell } = (input ?? {}) as ToolDefinition
   return typeof (exec ?? shell) === 'string'
-    ? compileSyntax({ name: '', exec: exec ?? undefined, shell }).problems
+    ? compileSyntax({ name: '', exec: exec ?? undefined, shell }, false).problems
     : []
 }
 
@@ -97,15 +97,8 @@ function templateProblems(input: unknown): ToolProblem[] {
 function compileTool(definition: ToolDefinition): { expanded: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, input_schema, parameters: explicit = [] } = definition
   const { stdin, allow_dash, __meta } = definition
-  const isJson = readsJson(definition)
-  const {
-    command,
-    substitute,
-    inferred,
-    checkedWords,
-    words = [],
-    problems,
-  } = compileSyntax(definition, isJson)
+  const { isJson, compiled } = compileInput(definition)
+  const { command, substitute, inferred, checkedWords, words = [], problems } = compiled
   problems.push(...checkModes(definition), ...checkStdin(inferred, definition, isJson))
   const all = isJson ? inJson(inferred, explicit) : inferred.filter(({ name }) => name !== stdin)
   if (stdin !== undefined && !isJson) all.push({ name: stdin, inject_as: 'stdin' })
@@ -138,22 +131,27 @@ function compileTool(definition: ToolDefinition): { expanded: ExpandedTool; prob
   return { expanded, problems }
 }
 
-/** What the template alone says. */
-function compileSyntax(definition: ToolDefinition, isJson = false): Compiled {
+/**
+ * What the template alone says, and whether `stdin: json` means all arguments as JSON. Where the tool has a parameter of that
+ * name, or no other one, it means that parameter.
+ */
+function compileInput(definition: ToolDefinition): { compiled: Compiled; isJson: boolean } {
+  const { stdin, input_schema, parameters } = definition
+  if (stdin === 'json') {
+    const compiled = compileSyntax(definition, true)
+    const names = [...compiled.inferred, ...(parameters ?? [])].map(({ name }) => name)
+    const isName = names.includes('json') || (names.length === 0 && parameters === undefined)
+    if (input_schema !== undefined || !isName) return { compiled, isJson: true }
+  }
+  return { compiled: compileSyntax(definition, false), isJson: false }
+}
+
+function compileSyntax(definition: ToolDefinition, isJson: boolean): Compiled {
   const { exec, shell, parameters } = definition
   const stdin = isJson ? undefined : definition.stdin
   if (exec !== undefined) return compileExec(exec, parameters, stdin)
   if (shell !== undefined) return compileShell(shell, parameters, stdin)
   return compileCommand(definition, isJson ? 'json' : 'argument')
-}
-
-/** Whether `stdin: json` means all arguments as JSON, not a parameter of that name. A tool that names no parameter at all has that one. */
-function readsJson({ stdin, input_schema, parameters, exec, shell, command = [] }: ToolDefinition): boolean {
-  if (stdin !== 'json' || input_schema !== undefined) return stdin === 'json'
-  const template = exec ?? shell ?? command.join(' ')
-  const placed = [...template.matchAll(/\$\{(?!AGENT_HOME\}|CWD\})(\w+)(?::raw)?\}/g)].map(([, name]) => name)
-  const names = [...placed, ...(parameters ?? []).map(({ name }) => name)]
-  return !names.includes('json') && (parameters !== undefined || names.length > 0)
 }
 
 /** Every parameter that is listed, in that order, then those that only the template names. */

@@ -11,7 +11,7 @@ export {
   formatProblem,
   isToolExpansionError,
   type Problem,
-  ToolExpansionError,
+  type ToolExpansionError,
   type ToolProblem,
   type ToolProblemCode,
 } from './problems.js'

@@ -15,4 +15,4 @@ export {
 } from './policy.js'
 export { toolSchemas } from './schema.js'
 export { REDACTED, redactPatterns, SECRET_PATTERNS } from './secrets.js'
-export { repeatsRepeat, SCHEMA_WORDS } from './values.js'
+export { SCHEMA_WORDS } from './values.js'

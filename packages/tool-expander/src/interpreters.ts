@@ -89,7 +89,7 @@ const PROGRAMS = (): [names: string, program: Program][] => [
   ['grep', { text: /^-O|^--open/ }],
   ['npm npx', { text: optionsWith('c', 'call'), takes: optionsTaking('p', 'package') }],
   ['rebase difftool', { text: optionsWith('x', 'exe\\w*|ext\\w*') }],
-  // Of each of them, and of no other.
+  // Only these programs have these options.
   [
     'nix-shell docker podman filter-branch',
     { text: optionsWith('', 'run|command|health-cmd|[\\w-]+-filter') },

@@ -24,11 +24,8 @@ export type LintRule =
   | 'option-like-values'
   | 'environment-name'
   | 'literal-character'
-  | 'foreign-placeholder'
   | 'raw'
   | 'needs-bash'
-  | 'never-set'
-  | 'program-chosen'
   | 'value-in-program'
   | 'path-in-script'
 
@@ -73,12 +70,10 @@ interface Source {
   inferred: readonly Inferred[]
   /** Parameters whose values are not listed, and not numbers. */
   open: ReadonlySet<string>
-  /** Of these, those whose values may hold code. */
+  /** The open parameters whose values may hold code. */
   code: ReadonlySet<string>
   /** The commands of a script; `exec:` is one. */
   commands: readonly (Command & { shapes: readonly string[] })[]
-  /** `$name`, `${name%.txt}` and `$1` of a script, which the shell expands. */
-  expanded: readonly { name: string; offset: number }[]
   at: (rule: LintRule, offset: number, message: string, hint: string) => LintFinding
 }
 
@@ -97,7 +92,6 @@ function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefi
     open: namesOf(parameters.filter(isOpen)),
     code: namesOf(parameters.filter(mayBeCode)),
     commands: commands.map((command) => ({ ...command, shapes: command.words.map(({ shape }) => shape) })),
-    expanded: shell?.scan.expanded ?? [],
     at: (rule, offset, message, hint) => ({
       ...{ rule, path: syntax, message, hint, template },
       ...placeOf(template, offset),
@@ -199,33 +193,6 @@ function isOptionValue(name: string, source: Source | undefined): boolean {
 
 const QUOTED = /\\.|"(?:\\.|[^"\\])*"|'[^']*'|\$\{\w+\}/gs
 
-/** `${program} --help`: a value names the program. As the very first word, `exec:` refuses that itself. */
-function programChosen({ commands, open, at }: Source): LintFinding[] {
-  const hint = 'Write a tool for each program, or give the value an enum or type: boolean.'
-  return commands.flatMap(({ words, shapes }) => {
-    const index = programIndex(shapes)
-    // Behind an option it may be what that takes: `sudo -u ${user} ls`.
-    if (shapes.slice(0, index).some((shape) => shape.startsWith('-'))) return []
-    const value = words[index]?.pieces.filter(isParameter).find(({ name }) => open.has(name))
-    return value ? [at('program-chosen', value.offset, 'A value chooses the program that runs.', hint)] : []
-  })
-}
-
-/** `{file}` or `{{ file }}`; `@{u}`, `^{tree}` and `%{size}` mean something to programs. */
-const FOREIGN = /(?<![$@^%{])(?:\{\{ *([A-Za-z_]\w*) *\}\}|\{([A-Za-z_]\w*)\})(?!\})/g
-/** Programs to which a name in braces means something. */
-const OWN_BRACES = /(?<![\w./-])(?:[jy]q|xargs|parallel|fzf|fd|just)(?![\w.-])/
-
-/** `cat {file}`, as other frameworks write it: the braces reach the command, and the model has nothing to give. */
-function foreignPlaceholder({ template, at }: Source): LintFinding[] {
-  if (OWN_BRACES.test(template)) return []
-  const bare = template.replace(QUOTED, (quoted) => ' '.repeat(quoted.length))
-  return [...bare.matchAll(FOREIGN)].map(({ 0: written, 1: double, 2: single, index }) => {
-    const message = `${written} is plain text here, not a parameter.`
-    return at('foreign-placeholder', index, message, `Write \${${double ?? single}}, or quotes for the text.`)
-  })
-}
-
 /** What only a shell expands: names of files, homes, `{a,b}`, comments. */
 const EXPANDED = /[*?]|\[[^\]]+\]|^~|\{[^{}]*(?:,|\.\.)[^{}]*\}|^#/
 /** Options whose word is a pattern for the program itself, and those with it attached. */
@@ -280,24 +247,6 @@ function needsBash({ syntax, template, commands, at }: Source): LintFinding[] {
   if (offsets.length === 0) return []
   const message = "This looks like bash's own; sh may be another shell."
   return [at('needs-bash', Math.min(...offsets), message, "Or write command: [bash, -c, '…', --].")]
-}
-
-/** What may set variables that the template does not name, and functions, which have positionals of their own. */
-const SETS_UNNAMED = /(?<![^\s;&|({])(?:(?:\.|source|eval|function)\s|[\w:.-]+\s*\(\))/
-
-/** `cat $file`: its author often wants a parameter, and gets a variable of the shell. */
-function shellVariable({ template, expanded, at }: Source): LintFinding[] {
-  if (SETS_UNNAMED.test(template)) return []
-  // An assignment, read, for and getopts name the variable that they set.
-  const named = new Set([...template.matchAll(/(?<![\w$])\w+/g)].map(([name]) => name))
-  return expanded.flatMap(({ name: written, offset }) => {
-    const name = written.slice(1)
-    // The environment's own names are in capitals, but for http_proxy and the like.
-    if (!/^\$[a-z]\w*(?<!_proxy)$/.test(written) || named.has(name)) return []
-    const message = `${name} is a variable of the shell here, and nothing sets it.`
-    const hint = `Write \${${name}} for a parameter, \${${name}-} for a variable of the environment.`
-    return [at('never-set', offset, message, hint)]
-  })
 }
 
 /** Which word of a command holds a program. */
@@ -424,12 +373,4 @@ function hintFor(program: string): string {
 }
 
 /** The rules about templates, in the order in which their findings are listed. */
-const TEMPLATE_RULES = [
-  needsBash,
-  raw,
-  valueInProgram,
-  programChosen,
-  foreignPlaceholder,
-  literalCharacter,
-  shellVariable,
-]
+const TEMPLATE_RULES = [needsBash, raw, valueInProgram, literalCharacter]

@@ -43,10 +43,11 @@ export interface Word extends Template {
   found: Placeholder[]
   /** Holds a quote or a backslash, so it is not a reserved word. */
   quoted: boolean
-  /** No fixed text yet: the next value may become the word's first character. */
-  leads: boolean
-  /** Begins with a brace, which bash expands: `{a,${p}}` is two words, and the value begins the second. */
-  brace: boolean
+  /**
+   * Whether the next value may become the first character of a word: while there is no fixed text (`open`), not behind fixed
+   * text (`fixed`), and anywhere in what begins with a `brace`, which bash expands: in `{a,${p}}` the value begins the second word.
+   */
+  beginning: 'open' | 'fixed' | 'brace'
   /** How many `${x:-…}` are open. Their text may not appear, so it protects nothing behind them. */
   operands: number
 }
@@ -62,8 +63,7 @@ export function wordOf({ template, path }: Template, offset: number, pieces: Wor
     shape,
     found: [],
     quoted: false,
-    leads: true,
-    brace: false,
+    beginning: 'open',
     operands: 0,
   }
 }

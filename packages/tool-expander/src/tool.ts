@@ -48,9 +48,9 @@ export type ExpandedParameter = {
   pattern?: string
   minimum?: number
   maximum?: number
-  /** Of an array: what each of its values is. */
+  /** The schema of each value of an array. */
   items?: JsonSchemaProperty
-  /** Of an object: what its properties are, and which must be there. */
+  /** The schemas of the properties of an object, and the names of those that must be there. */
   properties?: Record<string, JsonSchemaProperty>
   required_properties?: string[]
   /** False: a value that begins with `-` is refused. True: it passes. Absent: see `checked_words`. */
@@ -136,9 +136,9 @@ export type ToolDefinition = {
   readonly allow_dash?: boolean | undefined
   /** True: `${name}` in an element of `command` is the place of that value. Default false. */
   readonly substitute?: boolean | undefined
-  /** Of an expanded script; see `ExpandedTool`. */
+  /** See `ExpandedTool`. Only an expanded script has it. */
   readonly checked_words?: readonly string[] | undefined
-  /** Of an expanded tool: what its author wrote. */
+  /** What the author of an expanded tool wrote. */
   readonly __meta?:
     | {
         readonly syntax: ToolOrigin['syntax']
@@ -175,9 +175,9 @@ export type ParameterDefinition = {
   readonly pattern?: string | undefined
   readonly minimum?: number | undefined
   readonly maximum?: number | undefined
-  /** Of an array: what each of its values is, as JSON Schema. Default: a string. */
+  /** The JSON Schema of each value of an array. Default: a string. */
   readonly items?: WrittenSchema | undefined
-  /** Of an object: its properties, each as JSON Schema. */
+  /** The JSON Schemas of the properties of an object. */
   readonly properties?: WrittenSchema | undefined
   /** The list that `required` may be, where the object itself is optional. */
   readonly required_properties?: readonly string[] | undefined

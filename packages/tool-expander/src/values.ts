@@ -70,19 +70,6 @@ export function wholePattern(pattern: string): string {
   return `^(?:${pattern})$`
 }
 
-/**
- * True for a pattern like `(a+)+`, the usual cause of patterns that take years. It does not see a group inside the repeated one
- * (`((a+))+`), alternatives that match the same text (`(a|a)+`), a repeat that also matches the character behind it (`(.*,)*`),
- * repeats next to each other (`a*a*a*`), or references. A group that begins with a punctuation mark, as in `(-[a-z]+)*`, is
- * taken to be harmless.
- */
-export function repeatsRepeat(pattern: string): boolean {
-  return REPEATED_REPETITION.test(pattern)
-}
-
-const REPEATED_REPETITION =
-  /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/
-
 /** What else than its own type a value may be written as. */
 const KINDS: Record<string, [shape: RegExp, kind: string] | undefined> = {
   integer: [/^-?\d+$/, 'a whole number'],

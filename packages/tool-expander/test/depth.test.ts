@@ -54,7 +54,7 @@ test.each(Object.keys(CONTRIVED))(
       return (user + system) / 1000
     }
     milliseconds(8_000) // so that both are compiled
-    const pairs = Array.from({ length: 7 }, () => [milliseconds(2_000), milliseconds(8_000)] as const)
+    const pairs = Array.from({ length: 3 }, () => [milliseconds(2_000), milliseconds(8_000)] as const)
     const [few, many] = [Math.min(...pairs.map(([each]) => each)), Math.min(...pairs.map(([, each]) => each))]
     expect(many / few).toBeLessThan(12)
   },

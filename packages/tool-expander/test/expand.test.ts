@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { expandTool, isToolExpansionError, safeParseTool, ToolExpansionError } from '../src/index.js'
+import { expandTool, isToolExpansionError, safeParseTool } from '../src/index.js'
 import { argvOf, bind, call, load, refusal } from './helper.js'
 
 const ARGUMENT = { type: 'string', inject_as: 'argument', required: true }
@@ -348,10 +348,8 @@ test('a key that the template decides is to be removed; only for standard input 
 })
 
 test('expandTool throws what safeParseTool would have reported, as one readable error', () => {
-  const expanding = () => expandTool({ name: 'count', exec: 'cat ${file} | wc -l' })
-  expect(expanding).toThrow(ToolExpansionError)
   try {
-    expanding()
+    expandTool({ name: 'count', exec: 'cat ${file} | wc -l' })
     expect.unreachable()
   } catch (error) {
     if (!isToolExpansionError(error)) throw error

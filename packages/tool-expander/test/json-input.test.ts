@@ -94,7 +94,8 @@ describe('stdin: json', () => {
     })
   })
 
-  test('a parameter called json is what stdin: json means', () => {
+  test('a parameter called json is what stdin: json means; \\${json} is no parameter', () => {
+    expect(stdinOf({ exec: 'x \\${json} ${a}', stdin: 'json' }, { a: '1' })).toBe('{"a":"1"}')
     for (const tool of [
       { exec: 'jq ${filter}', stdin: 'json', parameters: [{ name: 'json' }, { name: 'filter' }] },
       { exec: 'jq ${filter} ${json}', stdin: 'json' },

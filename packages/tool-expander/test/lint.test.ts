@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { formatProblem } from '../src/index.js'
-import { repeatsRepeat } from '../src/internal.js'
 import { type LintOptions, lintTool } from '../src/lint.js'
 import { call, load } from './helper.js'
 
@@ -72,13 +71,6 @@ test('a parameter that is a variable of the environment is named', () => {
   expect(found({ shell: 'ls ${HOME}' }, { env: {} })).toEqual([])
 })
 
-test('a pattern that repeats a repetition is known, because nothing bounds its time', () => {
-  for (const pattern of ['(a+)+', '(?:x|[a-z]*)*', '(a{1,})+b', '(a+|b)+', '(\\w+\\s?)+', '(?<n>[(]+?)*'])
-    expect(repeatsRepeat(pattern), pattern).toBe(true)
-  for (const pattern of ['[a-z]+(-[a-z]+x)*', '(ab)+', 'a+b*', '(\\+)*', 'a+(?:-[a-z]+)*', '(\\.\\w+)*'])
-    expect(repeatsRepeat(pattern), pattern).toBe(false)
-})
-
 test('a raw value from a model is named, but for one of those that the author lists', () => {
   const shell = 'ls ${flags:raw}'
   expect(found({ shell })).toEqual(['raw shell:4'])
@@ -129,56 +121,6 @@ test("bash's own syntax is named, because sh may be another shell", () => {
     'set -eu; read -r x; trap x EXIT; find . -exec ls {} +; printf %s a; echo -n a',
   ])
     expect(found({ shell }), shell).toEqual([])
-})
-
-test('a parameter as other frameworks write it is named, with the way it is written here', () => {
-  for (const [template, column] of [
-    ['cat -- {file}', 8],
-    ['cat -- {{ file }}', 8],
-    ['ls --color={when}', 12],
-  ] as const)
-    for (const mode of ['exec', 'shell'])
-      expect(found({ [mode]: template }), template).toEqual([`foreign-placeholder ${mode}:${column}`])
-  for (const exec of [
-    'ls "{file}"',
-    'xargs -I{file} ls {file}',
-    'git show HEAD@{upstream}',
-    'jq {name} a.json',
-  ])
-    expect(found({ exec }), exec).toEqual([])
-})
-
-test('a variable of the shell is named where a parameter was meant', () => {
-  for (const [shell, finding] of [
-    ['cat -- "$file" | wc -l', 'never-set shell:9'],
-    ['ls "$name" ${p}', 'never-set shell:5'],
-  ] as const)
-    expect(found({ shell }), shell).toEqual([finding])
-  for (const shell of [
-    'file=a; cat -- "$file"',
-    'while read -r line; do echo "$line"; done',
-    '. ./settings.sh; ls -- "$site"',
-    'ls "$HOME" "$http_proxy" "${site-}"',
-    'f() { ls -- "$1"; }; f ${p}',
-    "awk '{ print $name, $1 }' -- ${p}",
-  ])
-    expect(about('never-set', { shell }), shell).toEqual([])
-})
-
-test('a value that names the program is named', () => {
-  expect(about('program-chosen', { exec: 'env ${p} x' })).toEqual(['program-chosen exec:5'])
-  for (const [shell, column] of [
-    ['sudo ${p} x', 6],
-    ['${p} --help', 1],
-    ['X=1 command ${p}', 13],
-    ['./${p} x', 3],
-    ['if ! ${p}; then :; fi', 6],
-  ] as const)
-    expect(about('program-chosen', { shell }), shell).toEqual([`program-chosen shell:${column}`])
-  for (const exec of ['sudo ls -- ${p}', 'sudo -u ${p} ls', 'command -v ${p}', 'xargs -n ${p} ls'])
-    expect(about('program-chosen', { exec }), exec).toEqual([])
-  for (const parameter of [{ type: 'boolean' }, { enum: ['test', 'lint'] }])
-    expect(found({ shell: 'if ${p}; then ls; fi', parameters: [{ name: 'p', ...parameter }] })).toEqual([])
 })
 
 test('a value glued into a program of another language is named', () => {

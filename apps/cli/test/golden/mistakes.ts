@@ -35,7 +35,6 @@ const AGENTS: Readonly<Record<string, string>> = {
   'unknown type': `${HEAD}tools:\n  - { name: x, exec: 'ls \${d}', parameters: [{ name: d, type: text }] }\n`,
   'default not in enum': `${HEAD}tools:\n  - { name: x, exec: 'ls \${d}', parameters: [{ name: d, enum: [a, b], default: c }] }\n`,
   'bad pattern': `${HEAD}tools:\n  - { name: x, exec: 'ls \${d}', parameters: [{ name: d, pattern: '(' }] }\n`,
-  'pattern that explodes': `${HEAD}tools:\n  - { name: x, exec: 'ls \${d}', parameters: [{ name: d, pattern: '(a+)+' }] }\n`,
   'unused parameter': `${HEAD}tools:\n  - { name: x, exec: ls, parameters: [{ name: d }] }\n`,
   'unknown stdin': `${HEAD}tools:\n  - { name: x, exec: ls, stdin: [a, b] }\n`,
   'missing import': `${HEAD}imports: [none.yaml]\n`,

@@ -13,8 +13,8 @@ import {
 } from './shell.js'
 
 /**
- * Any POSIX shell. It can list everything but its functions, so a session of it remembers the working
- * directory, variables, aliases, `set` options and the umask; `bash` remembers more.
+ * Any POSIX shell, for images without bash: Alpine, busybox. It can list everything but its functions, so a session of it
+ * remembers the working directory, variables, aliases, `set` options and the umask; `bash` remembers more.
  */
 export const sh: Driver = {
   stateFile: 'state.sh',

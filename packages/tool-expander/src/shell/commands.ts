@@ -98,6 +98,7 @@ function positional({ raw, quoting }: Placeholder, number: number, next: string)
 const NEUTRAL = namesOf('then else elif do !')
 const CLOSERS = namesOf('fi done esac }')
 const BLANKS = /(?:[ \t]|\\\n)+/y
+const COMMENT = /#[^\n]*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
 const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
 const IN = /in(?=[ \t\n\\])/y
@@ -236,19 +237,15 @@ function skipInline(scan: Scan): void {
 function skipBlanks(scan: Scan): boolean {
   for (let hasEnded = false; ; hasEnded = true) {
     skipInline(scan)
-    skipComment(scan)
+    take(scan, COMMENT)
     if (next(scan) !== '\n') return hasEnded
     readNewline(scan)
   }
 }
 
-function skipComment(scan: Scan): void {
-  if (next(scan) === '#') take(scan, /#[^\n]*/y)
-}
-
 /** True where a simple command ends. */
 function atEnd(scan: Scan): boolean {
-  skipComment(scan)
+  take(scan, COMMENT)
   return scan.at >= scan.end || looksAt(scan, COMMAND_END)
 }
 

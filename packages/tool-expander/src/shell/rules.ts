@@ -58,14 +58,15 @@ function noteValues(scan: Scan, words: readonly Word[], isList: boolean): void {
   let last: Word | undefined
   // A -- in a list is one more element.
   forLeadingValues(isList ? words.filter(({ shape }) => shape !== '--') : words, (value, word) => {
-    const { pieces, brace } = word
+    const { pieces } = word
+    const isBrace = word.beginning === 'brace'
     const start = pieces.findIndex((piece) => piece !== null)
     const isAlone = pieces.length === start + 1
     value.checked = isAlone ? 'value' : 'word'
     // Once for all values of a word, unless each of them begins one.
-    if (!isAlone && (brace || word !== last))
+    if (!isAlone && (isBrace || word !== last))
       scan.checkedWords.add(
-        writeElement(brace ? [value, '…'] : pieces.slice(start).map((piece) => piece ?? '…')),
+        writeElement(isBrace ? [value, '…'] : pieces.slice(start).map((piece) => piece ?? '…')),
       )
     last = word
   })

@@ -212,14 +212,13 @@ function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: string): voi
 }
 
 /** Adds fixed text to a word. */
-function addText(word: Word, text: string, brace = false): void {
+function addText(word: Word, text: string, isBrace = false): void {
   const { pieces } = word
   const last = pieces.at(-1)
   if (word.operands > 0) pieces.push(null)
   else if (typeof last === 'string') pieces[pieces.length - 1] = last + text
   else pieces.push(text)
-  word.brace ||= brace && word.leads
-  word.leads &&= word.brace
+  if (word.beginning === 'open') word.beginning = isBrace ? 'brace' : 'fixed'
 }
 
 /** Inside single quotes a backslash means nothing, but the one that makes a placeholder text is dropped. */
@@ -326,11 +325,11 @@ function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Referenc
     const message = `\${${name}} stands in a function, which has its own $1.`
     complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
   }
-  const value: Placeholder = { name, raw, offset, quoting, leads: word.leads }
+  const value: Placeholder = { name, raw, offset, quoting, leads: word.beginning !== 'fixed' }
   scan.found.push(value)
   scan.edits.push({ offset, length, value })
   word.pieces.push(value)
-  if (isEngineVariable(name)) word.leads &&= word.brace
+  if (isEngineVariable(name) && word.beginning === 'open') word.beginning = 'fixed'
   scan.at += length
 }
 
@@ -369,11 +368,11 @@ function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
 
   const operator = take(scan, /:?[-=+?]|##?|%%?|\//y)
   const isPattern = /[#%/]/.test(operator)
-  const { leads } = word
+  const { beginning } = word
   word.operands += 1
   readPieces(scan, word, operator && !isPattern ? quoting : 'bare', '}')
   word.operands -= 1
-  word.leads = leads
+  if (word.beginning === 'fixed') word.beginning = beginning
   if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
 
   // What it becomes is the variable, and no longer a word in quotes.
