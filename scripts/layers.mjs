@@ -27,7 +27,7 @@ export const layers = {
       'settings',
     ],
   },
-  'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'model', 'durable'] },
+  'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },

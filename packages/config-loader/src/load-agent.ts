@@ -140,7 +140,7 @@ export async function loadAgent(
 }
 
 /** Loads an agent, and returns its parts before they are put together. */
-export async function loadParts(
+async function loadParts(
   directory: string,
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; home: string; warnings: ConfigWarning[] }> {

@@ -145,11 +145,7 @@ function trying<Result>(kind: Kind, path: string, what: string, attempt: () => R
  *
  * @throws {WorkspaceError} `DELTA_STATE_DIR` is not absolute: it would be another directory for each command.
  */
-export function stateDirectory({
-  DELTA_STATE_DIR: own,
-  XDG_STATE_HOME: shared,
-  ...env
-}: NodeJS.ProcessEnv): string {
+function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }: NodeJS.ProcessEnv): string {
   if (own) return absoluteVariable('DELTA_STATE_DIR', own)
   if (shared && isAbsolute(shared)) return join(shared, 'delta') // the XDG specification: ignore a relative one
   return join(homeIn(env), '.local/state/delta')
