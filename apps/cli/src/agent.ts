@@ -9,7 +9,8 @@ import {
 } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
 import { quoteForPerson } from '@delta/executor'
-import { type AgentFlags, type Finding, findCredentials, loadOptions } from '@delta/workspace'
+import { type AgentFlags, type Finding, findCredentials, type OpenAgent } from '@delta/workspace'
+import { loadOptions } from '@delta/workspace/internal'
 import { askAtTerminal } from './ask.js'
 import { StoppedError, type Terminal } from './terminal.js'
 
@@ -28,15 +29,13 @@ export async function loadTools(
 
 /** The credentials that a run of this agent finds in this workspace. A person at the terminal is asked about an address of others. */
 export async function findEnvironment(
-  agent: LoadedAgent,
+  { agent, trustWorkspaceEnv }: OpenAgent,
   {
     workDirectory,
-    flags,
     terminal,
     warn,
     signal,
   }: Pick<Finding, 'workDirectory'> & {
-    flags: Pick<Finding, 'trustWorkspaceEnv'>
     terminal: Terminal
     warn: (message: string) => void
     signal: AbortSignal
@@ -46,7 +45,7 @@ export async function findEnvironment(
   const found = await findCredentials(agent, {
     workDirectory,
     surroundings: terminal,
-    trustWorkspaceEnv: flags.trustWorkspaceEnv,
+    trustWorkspaceEnv,
     ask: isSeen ? (endpoint) => saysYes(endpoint, terminal, signal) : undefined,
   })
   for (const warning of found.warnings) warn(formatProblem(warning))
@@ -68,6 +67,11 @@ function promptFor({ of, file, line, name, shownUrl }: WorkspaceEndpoint): strin
   return `${file}${line === undefined ? '' : `:${line}`}: ${name} names the model's endpoint ${shownUrl}
 The key and the whole conversation go there. Anyone who can write to the ${of} can set it.
 Use it? A yes is remembered for this file with this content.`
+}
+
+/** What the author of an agent should know. */
+export function warnOf({ warnings }: Pick<OpenAgent, 'warnings'>, warn: (message: string) => void): void {
+  for (const warning of warnings) warn(formatProblem(warning))
 }
 
 /** As it would be typed. */

@@ -7,7 +7,8 @@ import {
   type RunSummary,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { type Place, placeOfRun } from '@delta/workspace'
+import type { Place } from '@delta/workspace'
+import { placeOfRun } from '@delta/workspace/internal'
 
 /**
  * Adds the runs that a call started to its result, where the journal does not name them: of the runs beside this one, and of those

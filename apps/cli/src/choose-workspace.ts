@@ -2,10 +2,10 @@ import { accessSync, constants, mkdirSync, readFileSync, rmdirSync, writeFileSyn
 import { basename, join, sep } from 'node:path'
 import { syncName } from '@delta/durable'
 import { makeDirectories, namesIn } from '@delta/durable/internal'
-import { danglingLink, namedDirectory } from '@delta/workspace'
+import { danglingLink, explainSystemError, namedDirectory } from '@delta/workspace/internal'
 import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
-import { explainSystemError, UsageError } from './usage.js'
+import { UsageError } from './usage.js'
 
 export interface Workspace {
   directory: string

@@ -2,30 +2,22 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import type { LoadedAgent } from '@delta/config-loader'
 import type { EngineOptions, RunResult } from '@delta/engine'
-import {
-  type AgentFlags,
-  isWithinRun,
-  type Place,
-  passedWithoutValue,
-  type RunsFlags,
-  type SetFlags,
-} from '@delta/workspace'
+import type { AgentFlags, OpenAgent, Place, RunsFlags, SetFlags } from '@delta/workspace'
+import { explainSystemError, isWithinRun, passedWithoutValue } from '@delta/workspace/internal'
 import { findEnvironment } from './agent.js'
 import { askAtTerminal } from './ask.js'
 import { withOwnCommands } from './own-commands.js'
 import type { Presenter, PresenterFlags } from './presenter.js'
 import { EXIT, SIGNAL_EXIT, StoppedError, stopSignal, type Terminal } from './terminal.js'
-import { explainSystemError, UsageError, wholeNumber } from './usage.js'
+import { UsageError, wholeNumber } from './usage.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
 export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags, RunsFlags {
   maxIterations?: string
   interactive?: boolean
   sync: boolean
-  /** A digest trusts the file with this content. */
-  trustWorkspaceEnv?: boolean | string
+  trustWorkspaceEnv?: boolean
 }
 
 /** What `engineOptions` needs from a command. */
@@ -37,15 +29,18 @@ export interface EngineSetting {
   signal: AbortSignal
 }
 
-/** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
+/** What the engine needs: the agent and its workspace, credentials, listener, limits, the person at the terminal. */
 export async function engineOptions(
-  agent: LoadedAgent,
+  opened: OpenAgent,
   { place, flags, terminal, presenter, signal }: EngineSetting,
-): Promise<EngineOptions> {
+): Promise<EngineOptions & Place & Pick<OpenAgent, 'agent'>> {
+  const { agent } = opened
   const { warn } = presenter
-  const found = await findEnvironment(agent, { ...place, flags, terminal, warn, signal })
+  const found = await findEnvironment(opened, { ...place, terminal, warn, signal })
   for (const warning of passedWithoutValue(agent, { credentials: found, env: terminal.env })) warn(warning)
   return {
+    agent,
+    ...place,
     credentials: found,
     sources: found,
     env: withOwnCommands(terminal.env),

@@ -6,11 +6,11 @@ import { quoteForPerson } from '@delta/executor'
 import type { JournalError } from '@delta/journal'
 import { journalPath } from '@delta/journal/internal'
 import { readRun } from '@delta/journal/runs'
-import { commandAt, commandToContinue, placeOfRun } from '@delta/workspace'
+import { commandAt, commandToContinue, explainSystemError, placeOfRun } from '@delta/workspace/internal'
 import { newRun, nextCommandOf } from './next-command.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
-import { explainSystemError, ISSUES } from './usage.js'
+import { ISSUES } from './usage.js'
 
 /** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
 const USAGE_CODES = [

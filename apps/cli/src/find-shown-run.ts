@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { isJournalError } from '@delta/journal'
 import { latestRunId, runDirectory } from '@delta/journal/internal'
 import { listRuns, type RunSummary, readRun } from '@delta/journal/runs'
-import { commandAt, type Place, placeInWords, type RunsFlags } from '@delta/workspace'
+import type { Place, RunsFlags } from '@delta/workspace'
+import { commandAt, placeInWords } from '@delta/workspace/internal'
 import { UsageError } from './usage.js'
 
 /**

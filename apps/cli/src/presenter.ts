@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { EngineEvent, Question, RunResult } from '@delta/engine'
 import type { JournalEvent } from '@delta/journal/runs'
-import { commandToContinue, placeOfRun } from '@delta/workspace'
+import { commandToContinue, placeOfRun } from '@delta/workspace/internal'
 import { engineLog } from './engine-log.js'
 import { liveLine } from './live-line.js'
 import { endOf } from './next-command.js'

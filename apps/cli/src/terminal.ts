@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { killRunningCommands } from '@delta/executor'
-import { explainSystemError, UsageError } from './usage.js'
+import { explainSystemError } from '@delta/workspace/internal'
+import { UsageError } from './usage.js'
 
 /** Everything a command sees of the outside world, so that a test can replace it. */
 export interface Terminal {

@@ -133,7 +133,7 @@ test('an agent that a script of a run starts without a key names pass_env', asyn
   )
   const { stdout } = await run('-q')
   expect(stdout).toContain('a tool of another run started this agent, and was not given them')
-  expect(stdout).toContain('Add to that tool: pass_env: [DELTA_API_KEY]')
+  expect(stdout).toContain('Add to that tool: pass_env: [OPENAI_API_KEY]')
 })
 
 test('the key of the environment is in no file of a run, nor is one of a .env in what config prints', async () => {

@@ -113,7 +113,8 @@ function ownFile(source: ContextSource, home: string): string | undefined {
   const written = source.type === 'file' ? source.path : source.outputPath
   const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
   if (path.startsWith('${')) return undefined
-  if (home === '/') return undefined // the agent has no directory
+  // an agent without a directory has no files but the prompt that was given
+  if (home === '/') return written.startsWith('${AGENT_HOME}') ? normalize(path) : undefined
   if (!isAbsolute(path)) return source.type === 'file' ? join(home, path) : undefined
   return isInside(normalize(path), home) ? normalize(path) : undefined
 }

@@ -133,7 +133,7 @@ tools:
   )
   const [one, two, three] = [...agent.tools.values()].map(({ settings }) => settings)
   expect([one?.env, two?.env, three?.env]).toEqual([{ A: 'a' }, { A: 'b' }, { A: 'a', B: 'c' }])
-  expect([one?.timeoutMs, two?.timeoutMs, three?.timeoutMs]).toEqual([undefined, 1, 3])
+  expect([one?.timeoutMs, two?.timeoutMs, three?.timeoutMs]).toEqual([600_000, 1, 3])
   expect(await complaint(files, set('tools.two.env.A=b', 'tools.one.timeout_ms=soon'))).toBe(
     '--set tools.one.timeout_ms=soon: tools[0].timeout_ms: must be whole milliseconds, 0 for no limit, got "soon".',
   )

@@ -18,7 +18,7 @@ const options = { agent, workDirectory, credentials, env: process.env, onEvent }
 const before = await findRun(workDirectory).catch(() => undefined)
 if (before?.status !== 'COMPLETED') {
   const result = before
-    ? await continueRun({ ...options, trusted: true })
+    ? await continueRun({ ...options, trusted: true, retry: process.env.RETRY === '1' })
     : await runAgent({ ...options, message: 'Go' })
   process.stdout.write(`${result.status}\n`)
 }

@@ -42,8 +42,10 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
   const load = async () => (await loadAgent(agentFiles.path, { env })).agent
 
   /** Runs or continues the agent in another process, which kills itself with -9 after so many events. */
-  const start = (killAfter: number | '' = '') =>
-    startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path, String(killAfter)], { env })
+  const start = (killAfter: number | '' = '', more: NodeJS.ProcessEnv = {}) =>
+    startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path, String(killAfter)], {
+      env: { ...env, ...more },
+    })
 
   return {
     agentFiles,

@@ -1,11 +1,13 @@
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isOwnRun, placeToWork } from '@delta/workspace'
 
-const surroundings = { cwd: process.cwd(), env: { DELTA_STATE_DIR: resolve('state') } }
-mkdirSync('site')
+const home = mkdtempSync(join(tmpdir(), 'delta-'))
+const surroundings = { cwd: home, env: { DELTA_STATE_DIR: join(home, 'state') } }
+const site = join(home, 'site')
+mkdirSync(join(site, '.delta/one'), { recursive: true })
 
-const place = placeToWork(resolve('site'), {}, surroundings)
-console.log(place.runsDirectory ?? 'in .delta')
-mkdirSync('site/.delta/one', { recursive: true })
-console.log(isOwnRun(resolve('site/.delta/one'), surroundings.env)) // it came with the workspace
+const place = placeToWork(site, {}, surroundings)
+console.log(place.runsDirectory ?? 'Runs are kept in .delta.')
+console.log(isOwnRun(join(site, '.delta/one'), surroundings.env) ? 'Mine.' : 'It came with the workspace.')

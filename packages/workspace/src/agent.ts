@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type ConfigWarning, type LoadedAgent, type LoadOptions, loadAgent } from '@delta/config-loader'
 import { SERVER_KEYS } from '@delta/config-loader/internal'
-import type { Allowed, RunAgentOptions } from '@delta/engine'
+import type { Allowed } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
-import { agentHomeOf, type Said } from './own-runs.js'
+import { agentHomeOf } from './own-runs.js'
 import type { Surroundings } from './surroundings.js'
 
 /** How an agent is loaded. */
@@ -18,6 +18,7 @@ export interface AgentFlags {
 
 /** What `run` and `continue` change in an agent. */
 export interface SetFlags {
+  /** Each as `path=value`. */
   set?: readonly string[]
   model?: string
 }
@@ -26,13 +27,38 @@ export interface SetFlags {
 export interface OpenAgent {
   agent: LoadedAgent
   warnings: readonly ConfigWarning[]
+  /** What the person allows now, as the engine records it. */
+  allowed: Allowed
+  /** For `findCredentials`: the flag, or else the digest of the file that the run began with. */
+  trustWorkspaceEnv: boolean | string
 }
 
-/** `--model` is a name, and `llm.model` is YAML: there a name such as `@cf/llama` or `4` has quotes. */
-export function overridesIn({ set = [], model }: SetFlags): readonly string[] {
-  if (model === undefined) return set
-  const isPlain = /^[A-Za-z][\w./-]*(?::[\w./-]+)*$/.test(model)
-  return [...set, `llm.model=${isPlain ? model : JSON.stringify(model)}`]
+interface Asked {
+  flags: AgentFlags & SetFlags & { trustWorkspaceEnv?: boolean }
+  surroundings: Surroundings
+  /** The run that goes on: what was set for it and allowed at its first start comes before what the flags say. */
+  run?: RunSummary | undefined
+}
+
+/**
+ * Loads an agent as the flags, the environment and its run say. Problems and warnings name files relative to the directory as it
+ * was typed.
+ *
+ * @param directory - Undefined: where the run was started with it.
+ * @throws {WorkspaceError} It is not there. {ConfigError} It does not load.
+ */
+export async function openAgent(directory: string | undefined, asked: Asked): Promise<OpenAgent> {
+  const { flags, surroundings, run } = asked
+  const { import_roots = [], workspace_env_digest } = run?.allowed ?? {}
+  const home = directory ?? (run ? await presentHome(run, surroundings.env) : '.')
+  const importRoot = [...flags.importRoot, ...import_roots]
+  const options = loadOptions(home, { flags: { ...flags, importRoot }, surroundings })
+  const overrides = overridesOf(run, flags)
+  return {
+    ...(await loadAgent(resolve(surroundings.cwd, home), { ...options, overrides })),
+    allowed: { importRoots: flags.importRoot.map((root) => resolve(surroundings.cwd, root)) },
+    trustWorkspaceEnv: flags.trustWorkspaceEnv || (workspace_env_digest ?? false),
+  }
 }
 
 /** The loader's options. Messages name the directory or file as `shownAs`. */
@@ -48,44 +74,23 @@ export function loadOptions(
   }
 }
 
-/**
- * Loads an agent as the flags and the environment say. Problems and warnings name files relative to `directory` as it was typed.
- *
- * @throws {ConfigError} It does not load.
- */
-export async function openAgent(
-  directory: string,
-  asked: { flags: AgentFlags; surroundings: Surroundings; overrides?: readonly string[] },
-): Promise<OpenAgent> {
-  const { overrides = [], surroundings } = asked
-  const path = resolve(surroundings.cwd, directory)
-  return loadAgent(path, { ...loadOptions(directory, asked), overrides })
-}
-
-/**
- * The agent of a run as it is now: from `--agent` or from where the run was started with it, with what was set for the run,
- * and then with what these flags set.
- *
- * @throws {WorkspaceError} It is not there. {ConfigError} It does not load.
- */
-export async function openAgentOf(
-  run: RunSummary,
-  asked: { flags: AgentFlags & SetFlags & { agent?: string | undefined }; surroundings: Surroundings },
-): Promise<OpenAgent> {
-  const { flags, surroundings } = asked
-  const directory = flags.agent ?? (await presentHome(run, surroundings.env))
-  return openAgent(directory, { ...asked, overrides: overridesOf(run, flags) })
-}
-
 /** What was set for a run, and then what is set now. Nothing of its server if another provider is set: that one's key would go there. */
-export function overridesOf({ overrides }: Pick<RunSummary, 'overrides'>, flags: SetFlags): string[] {
+function overridesOf(run: RunSummary | undefined, flags: SetFlags): string[] {
+  const before = run?.overrides ?? []
   const typed = overridesIn(flags)
-  const isOther = typed.some((text) => text.startsWith('llm.provider=') && !overrides.includes(text))
-  const kept = overrides.filter((text) => {
+  const isOther = typed.some((text) => text.startsWith('llm.provider=') && !before.includes(text))
+  const kept = before.filter((text) => {
     const [part, key = ''] = text.split(/[.=]/, 2)
     return !isOther || part !== 'llm' || !SERVER_KEYS.includes(key)
   })
   return [...kept, ...typed]
+}
+
+/** `--model` is a name, and `llm.model` is YAML: there a name such as `@cf/llama` or `4` has quotes. */
+function overridesIn({ set = [], model }: SetFlags): readonly string[] {
+  if (model === undefined) return set
+  const isPlain = /^[A-Za-z][\w./-]*(?::[\w./-]+)*$/.test(model)
+  return [...set, `llm.model=${isPlain ? model : JSON.stringify(model)}`]
 }
 
 /** The agent's directory, which must still exist where it was. */
@@ -95,36 +100,4 @@ async function presentHome(run: RunSummary, env: NodeJS.ProcessEnv): Promise<str
   throw new WorkspaceError(
     `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or say where it is now with --agent <directory>.`,
   )
-}
-
-/** The flags of a command that continues a run, with what was allowed at the run's first start. */
-export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean | string }>(
-  flags: Flags,
-  allowed: RunSummary['allowed'],
-): Flags {
-  const { import_roots = [], workspace_env_digest } = allowed ?? {}
-  const trustWorkspaceEnv = flags.trustWorkspaceEnv || (workspace_env_digest ?? false)
-  return { ...flags, importRoot: [...flags.importRoot, ...import_roots], trustWorkspaceEnv }
-}
-
-/** What the person who starts a run allows; a later `continue` applies it again. */
-export function allowedBy({ importRoot }: AgentFlags, { cwd }: Surroundings): Allowed {
-  return { importRoots: importRoot.map((root) => resolve(cwd, root)) }
-}
-
-/** What a run of this agent goes on with. */
-export function saidOf(
-  agent: LoadedAgent,
-  { allowed, sources }: Pick<RunAgentOptions, 'allowed' | 'sources'>,
-): Said {
-  const { importRoots: roots = [] } = allowed ?? {}
-  const digest = sources?.workspaceEnvDigest
-  return {
-    agent_home: agent.home,
-    set: [...agent.snapshot.overrides],
-    allowed: {
-      ...(roots.length > 0 && { import_roots: [...roots] }),
-      ...(digest !== undefined && { workspace_env_digest: digest }),
-    },
-  }
 }

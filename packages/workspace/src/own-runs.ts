@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { LoadedAgent } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
+import type { Allowed, SettingSources } from '@delta/engine'
 import { findAgentHome, parentRun } from '@delta/engine/internal'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
@@ -10,8 +12,15 @@ import { WorkspaceError } from './errors.js'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { createFact, factsPath, prepareFacts, readFact, removeFact } from './state.js'
 
+/** With what a run begins or goes on: an agent, and what the person allows. */
+export interface Going {
+  agent: { home: string; snapshot: Pick<LoadedAgent['snapshot'], 'overrides'> }
+  allowed?: Allowed | undefined
+  sources?: SettingSources | undefined
+}
+
 /** What a run of mine goes on with, whatever its journal says. */
-export interface Said {
+interface Said {
   /** Where the agent lies. */
   agent_home: string
   /** What was set in the agent, as `--set` takes it. */
@@ -49,7 +58,7 @@ export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Prom
 }
 
 /** Lists a run as this user's, before its next event is written. `begins`: it has no events yet. */
-export type ListRun = (runDirectory: string, said: Said, options?: { begins?: boolean }) => void
+export type ListRun = (runDirectory: string, going: Going, options?: { begins?: boolean }) => void
 
 /**
  * Prepares to list runs as this user's. A kill leaves a run listed with what is said now, or as it was: the rename of `owner`
@@ -59,17 +68,31 @@ export type ListRun = (runDirectory: string, said: Said, options?: { begins?: bo
  */
 export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   prepareFacts('runs', env)
-  return (runDirectory, said, { begins = false } = {}) => {
+  return (runDirectory, going, { begins = false } = {}) => {
+    const said = saidOf(going)
     const { ino: inode, dev } = statSync(runDirectory)
     const known = listed(runDirectory, env)
     const before = known && tokenIn(runDirectory)
     const path = realpathSync(runDirectory)
-    const now = { path, dev, inode, ...(known === undefined || begins ? said : saidNow(known, said)) }
-    if (isDeepStrictEqual(now, known)) return
+    const now = { path, ...(known === undefined || begins ? said : saidNow(known, said)) }
+    if (known !== undefined && isDeepStrictEqual({ ...known, ...now }, known)) return
     const token = randomBytes(16).toString('hex')
-    createFact('runs', token, now, env)
+    createFact('runs', token, { ...now, dev, inode } satisfies OwnRun, env)
     replaceFile(join(runDirectory, 'owner'), `${token}\n`)
     if (before !== undefined) removeFact('runs', before, env)
+  }
+}
+
+function saidOf({ agent, allowed, sources }: Going): Said {
+  const { importRoots: roots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
+  return {
+    agent_home: agent.home,
+    set: [...agent.snapshot.overrides],
+    allowed: {
+      ...(roots.length > 0 && { import_roots: [...roots] }),
+      ...(digest !== undefined && { workspace_env_digest: digest }),
+    },
   }
 }
 

@@ -27,7 +27,11 @@ function scene() {
   return { home, run, env, listed }
 }
 
-const SAID = { agent_home: tmpdir(), set: [], allowed: {} }
+const goingOn = (home: string, set: string[] = [], importRoots: string[] = []) => ({
+  agent: { home, snapshot: { overrides: set } },
+  allowed: { importRoots },
+})
+const SAID = goingOn(tmpdir())
 
 test('T1: a run is mine where it was listed or was moved; a copy, a token of another kind and a link are not', () => {
   const { home, run, env } = scene()
@@ -53,12 +57,12 @@ test('T1: a run is mine where it was listed or was moved; a copy, a token of ano
 test('T1, T6: a tool may choose another agent, and set something, but no permission; what was listed before goes', () => {
   const { run, env, listed } = scene()
   const list = listingOwnRuns(env)
-  list(run, { ...SAID, allowed: { import_roots: ['/lib'] } }, { begins: true })
+  list(run, goingOn(tmpdir(), [], ['/lib']), { begins: true })
   const [first] = listed()
-  list(run, { agent_home: '/elsewhere', set: ['max_iterations=3'], allowed: { import_roots: ['/'] } })
+  list(run, goingOn('/elsewhere', ['max_iterations=3'], ['/']))
   expect(listed()).toHaveLength(1)
   expect(listed()).not.toEqual([first])
-  list(run, { agent_home: '/elsewhere', set: ['max_iterations=3'], allowed: {} })
+  list(run, goingOn('/elsewhere', ['max_iterations=3']))
   expect(listed()).toHaveLength(1) // nothing new is said
 })
 
@@ -82,7 +86,7 @@ listingOwnRuns({ DELTA_STATE_DIR: state })(run, JSON.parse(said))
 
 test('T7: killed between any two steps, a run stays mine with what was said before, or is mine with what is said now', async () => {
   const { home, run, env } = scene()
-  const said = (set: string) => ({ ...SAID, set: [set] })
+  const said = (set: string) => goingOn(tmpdir(), [set])
   const program = join(home, 'list.mjs')
   writeFileSync(program, PROGRAM)
   const module = new URL('../dist/index.js', import.meta.url).href

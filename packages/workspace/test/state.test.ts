@@ -36,7 +36,7 @@ test('W2: a state directory on a full disk is refused before a run is listed', a
   if (!disk.mounted) return context.skip()
   const env = { DELTA_STATE_DIR: join(disk.path, 'state') }
   const { run } = scene()
-  listingOwnRuns(env)(run, { agent_home: '/', set: [], allowed: {} }) // on another device than the run
+  listingOwnRuns(env)(run, { agent: { home: '/', snapshot: { overrides: [] } } }) // on another device than the run
   expect(isOwnRun(run, env)).toBe(true)
   try {
     writeFileSync(join(disk.path, 'filling'), Buffer.alloc(1_000_000))
@@ -59,7 +59,8 @@ test('what is old and gone is forgotten: some files at each start', () => {
     utimesSync(file, old, old)
   }
   const rest = () => readdirSync(join(state, 'runs')).filter((name) => name.endsWith('0'.repeat(30)))
-  for (let set = 0; set < 40; set++) list(run, { agent_home: '/', set: [String(set)], allowed: {} })
+  for (let set = 0; set < 40; set++)
+    list(run, { agent: { home: '/', snapshot: { overrides: [String(set)] } } })
   expect(rest().length).toBeLessThan(256)
   expect(rest().filter((name) => Number.parseInt(name.slice(0, 2), 16) % 2 === 1)).toHaveLength(128)
 })

@@ -1,8 +1,8 @@
 import { ConfigError, type Environment, type LoadedAgent } from '@delta/config-loader'
-import { formatProblem } from '@delta/config-loader/internal'
-import { type AgentFlags, openAgent, overridesIn, type SetFlags, typedWorkDirectory } from '@delta/workspace'
+import { type AgentFlags, openAgent, type SetFlags } from '@delta/workspace'
+import { typedWorkDirectory } from '@delta/workspace/internal'
 import { parse } from 'yaml'
-import { findEnvironment, loadTools } from '../agent.js'
+import { findEnvironment, loadTools, warnOf } from '../agent.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { print, printJson, say } from '../text.js'
 import { asYaml, findingsOf } from './tool.js'
@@ -18,13 +18,13 @@ interface ConfigFlags extends AgentFlags, SetFlags {
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
   const workDirectory = typedWorkDirectory(flags, terminal)
-  const asked = { flags, surroundings: terminal, overrides: overridesIn(flags) }
-  const { agent, warnings } = await openAgent(flags.agent, asked)
-  for (const warning of warnings) warn(formatProblem(warning))
+  const opened = await openAgent(flags.agent, { flags, surroundings: terminal })
+  const { agent } = opened
+  warnOf(opened, warn)
   if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
   using stop = stopSignal(terminal)
   const { signal } = stop
-  const environment = await findEnvironment(agent, { workDirectory, flags, terminal, warn, signal })
+  const environment = await findEnvironment(opened, { workDirectory, terminal, warn, signal })
   if (flags.json) printJson(terminal, describe(agent, environment))
   else print(terminal, asYaml(describe(agent, environment)))
   return EXIT.completed

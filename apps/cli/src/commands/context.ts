@@ -1,5 +1,4 @@
 import type { LoadedAgent } from '@delta/config-loader'
-import { formatProblem } from '@delta/config-loader/internal'
 import type { ContextManifest } from '@delta/context'
 import type { CacheBreak } from '@delta/context/internal'
 import { findCacheBreak } from '@delta/context/internal'
@@ -8,17 +7,9 @@ import { isAgentCommand } from '@delta/executor/internal'
 import { streamJournal } from '@delta/journal'
 import { journalPath, latestRunId, refuseLinkedRun } from '@delta/journal/internal'
 import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
-import {
-  type AgentFlags,
-  agentHomeOf,
-  existingWorkDirectory,
-  openAgent,
-  ownRun,
-  placeToWork,
-  type RunsFlags,
-  withAllowed,
-} from '@delta/workspace'
-import { findEnvironment } from '../agent.js'
+import { type AgentFlags, openAgent, ownRun, placeToWork, type RunsFlags } from '@delta/workspace'
+import { existingWorkDirectory } from '@delta/workspace/internal'
+import { findEnvironment, warnOf } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { findShownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
@@ -94,7 +85,7 @@ interface ContextFlags extends AgentFlags, RunsFlags {
   runId?: string
   message?: string
   json?: boolean
-  trustWorkspaceEnv?: boolean | string
+  trustWorkspaceEnv?: boolean
 }
 
 interface NextContext extends NextRequest {
@@ -113,19 +104,14 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
   const run = id === undefined ? undefined : await findShownRun(place, id)
   if (run !== undefined) refuseLinkedRun(run.directory) // generators write into it
   const believed = run && ownRun(run, terminal.env)
-  const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
     throw new UsageError(
       `Run ${run.runId} is not among your runs, so the agent that it names is not trusted: its generators would run.\nName the agent with --agent <directory>.`,
     )
-  const directory = flags.agent ?? (await presentHome(believed, terminal.env)) ?? '.'
-  const overrides = believed?.overrides ?? []
-  const { agent, warnings } = await openAgent(directory, {
-    flags: allowed,
-    surroundings: terminal,
-    overrides,
-  })
-  for (const warning of warnings) warn(formatProblem(warning))
+  const named = believed?.metadata.agent_home === null ? '.' : undefined // it was made by a program
+  const opened = await openAgent(flags.agent ?? named, { flags, surroundings: terminal, run: believed })
+  const { agent } = opened
+  warnOf(opened, warn)
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)
 
@@ -135,7 +121,7 @@ async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<Nex
   })
   const env = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
-    ? await findEnvironment(agent, { ...place, flags: allowed, terminal, warn, signal: stop.signal })
+    ? await findEnvironment(opened, { ...place, terminal, warn, signal: stop.signal })
     : {}
   const next = await nextRequest({
     agent,
@@ -158,10 +144,6 @@ function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
   const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
   const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]
   return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
-}
-
-async function presentHome(run: NextContext['run'], env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  return run === undefined || run.metadata.agent_home === null ? undefined : agentHomeOf(run, env)
 }
 
 function noticesOn(run: NextContext['run'], message: string | undefined): string[] {

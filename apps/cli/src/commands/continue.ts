@@ -1,18 +1,8 @@
-import { formatProblem } from '@delta/config-loader/internal'
 import { continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal/runs'
-import {
-  allowedBy,
-  existingWorkDirectory,
-  isWithinRun,
-  openAgentOf,
-  placeToWork,
-  rememberPlace,
-  saidOf,
-  trustedRun,
-  withAllowed,
-} from '@delta/workspace'
-import { setLine } from '../agent.js'
+import { openAgent, placeToWork, rememberPlace, trustedRun } from '@delta/workspace'
+import { existingWorkDirectory, isWithinRun } from '@delta/workspace/internal'
+import { setLine, warnOf } from '../agent.js'
 import {
   type EngineFlags,
   engineOptions,
@@ -44,41 +34,34 @@ interface ContinueFlags extends EngineFlags {
  */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
-  const { workDirectory, runsDirectory } = place
   const presenter = presenterFor(flags, terminal)
   const typed = decisionIn(flags, terminal)
   refuseBeside(flags)
   const runId = flags.runId && (await resolveRunId(flags.runId, place))
-  const found = await findRun(workDirectory, runId, place)
-  const { agent: named, trustRun } = flags
-  const asked = { place, env: terminal.env, trustRun, agent: named }
-  const { run, list, isNew, notice } = await trustedRun(found, asked)
+  const found = await findRun(place.workDirectory, runId, place)
+  const { run, list, isNew, notice } = await trustedRun(found, { ...flags, place, env: terminal.env })
   if (notice !== undefined) say(terminal, notice)
   const decision = typed && completed(typed, run)
   refuseShownSecret(run, flags, terminal)
   const message = await readMessage(flags.message, terminal)
   rememberPlace(place, terminal)()
-  const allowed = withAllowed(flags, run.allowed)
-  const { agent, warnings } = await openAgentOf(run, { flags: allowed, surroundings: terminal })
-  for (const warning of warnings) presenter.warn(formatProblem(warning))
+  const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run })
+  warnOf(opened, presenter.warn)
+  const { agent, allowed } = opened
   if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))
-  const allowedNow = allowedBy(flags, terminal)
 
   const result = await withStopSignal(terminal, presenter, async (signal) => {
-    const options = await engineOptions(agent, { place, flags: allowed, terminal, presenter, signal })
+    const options = await engineOptions(opened, { place, flags, terminal, presenter, signal })
     return continueRun({
       ...options,
-      agent,
-      workDirectory,
-      runsDirectory,
       force: flags.force ?? false,
       run,
       trusted: true,
       onRun: (directory) => {
-        list(directory, saidOf(agent, { ...options, allowed: allowedNow }))
+        list(directory, { ...options, allowed })
         presenter.begin(directory)
       },
-      ...(isNew ? { allowed: allowedNow } : {}),
+      ...(isNew ? { allowed } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),

@@ -2,10 +2,11 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { makeDirectories } from '@delta/durable/internal'
 import { quoteForPerson } from '@delta/executor'
+import { explainSystemError } from '@delta/workspace/internal'
 import { NEW_MODELS, type NewModel } from '../new-models.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print } from '../text.js'
-import { explainSystemError, UsageError } from '../usage.js'
+import { UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')

@@ -1,6 +1,7 @@
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import { listRuns, type RunSummary } from '@delta/journal/runs'
-import { type Place, placeInWords, placeToLook, type RunsFlags } from '@delta/workspace'
+import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
+import { placeInWords } from '@delta/workspace/internal'
 import { describeError, reportFailure } from '../errors.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { age, inColumns, print, printableLine, printJson, say, table } from '../text.js'

@@ -1,28 +1,22 @@
-import { isConfigError, type LoadedAgent } from '@delta/config-loader'
-import { formatProblem } from '@delta/config-loader/internal'
+import { isConfigError } from '@delta/config-loader'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { changesInWords, changesSince, findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
 import {
   agentHomeOf,
-  allowedBy,
-  commandToContinue,
   isOwnRun,
-  isWithinRun,
   listingOwnRuns,
+  type OpenAgent,
   openAgent,
-  overridesIn,
-  overridesOf,
   ownRun,
   placeToWork,
   rememberPlace,
-  saidOf,
   type TrustedRun,
   trustedRun,
-  withAllowed,
 } from '@delta/workspace'
-import { setLine } from '../agent.js'
+import { commandToContinue, isWithinRun } from '@delta/workspace/internal'
+import { setLine, warnOf } from '../agent.js'
 import { chooseWorkspace, keepWorkspace, removeCreatedDirectories } from '../choose-workspace.js'
 import {
   type EngineFlags,
@@ -56,12 +50,11 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
 
   maxIterationsIn(flags) // refuses a wrong value before a workspace is created
   const presenter = presenterFor(flags, terminal)
-  const overrides = overridesIn(flags)
-  const { agent, warnings } = await openAgent(flags.agent, { flags, surroundings: terminal, overrides })
-  for (const warning of warnings) presenter.warn(formatProblem(warning))
+  const opened = await openAgent(flags.agent, { flags, surroundings: terminal })
+  warnOf(opened, presenter.warn)
   const message = (await readMessage(flags.message, terminal)) ?? ''
   const workspace = await chooseWorkspace(
-    { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
+    { agentHome: opened.agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
   try {
@@ -75,7 +68,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     }
     const result = await withStopSignal(terminal, presenter, (signal) => {
       const engine = { place, flags, terminal, presenter, signal }
-      return resumeOrStart({ agent, message, engine, begin })
+      return resumeOrStart({ opened, message, engine, begin })
     })
     presenter.finish(result)
     return exitCodeFor(result)
@@ -86,7 +79,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
 }
 
 interface Start {
-  agent: LoadedAgent
+  opened: OpenAgent
   message: string
   engine: EngineSetting & { flags: RunFlags }
   /** To be called with the run's directory: until then, the command may still be refused. */
@@ -108,20 +101,16 @@ async function resumeOrStart(start: Start, except: readonly string[] = []): Prom
   }
 }
 
-async function startNew({ agent, message, engine, begin }: Start): Promise<RunResult> {
-  const { place, flags, terminal } = engine
+async function startNew({ opened, message, engine, begin }: Start): Promise<RunResult> {
+  const { flags, terminal } = engine
   const list = listingOwnRuns(terminal.env)
-  const allowed = allowedBy(flags, terminal)
-  const options = await engineOptions(agent, engine)
+  const options = { ...(await engineOptions(opened, engine)), allowed: opened.allowed }
   return runAgent({
     ...options,
-    agent,
-    ...place,
     message,
     runId: flags.runId,
-    allowed,
     onRun: (directory) => {
-      list(directory, saidOf(agent, { ...options, allowed }), { begins: true })
+      list(directory, options, { begins: true })
       begin(directory)
     },
   })
@@ -129,21 +118,18 @@ async function startNew({ agent, message, engine, begin }: Start): Promise<RunRe
 
 async function resume(start: Start, { run, list, isNew }: TrustedRun): Promise<RunResult> {
   const { message, engine, begin } = start
-  const { place, flags, terminal, presenter } = engine
   const other = isTaskOf(run, message) ? '' : '; response.txt answers its question, so -m is not used'
-  presenter.warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
-  const agent = await asSetBefore(start, run)
-  if (run.overrides.length > 0) presenter.warn(setLine(agent))
-  const allowed = allowedBy(flags, terminal)
-  const options = await engineOptions(agent, { ...engine, flags: withAllowed(flags, run.allowed) })
+  engine.presenter.warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
+  const opened = await asSetBefore(start, run)
+  if (run.overrides.length > 0) engine.presenter.warn(setLine(opened.agent))
+  const { allowed } = opened
+  const options = await engineOptions(opened, engine)
   return continueRun({
     ...options,
-    agent,
-    ...place,
     run,
     trusted: true,
     onRun: (directory) => {
-      list(directory, saidOf(agent, { ...options, allowed }))
+      list(directory, { ...options, allowed })
       begin(directory)
     },
     ...(isNew ? { allowed } : {}),
@@ -152,7 +138,7 @@ async function resume(start: Start, { run, list, isNew }: TrustedRun): Promise<R
 
 /** The run that this command line would repeat, only where the workspace is named. stderr says why another run is not it. */
 async function earlierRun(start: Start, except: readonly string[]): Promise<RunSummary | undefined> {
-  const { agent, message, engine } = start
+  const { opened, message, engine } = start
   const { place, flags, terminal, presenter } = engine
   const { env } = terminal
   const startsNew = flags.new || env.DELTA_NEW === '1'
@@ -162,7 +148,7 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
   if (!looks) return undefined
   const found = await findResumable({
     ...place,
-    agent,
+    agent: opened.agent,
     message,
     parentRun: parentRun(env, place.workDirectory)?.runId,
     isTrusted: ({ directory }) => isOwnRun(directory, env),
@@ -190,7 +176,7 @@ async function changesOf(run: RunSummary, start: Start): Promise<string | undefi
   const own = ownRun(run, start.engine.terminal.env)
   if (own === undefined) return undefined
   try {
-    const changes = changesInWords(changesSince(run, await asSetBefore(start, own)))
+    const changes = changesInWords(changesSince(run, (await asSetBefore(start, own)).agent))
     return changes && `this has changed since it was last started: ${changes}`
   } catch (error) {
     if (!isConfigError(error)) throw error
@@ -198,14 +184,10 @@ async function changesOf(run: RunSummary, start: Start): Promise<string | undefi
   }
 }
 
-/** The agent with what was set for the run, though this command line does not say so again, and then with what it says. */
-async function asSetBefore({ agent, engine }: Start, run: RunSummary): Promise<LoadedAgent> {
-  if (run.overrides.length === 0) return agent
+/** The agent with what was set for the run and allowed, though this command line does not say so again. Its warnings were shown. */
+function asSetBefore({ engine }: Start, run: RunSummary): Promise<OpenAgent> {
   const { flags, terminal } = engine
-  const overrides = overridesOf(run, flags)
-  const allowed = withAllowed(flags, run.allowed)
-  const opened = await openAgent(flags.agent, { flags: allowed, surroundings: terminal, overrides })
-  return opened.agent // its warnings were shown
+  return openAgent(flags.agent, { flags, surroundings: terminal, run })
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

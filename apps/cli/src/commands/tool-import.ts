@@ -3,10 +3,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { replaceFile } from '@delta/durable'
 import { commandEnvironment } from '@delta/executor'
+import { explainSystemError } from '@delta/workspace/internal'
 import { withOwnCommands } from '../own-commands.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable } from '../text.js'
-import { explainSystemError, UsageError } from '../usage.js'
+import { UsageError } from '../usage.js'
 
 interface ImportFlags {
   commands?: string
