@@ -9,7 +9,7 @@ import { findEnvironment } from './agent.js'
 import { askAtTerminal } from './ask.js'
 import { withOwnCommands } from './own-commands.js'
 import type { Presenter, PresenterFlags } from './presenter.js'
-import { EXIT, SIGNAL_EXIT, StoppedError, stopSignal, type Terminal } from './terminal.js'
+import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from './terminal.js'
 import { UsageError, wholeNumber } from './usage.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
@@ -88,13 +88,7 @@ export async function withStopSignal<T>(
     },
     onExit: () => presenter.leaveRun(),
   })
-  try {
-    return await work(stop.signal)
-  } catch (error) {
-    if (!stop.signal.aborted || Object(error).code !== 'ERR_RUN_BUSY') throw error
-    // the signal ended the wait for the run's owner, so all that is known is that there is one
-    throw new StoppedError(stop.signal, error, 'The run was not taken, and nothing was changed.')
-  }
+  return await work(stop.signal)
 }
 
 /** 0 only for a completed run. */

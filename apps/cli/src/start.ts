@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Script } from 'node:vm'
+import { closeDeadTerminals } from './terminal.js'
 import { ISSUES } from './usage.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
@@ -11,6 +12,7 @@ export async function start(host: NodeJS.Process): Promise<void> {
   const bundles = openBundles(__dirname, cacheDirectory, require)
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
   host.once('beforeExit', failUnfinished)
+  host.once('exit', closeDeadTerminals)
   host.exitCode = await main(host)
   host.off('beforeExit', failUnfinished)
   if (host.exitCode === 0) bundles.keepCompiled() // a failed command compiled little of its code

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events'
+import { closeSync, fstatSync, statSync } from 'node:fs'
 import { killRunningCommands } from '@delta/executor'
 import { explainSystemError } from '@delta/workspace/internal'
 import { UsageError } from './usage.js'
@@ -144,4 +145,23 @@ function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): v
   host.once('exit', () => {
     if (!host.exitCode) host.exitCode = 1
   })
+}
+
+/**
+ * Lets a process end with its own exit code although its terminal is gone (a closed window, a lost connection): Node.js 20 restores
+ * the terminal's modes at its end, and aborts if that fails. It leaves closed descriptors alone.
+ */
+export function closeDeadTerminals(): void {
+  for (const fd of [0, 1, 2]) if (isDeadTerminal(fd)) closeSync(fd)
+}
+
+/** A device that was a terminal, but no longer responds as one. `/dev/null` is a device, too, and often gets our output. */
+function isDeadTerminal(fd: number): boolean {
+  try {
+    const status = fstatSync(fd)
+    if (!status.isCharacterDevice() || status.rdev === statSync('/dev/null').rdev) return false
+    return !process.getBuiltinModule('node:tty').isatty(fd) // loaded only here, because it loads networking code
+  } catch {
+    return false // closed already
+  }
 }

@@ -108,6 +108,15 @@ test('context explain prints the size of each source, what was cut or left out, 
   })
 })
 
+test('context explain shows what each source costs also where the budget is too small for what must stay', async () => {
+  const context = 'sources: [{ type: journal, id: conversation }]\ntotal_max_tokens: 1\n'
+  const { at, agent } = await scene({ files: { 'context.yaml': context } })
+  const { stdout, stderr, exitCode } = await at('context explain', '--agent', agent.path, '-m', 'Go')
+  expect(stdout).toMatch(/^conversation +journal +1 /m)
+  expect(stderr).toContain('too few for what must stay')
+  expect(exitCode).not.toBe(0)
+})
+
 test('context explain says what to do about a conversation that drops an iteration each time', async () => {
   const { run, at } = await scene({
     tools: [SAY],

@@ -74,7 +74,7 @@ test('git sees nothing of a run that goes on, waits or has ended, nor of a .delt
 })
 
 describe('--runs-dir', () => {
-  test('keeps the runs outside the workspace, and every command that takes -w finds them; without memory the flag names them', async () => {
+  test('W2: keeps the runs outside the workspace, and every command that takes -w finds them; without memory the flag names them', async () => {
     const at = await scene({
       turns: [calls('ask_human', { prompt: 'Well?' }), { content: 'Done.' }, { content: 'More.' }],
     })
@@ -260,7 +260,7 @@ describe('the state directory', () => {
     }
   })
 
-  test('is refused in the workspace, where tools could write it, unless the workspace holds the home directory', async () => {
+  test('W2: is refused in the workspace, where tools could write it, unless the workspace holds the home directory', async () => {
     const at = await scene()
     const refused = (directory: string) => ({
       exitCode: 2,

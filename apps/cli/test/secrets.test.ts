@@ -56,7 +56,7 @@ test('a sensitive answer is not handed on in a task, which the sub-agent would k
   expect(await textsOf(at)).not.toContain('open-sesame')
 })
 
-test('a key that a server or a hook gives away is in no file of the run, no request and on no screen', async () => {
+test('K8: a key that a server or a hook gives away is in no file of the run, no request and on no screen', async () => {
   const tell = (file: string, text: string) =>
     `echo '${text}' | sed "s/KEY/$DELTA_API_KEY/" > "$DELTA_HOOK_IO_PATH/output/${file}"`
   const hook = (script: string) => ({ command: ['sh', '-c', script], pass_env: ['DELTA_API_KEY'] })
@@ -136,7 +136,7 @@ test('an agent that a script of a run starts without a key names pass_env', asyn
   expect(stdout).toContain('Add to that tool: pass_env: [OPENAI_API_KEY]')
 })
 
-test('the key of the environment is in no file of a run, nor is one of a .env in what config prints', async () => {
+test('K8: the key of the environment is in no file of a run, nor is one of a .env in what config prints', async () => {
   const at = await served([{ content: 'Done.' }], {
     files: { '.env': 'OPENAI_API_KEY=another-key-not-real\n' },
   })

@@ -65,19 +65,22 @@ const WAYS = {
 }
 
 describe('a run that came with a workspace', () => {
-  test.each(Object.entries(WAYS))('is not continued after %s, and nothing of it is run', async (_, how) => {
-    const { here, inHome, send } = await scene()
-    await send(how)
-    const refused = await here(resume('there'))
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(refused.stderr).toContain(
-      `Error: Run one is not among your runs (${inHome('state/runs')}): it was copied, cloned or unpacked,`,
-    )
-    expect(refused.stderr).toContain(`delta continue -w ${inHome('there')} --run-id one --trust-run\n`)
-    expect(existsSync(inHome('there/ran.txt'))).toBe(false)
-  })
+  test.each(Object.entries(WAYS))(
+    'T2, T3: is not continued after %s, and nothing of it is run',
+    async (_, how) => {
+      const { here, inHome, send } = await scene()
+      await send(how)
+      const refused = await here(resume('there'))
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(refused.stderr).toContain(
+        `Error: Run one is not among your runs (${inHome('state/runs')}): it was copied, cloned or unpacked,`,
+      )
+      expect(refused.stderr).toContain(`delta continue -w ${inHome('there')} --run-id one --trust-run\n`)
+      expect(existsSync(inHome('there/ran.txt'))).toBe(false)
+    },
+  )
 
-  test('is not resumed by run, can be looked at without advice to go on, and does not name the agent of context build', async () => {
+  test('T2: is not resumed by run, can be looked at without advice to go on, and does not name the agent of context build', async () => {
     const { home, here, inHome, send } = await scene()
     const generator = `{ command: [sh, -c, 'echo ran > ran.txt; echo text'] }`
     const recipe = `sources:\n  - { type: computed_file, generator: ${generator}, output_path: out.txt }\n  - { type: journal }\n`
@@ -103,7 +106,7 @@ describe('a run that came with a workspace', () => {
     expect(other.stderr).not.toContain('one')
   })
 
-  test('is believed with --trust-run, from then on without, but not what was set for it or allowed', async () => {
+  test('T3: is believed with --trust-run, from then on without, but not what was set for it or allowed', async () => {
     const { home, here, inHome, send } = await scene()
     await send()
     const hostile =
@@ -142,7 +145,7 @@ describe('a run that came with a workspace', () => {
 test.each([
   ['.delta', 'mv there/.delta there/data; ln -s data there/.delta'],
   ['the run', 'mv there/.delta/one there/data; ln -s ../data there/.delta/one'],
-])('a link in the place of %s is not followed, wherever it leads', async (place, make) => {
+])('T5: a link in the place of %s is not followed, wherever it leads', async (place, make) => {
   const { here, inHome, sh } = await scene()
   await sh(`mv ws there; ${make}`)
   const agent = ['--agent', 'there/agent']
@@ -186,7 +189,7 @@ test('a run does not begin in a directory where a link was there before', async 
 })
 
 describe('a run of this user', () => {
-  test('goes on after its workspace was moved, and moved back, beside one that came from elsewhere', async () => {
+  test('T1: goes on after its workspace was moved, and moved back, beside one that came from elsewhere', async () => {
     const { here, inHome, listed } = await scene()
     await cp(inHome('ws/.delta/one'), inHome('ws/.delta/two'), { recursive: true })
     expect((await here(resume('ws', '--run-id', 'two'))).exitCode).toBe(2)
@@ -198,7 +201,7 @@ describe('a run of this user', () => {
     expect((await here(resume('ws', '--run-id', 'one', '--agent', 'ws/agent'))).exitCode).toBe(0)
   })
 
-  test('goes on with the agent, the settings and the permissions that it began with, whatever its journal names when it comes back', async () => {
+  test('T1, T6: goes on with the agent, the settings and the permissions that it began with, whatever its journal names when it comes back', async () => {
     const { home, here, inHome, listed } = await scene()
     await cp(inHome('ws/agent'), inHome('other'), { recursive: true })
     await home.write(
@@ -238,7 +241,7 @@ describe('a run of this user', () => {
     }
   })
 
-  test('needs --trust-run with another state directory, and a copy of it wherever its runs directory is typed', async () => {
+  test('T1, W2: needs --trust-run with another state directory, and a copy of it wherever its runs directory is typed', async () => {
     const { here, inHome } = await scene()
     const other = { DELTA_STATE_DIR: '', HOME: inHome('other') }
     await mkdir(other.HOME)
@@ -283,7 +286,7 @@ describe('a run of this user', () => {
   })
 })
 
-test('a tool goes on only with runs that its own run started', async () => {
+test('T4: a tool goes on only with runs that its own run started', async () => {
   const { here, inHome } = await scene()
   const elsewhere = { DELTA_PARENT_RUN: inHome('ws/.delta/parent') }
   const refused = await here(resume('ws'), elsewhere)

@@ -30,7 +30,7 @@ const refusalOf = ({ baseUrl }: ScriptedServer, where: string) => `Error: ${wher
 Move the line to the agent's .env, or trust this file.\nTo allow it: --trust-workspace-env
 `
 
-test("an endpoint in the workspace's .env is refused, on this machine and with a key beside it, too", async () => {
+test("K3, W1: an endpoint in the workspace's .env is refused, on this machine and with a key beside it, too", async () => {
   for (const more of ['', 'OPENAI_API_KEY=theirs\n']) {
     const { server, agent, file, home, at } = await clone(undefined, more)
     const place = `${file}:${more === '' ? 1 : 2}:1`
@@ -48,7 +48,7 @@ test("an endpoint in the workspace's .env is refused, on this machine and with a
   }
 })
 
-test('--trust-workspace-env uses it, and a line on stderr names the endpoint and the file; a key alone needs no flag', async () => {
+test('K3, K9: --trust-workspace-env uses it, and a line on stderr names the endpoint and the file; a key alone needs no flag', async () => {
   const { server, agent, file, at } = await clone()
   expect(await delta(run(agent, '--trust-workspace-env'), at)).toMatchObject({
     exitCode: 0,
@@ -103,7 +103,7 @@ test('no piped line is a yes, nor is one typed at a terminal that does not show 
   expect(server.requests()).toHaveLength(0)
 })
 
-test('a run goes on with the file that it was started with, and refuses another content', async () => {
+test('K3, T6: a run goes on with the file that it was started with, and refuses another content', async () => {
   const { server, agent, file, at } = await clone([{ content: 'Done.' }, { content: 'More.' }])
   expect((await delta(run(agent, '--trust-workspace-env'), at)).exitCode).toBe(0)
   const [start] = await journalOf(join(at.cwd, 'ws'))
@@ -128,7 +128,7 @@ test('a run that is taken up again goes on with it', async () => {
   expect(await delta(run(agent), at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
-test("a sub-agent does not ask: its workspace's .env may name its caller's endpoint, any other needs the flag", async () => {
+test("K3, K6: a sub-agent does not ask: its workspace's .env may name its caller's endpoint, any other needs the flag", async () => {
   const other = await clone([{ content: 'Helped.' }])
   for (const [isSame, flags, expected] of [
     [true, [], 'Helped.'],
@@ -163,7 +163,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     return screen.result
   }
 
-  test('the question shows file and endpoint; a yes is remembered for this file with this content', async () => {
+  test('K3: the question shows file and endpoint; a yes is remembered for this file with this content', async () => {
     const { server, agent, file, home, at } = await clone()
     const said = (await answering('yes\r', run(agent), at)).stdout
     expect(said.replace(/\s+/g, ' ')).toContain(

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type Policy, safeParsePolicy } from '@delta/executor'
 import { isInside } from '@delta/executor/internal'
-import type { ScriptTurn } from '@delta/model'
+import type { Api, ScriptTurn } from '@delta/model'
 import {
   findLlmProblems,
   LLM_HINTS,
@@ -12,7 +12,7 @@ import {
   SCRIPT_HINT,
   scriptSchema,
 } from '@delta/model/internal'
-import { vendorOfProvider } from '@delta/model/vendors'
+import { apiOfProvider, vendorOfProvider } from '@delta/model/vendors'
 import { fitShape, formatPath, nearestNames, type ShapeProblem } from '@delta/settings'
 import { type AgentDocument, agentSchema } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
@@ -194,14 +194,14 @@ function checkNumbers(llm: Record<string, unknown>, spot: Spot): void {
 }
 
 /** Parameters of Chat Completions that another API has under another name. */
-const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Responses: {
+const OTHER_NAMES: Readonly<Partial<Record<Api, Readonly<Record<string, string>>>>> = {
+  responses: {
     max_tokens: 'max_output_tokens',
     max_completion_tokens: 'max_output_tokens',
     reasoning_effort: 'reasoning: { effort: … }',
     response_format: 'text: { format: … }',
   },
-  Messages: {
+  messages: {
     max_completion_tokens: 'max_tokens',
     reasoning_effort: 'output_config: { effort: … }',
     response_format: 'output_config: { format: … }',
@@ -210,11 +210,12 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 }
 
 function warnOfChatNames(llm: Record<string, unknown>, { file, path, findings }: Spot): void {
-  const api = llm.provider === 'anthropic' ? 'Messages' : llm.api === 'responses' ? 'Responses' : 'Chat'
+  const api = apiOfProvider(llm.provider ?? 'openai', llm.api as Api | undefined) ?? 'chat'
+  const called = api === 'responses' ? 'Responses' : 'Messages'
   for (const [name, newName] of Object.entries(OTHER_NAMES[api] ?? {})) {
     if (llm[name] === undefined) continue
     const at = [...path, name]
-    findings.warn(file.locate(at, { key: true }), sentence(at, `the ${api} API calls it ${newName}.`))
+    findings.warn(file.locate(at, { key: true }), sentence(at, `the ${called} API calls it ${newName}.`))
   }
 }
 

@@ -170,7 +170,7 @@ test('trustWorkspaceEnv is asked about the endpoint and the digest of the file, 
   expect(await load({ trustWorkspaceEnv: true })).toMatchObject({ workspaceEnvDigest: digest })
 })
 
-test("an endpoint in the project's .env is refused wherever the workspace lies, and none of it reaches a command", async () => {
+test("K2, K3: an endpoint in the project's .env is refused wherever the workspace lies, and none of it reaches a command", async () => {
   const url = 'http://evil.example/v1'
   const files = { '.env': `OPENAI_BASE_URL=${url}\n` }
   const options = { env: { OPENAI_API_KEY: 'sk' } }
@@ -195,7 +195,7 @@ test('a .git and an .env that a tool puts above an agent do not choose its endpo
 })
 
 test.runIf(process.geteuid?.() === 0)(
-  "a project's .env of another user does not count, nor does a link of theirs to one's own, and a warning says so",
+  "K9: a project's .env of another user does not count, nor does a link of theirs to one's own, and a warning says so",
   async () => {
     const { root, load } = await project({ '.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://evil.example\n' })
     const file = join(root, '.env')
@@ -271,14 +271,14 @@ test.each<[string, Files, string[]]>([
     ],
   ],
   ['nothing of the agent', { 'agent/.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' }, []],
-])('one warning names %s', async (_, files, expected) => {
+])('K9: one warning names %s', async (_, files, expected) => {
   const { root, load } = await project(files, { env: { OPENAI_API_KEY: 'sk' } })
   const { warnings } = await load({ trustWorkspaceEnv: true })
   const told = warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`)
   expect(told.map((text) => text.replaceAll(`${root}/`, ''))).toEqual(expected)
 })
 
-test('an agent inside of another run’s workspace gets no key for an address of its own', async () => {
+test('K4: an agent inside of another run’s workspace gets no key for an address of its own', async () => {
   const files = { 'parent/child/agent.yaml': '', 'parent/.delta/20261120_093000_a1b2c3/keep': '' }
   const root = await directoryOf(files)
   const options = {
@@ -323,7 +323,7 @@ test.each([
   await expect(loadEnvironment(options)).rejects.toThrow('DELTA_BASE_URL would send a key from elsewhere')
 })
 
-test('such an agent may have an address on this machine without a key, one with its own key, and that of its parent', async () => {
+test('K4: such an agent may have an address on this machine without a key, one with its own key, and that of its parent', async () => {
   const url = 'http://localhost:1/v1'
   for (const line of ['', 'DELTA_API_KEY=mine']) {
     const options = await nestedAgent(

@@ -242,7 +242,7 @@ function checkSources(sources: readonly (ContextSource | undefined)[], findings:
   }
 }
 
-/** More than Anthropic takes, and than OpenAI writes. */
+/** More than the Messages API takes, and than others write. */
 const MOST_BREAKPOINTS = 4
 
 function checkBreakpoints(sources: readonly (ContextSource | undefined)[], { problems }: Findings): void {
@@ -254,7 +254,7 @@ function checkBreakpoints(sources: readonly (ContextSource | undefined)[], { pro
   problems.push({ path: 'sources', message, hint: `Remove ${excess === 1 ? 'one' : excess}.` })
 }
 
-/** Anthropic refuses a longer lifetime behind a shorter one. */
+/** The Messages API refuses a longer lifetime behind a shorter one. */
 function checkLifetimes(
   sources: readonly (ContextSource | undefined)[],
   problems: Findings['problems'],
@@ -263,7 +263,7 @@ function checkLifetimes(
   const long = sources.findLastIndex((source) => source?.promptCache === '1h')
   if (short === -1 || long < short) return
   const message =
-    'the longer lifetime stands behind a source with prompt_cache: true, which Anthropic refuses'
+    'the longer lifetime stands behind a source with prompt_cache: true, which the Messages API refuses'
   problems.push({
     path: `sources[${long}].prompt_cache`,
     message,

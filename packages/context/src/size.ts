@@ -65,7 +65,7 @@ function tokensOfMedia({ content }: ChatMessage): number {
 /** Larger images are made smaller by the provider. One of unknown size may be such an image. */
 const MOST_IMAGE_TOKENS = 1600
 const PIXELS_PER_TOKEN = 750
-/** A page of a PDF is its text and an image: at most 3,000 tokens, says Anthropic. Here it counts as 60 kB. */
+/** A page of a PDF is its text and an image: at most 3,000 tokens in the Messages API. Here it counts as 60 kB. */
 const PDF_BYTES_PER_TOKEN = 20
 
 /** What an image or file costs: an image by its pixels, a text by its bytes, any other file like a PDF. */

@@ -15,6 +15,7 @@ import {
 } from '@delta/journal/runs'
 import type { Api, BlobReader, ChatModel, ChatRequest, ContentPart, FunctionTool } from '@delta/model'
 import { LLM_DEFAULTS, toWire } from '@delta/model/internal'
+import { apiOfProvider } from '@delta/model/vendors'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './ask-human.js'
 import { baseEnvironment, credentialsFor, type EngineOptions } from './options.js'
@@ -26,7 +27,7 @@ export function requestFor(
 ): ChatRequest {
   const { provider, model, parameters, stream = LLM_DEFAULTS.stream } = llm
   const request = { ...(model !== undefined && { model }), ...parameters, messages, tools }
-  return (provider === 'openai' || provider === 'anthropic') && stream ? { ...request, stream } : request
+  return apiOfProvider(provider) !== undefined && stream ? { ...request, stream } : request
 }
 
 /** The definitions of an agent's tools, and of `ask_human`. */
@@ -146,9 +147,8 @@ async function build(
 }
 
 /** The API of the agent's provider. Scripts and commands are asked in the words of a chat. */
-export function apiOf({ provider, api = 'chat' }: Agent['llm']): Api {
-  if (provider === 'anthropic') return 'messages'
-  return provider === 'openai' ? api : 'chat'
+export function apiOf({ provider, api }: Agent['llm']): Api {
+  return apiOfProvider(provider, api) ?? 'chat'
 }
 
 function userMessage(content: string): StoredEvent {

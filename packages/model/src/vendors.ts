@@ -1,3 +1,5 @@
+import type { Api } from './chat.js'
+
 /** Who serves a model. Whatever needs to know a vendor by name asks this table. */
 export interface Vendor {
   /** As `llm.provider` names it; where Delta does not speak the API, the variable of the key. */
@@ -8,6 +10,8 @@ export interface Vendor {
   url?: string
   /** The variables of the address, the one that counts first. */
   urlNames: readonly string[]
+  /** The APIs that it offers, the default first. */
+  apis?: readonly Api[]
 }
 
 const DEFAULT_VENDOR: Vendor = {
@@ -15,6 +19,7 @@ const DEFAULT_VENDOR: Vendor = {
   key: 'OPENAI_API_KEY',
   url: 'https://api.openai.com/v1',
   urlNames: ['OPENAI_BASE_URL', 'OPENAI_API_URL'],
+  apis: ['chat', 'responses'],
 }
 
 const keyOnly = (key: string): Vendor => ({ id: key, key, urlNames: [] })
@@ -26,6 +31,7 @@ export const VENDORS: readonly Vendor[] = [
     key: 'ANTHROPIC_API_KEY',
     url: 'https://api.anthropic.com',
     urlNames: ['ANTHROPIC_BASE_URL'],
+    apis: ['messages'],
   },
   ...[
     'ANTHROPIC_AUTH_TOKEN',
@@ -64,6 +70,12 @@ export interface KeySettings {
 /** The vendor that answers for a provider. A model that is no server counts as the default's, for the sub-agents of its agent. */
 export function vendorOfProvider(provider: unknown): Vendor {
   return VENDORS.find(({ id, url }) => id === provider && url !== undefined) ?? DEFAULT_VENDOR
+}
+
+/** The API that `llm` means. Undefined: its model is no server. */
+export function apiOfProvider(provider: unknown, api?: Api): Api | undefined {
+  const { apis = [] } = VENDORS.find(({ id }) => id === provider) ?? {}
+  return apis.find((each) => each === api) ?? apis[0]
 }
 
 /** Whose key an agent uses: the vendor's `id`, or the variable that `llm.api_key_env` names. */

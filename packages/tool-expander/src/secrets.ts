@@ -17,7 +17,7 @@ const TOKENS = new RegExp(
     `gh[pousr]_[A-Za-z0-9]{20,255}`, // GitHub
     `github_pat_[A-Za-z0-9_]{20,255}`,
     `glpat-[A-Za-z0-9_-]{20,64}`, // GitLab
-    `(?:${WORD_START}sk-|sk-ant-api)[A-Za-z0-9_-]{20,255}`, // OpenAI, Anthropic (sk-ant-), OpenRouter
+    `(?:${WORD_START}sk-|sk-ant-api)[A-Za-z0-9_-]{20,255}`, // keys of models
     `[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`, // Stripe
     `(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])`, // AWS
     `(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,255}`, // Slack

@@ -1,5 +1,5 @@
 import type { LoadedAgent } from '@delta/config-loader'
-import type { ContextManifest } from '@delta/context'
+import { type ContextBlock, type ContextManifest, isContextError } from '@delta/context'
 import type { CacheBreak } from '@delta/context/internal'
 import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
@@ -20,7 +20,10 @@ import { UsageError } from '../usage.js'
 
 /** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
 export async function explain(flags: ContextFlags, terminal: Terminal): Promise<number> {
-  const next = await nextContext(flags, terminal)
+  const next = await nextContext(flags, terminal).catch((error: unknown) => {
+    if (isContextError(error) && error.blocks && !flags.json) print(terminal, tableOf(error.blocks))
+    throw error
+  })
   const breaks = next.run ? await findCacheBreaks(next.run, next) : []
   if (flags.json) printJson(terminal, asRecord(next, breaks))
   else print(terminal, asText(next, breaks))
@@ -32,40 +35,49 @@ function asRecord({ context, iteration, run, agent }: NextContext, breaks: Expla
     run_id: run?.runId ?? null,
     iteration,
     sources: context.blocks,
-    total: { ...totalOf(context), limit_tokens: agent.manifest.totalMaxTokens ?? null },
+    total: {
+      ...totalOf(context.blocks),
+      messages: context.messages.length,
+      limit_tokens: agent.manifest.totalMaxTokens ?? null,
+    },
     warnings: context.warnings,
     cache_breaks: breaks.map(({ tokensAfter, ...rest }) => ({ ...rest, tokens_after: tokensAfter })),
   }
 }
 
-function totalOf({ messages, blocks }: NextContext['context']) {
+function totalOf(blocks: readonly ContextBlock[]) {
   return {
-    messages: messages.length,
+    messages: blocks.reduce((sum, { messages }) => sum + messages, 0),
     bytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
     tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
   }
 }
 
 function asText({ context, iteration, run, agent }: NextContext, breaks: readonly ExplainedBreak[]): string {
-  const { messages, bytes, tokens } = totalOf(context)
   const limit = agent.manifest.totalMaxTokens
-  const rows = context.blocks.map((block) => [
-    printable(block.source_id),
-    block.type,
-    ...[block.messages, block.bytes, block.tokens].map(String),
-    printable(block.note ?? ''),
-  ])
-  const total = ['all', '', ...[messages, bytes, tokens].map(String)]
   const note = limit === undefined ? '' : `of at most ${limit} tokens`
   const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
   return [
     `${what}, as it would be sent now:\n`,
-    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]]),
+    tableOf(context.blocks, context.messages.length, note),
     ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
     ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
     ...(breaks.some(({ type }) => type !== 'journal' && type !== 'tools') ? [ORDER_ADVICE] : []),
     ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
   ].join('')
+}
+
+/** What each source costs, and all together. */
+function tableOf(blocks: readonly ContextBlock[], sent?: number, note = ''): string {
+  const { messages, bytes, tokens } = totalOf(blocks)
+  const rows = blocks.map((block) => [
+    printable(block.source_id),
+    block.type,
+    ...[block.messages, block.bytes, block.tokens].map(String),
+    printable(block.note ?? ''),
+  ])
+  const total = ['all', '', ...[sent ?? messages, bytes, tokens].map(String), note]
+  return table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total])
 }
 
 const ORDER_ADVICE = 'Put a source that changes often after those that do not.\n'
