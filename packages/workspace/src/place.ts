@@ -132,7 +132,7 @@ interface KeptRuns {
 }
 
 /** The remembered runs directory of a workspace. */
-export function rememberedRuns(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
+function rememberedRuns(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
   return readFact<KeptRuns>('workspaces', nameOfWorkspace(realPath(workDirectory)), env)?.runs_dir
 }
 
