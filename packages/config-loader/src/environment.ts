@@ -306,6 +306,7 @@ function findNames(text: string, file: string, findings: Findings) {
     const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)\s*=/.exec(line) ?? []
     const place = { file, line: index + 1, column: before.length + 1 }
     if (name !== '') places[name] = place
+    else if (!line.includes('=') && /^\s*[^#\s]/.test(line)) mistakes.push({ place, ...NO_VALUE })
     if (KNOWN_NAMES.includes(name) || KEY_NAMES.includes(name)) continue
     const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, KNOWN_NAMES, 2)[0]
     const message = `${name} has no effect.`
@@ -313,6 +314,12 @@ function findNames(text: string, file: string, findings: Findings) {
     else if (name.endsWith('KEY')) mistakes.push({ place, message, hint: KEYS_ARE })
   }
   return { places, mistakes }
+}
+
+/** The line is not shown: it may be a key. It also makes the reader take the next line for a part of it. */
+const NO_VALUE = {
+  message: 'This line has no "=", so it has no effect, nor may the next one.',
+  hint: 'Write DELTA_API_KEY=….',
 }
 
 const KEYS_ARE = `A key is read from ${KNOWN_NAMES.filter((name) => name.endsWith('KEY')).join(', ')}.`

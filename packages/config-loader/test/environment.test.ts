@@ -460,6 +460,14 @@ test('without a key, the first name that was probably meant as one is pointed ou
     expect(await say(enough)).toEqual([])
 })
 
+test('without a key, a line without "=" is pointed out, which takes the next line with it', async () => {
+  const { load } = await project({ 'agent/.env': 'OPENAI_API_KEY sk-secret\nDELTA_API_KEY=k\n' })
+  const [warning, ...others] = (await load()).warnings
+  expect(others).toEqual([])
+  expect(warning).toMatchObject({ line: 1, message: expect.stringContaining('has no "="') })
+  expect(JSON.stringify(warning)).not.toContain('sk-secret')
+})
+
 test('an agent that is not there is said to be missing', async () => {
   const { root, load } = await project({})
   const agentHome = join(root, 'nowhere')

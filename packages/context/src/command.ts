@@ -6,7 +6,7 @@ import {
   type Redactor,
   runCommand,
 } from '@delta/executor'
-import { type Credentials, secretValues, withExported } from '@delta/executor/internal'
+import { type Credentials, secretValues } from '@delta/executor/internal'
 import type { ContextCommand } from './manifest.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
@@ -45,7 +45,7 @@ export async function runContextCommand(
     passEnv,
     command: argv, // an agent asks a model of its own
   })
-  const known = createRedactor(secretValues(withExported(given, credentials)))
+  const known = createRedactor(secretValues(credentials, given))
   const outcome = await runCommand(argv, {
     cwd,
     env,

@@ -78,8 +78,20 @@ export function keyNamesOf({ pairs, env }: Credentials): string[] {
   ]
 }
 
-/** Every key, to redact. An address is not secret. */
-export function secretValues({ pairs, env }: Credentials): string[] {
+/** Credentials with the keys that an environment holds. Default: those of the run above, if this is a command of one. */
+export function withExported(
+  env: NodeJS.ProcessEnv,
+  credentials: Credentials = credentialsAbove(env) ?? { pairs: [], env: {} },
+): Credentials {
+  return { pairs: credentials.pairs, env: { ...credentials.env, ...exportedIn(env) } }
+}
+
+/** Every key, also those that an environment holds, to redact. An address is not secret. */
+export function secretValues(
+  credentials: Credentials | undefined,
+  environment: NodeJS.ProcessEnv = {},
+): string[] {
+  const { pairs, env } = withExported(environment, credentials)
   const exported = Object.entries(env).filter(([name]) => !ADDRESS_NAMES.includes(name))
   return [...pairs.flatMap(({ key }) => key ?? []), ...exported.map(([, value]) => value)]
 }

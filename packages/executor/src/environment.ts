@@ -4,11 +4,10 @@ import { SHARED_URL } from '@delta/model/vendors'
 import {
   CREDENTIALS,
   type Credentials,
-  credentialsAbove,
   cutCredentials,
-  exportedIn,
   keyNamesOf,
   listedVariables,
+  withExported,
 } from './credentials.js'
 
 /** What the variables of a command say; `docs/reference/environment.md` lists them all. */
@@ -64,14 +63,6 @@ export function commandEnvironment(
     ...extra,
   }
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined))
-}
-
-/** Credentials with the keys that an environment holds. Default: those of the run above, if this is a command of one. */
-export function withExported(
-  env: NodeJS.ProcessEnv,
-  credentials: Credentials = credentialsAbove(env) ?? { pairs: [], env: {} },
-): Credentials {
-  return { pairs: credentials.pairs, env: { ...credentials.env, ...exportedIn(env) } }
 }
 
 function variablesOfRun({ agentHome, cwd, runId, runDirectory, journalPath }: RunVariables) {

@@ -1,11 +1,6 @@
 import { bindArguments, type Matches } from '@delta/tool-expander'
-import {
-  commandEnvironment,
-  fillVariables,
-  isAgentCommand,
-  variablesOf,
-  withExported,
-} from './environment.js'
+import { withExported } from './credentials.js'
+import { commandEnvironment, fillVariables, isAgentCommand, variablesOf } from './environment.js'
 import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
 import { patternBudget } from './pattern-budget.js'

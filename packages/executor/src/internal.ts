@@ -6,17 +6,16 @@ export {
   credentialsAbove,
   exportedIn,
   keyNamesOf,
-  listedVariables,
   type Origin,
   type Pair,
   secretValues,
 } from './credentials.js'
 export { renderDisplay } from './display.js'
-export { isAgentCommand, withExported } from './environment.js'
+export { isAgentCommand } from './environment.js'
 export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
 export { patternBudget } from './pattern-budget.js'
 export { decide, type PolicyDecision, policySchema } from './policy.js'
 export { showControls } from './quote.js'
 export { redactFile } from './redact.js'
-export { DEFAULT_SETTINGS, settingsSchema } from './tool-settings.js'
+export { settingsSchema } from './tool-settings.js'

@@ -207,8 +207,7 @@ export function redactors(
   context: ResultContext,
 ): { known: Redactor; shown: Redactor } {
   const { secrets = [], secretTokens = {}, credentials, policy } = context
-  const keys = credentials === undefined ? [] : secretValues(credentials)
-  const values = [...secrets, ...Object.values(secretTokens), ...keys]
+  const values = [...secrets, ...Object.values(secretTokens), ...secretValues(credentials)]
   const imported = trust !== undefined
   const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
   const known = createRedactor(values)

@@ -56,8 +56,10 @@ export function checkRunsDirectory(workDirectory: string, place: RunsPlace): str
 
   const why = whyNot(directory, workspace)
   if (why === undefined) return directory
-  throw new JournalError('ERR_RUNS_DIRECTORY', `${directory}: The runs directory ${why}`, {
+  const reason = `The runs directory ${why}`
+  throw new JournalError('ERR_RUNS_DIRECTORY', `${directory}: ${reason}`, {
     path: directory,
+    reason,
   })
 }
 

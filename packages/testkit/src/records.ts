@@ -23,7 +23,8 @@ export interface RecordCheck {
 export function checkRecords(readBody: (runDirectory: string, recordName: string) => string): RecordCheck {
   const recorded = new Set<string>()
   const received = new Set<string>()
-  const compared = new Map<string, number>()
+  /** How many requests of a server were compared. Not by its address: a later one may get the same port. */
+  const compared = new Map<unknown, number>()
   /** SHA-256 of the body by the path of an answered record. */
   const answered = new Map<string, string>()
   let isSkipped = false
@@ -46,10 +47,10 @@ export function checkRecords(readBody: (runDirectory: string, recordName: string
   }
 
   function check(): void {
-    const fresh = [...startedServers].flatMap(([baseUrl, requests]) => {
+    const fresh = [...startedServers.values()].flatMap((requests) => {
       const all = requests()
-      const start = compared.get(baseUrl)
-      compared.set(baseUrl, all.length)
+      const start = compared.get(requests)
+      compared.set(requests, all.length)
       return all.slice(start)
     })
     for (const { body } of fresh) received.add(hash('sha256', body))

@@ -8,7 +8,7 @@ import {
   type WorkspaceEndpoint,
 } from '@delta/config-loader'
 import { credentialsFor } from '@delta/engine/internal'
-import { CREDENTIALS, keyNamesOf, listedVariables } from '@delta/executor/internal'
+import { commandEnvironment } from '@delta/executor'
 import { createFact, prepareFacts, readFact } from './state.js'
 import { isWithinRun, type Surroundings } from './surroundings.js'
 
@@ -73,8 +73,7 @@ export function passedWithoutValue(
     ['token_counter', manifest.tokenCounter?.passEnv ?? []],
   ]
   const all = credentialsFor(llm, { env, credentials })
-  const keys = [...keyNamesOf(all), CREDENTIALS]
-  const lookUp = (name: string) => (keys.includes(name) ? listedVariables([name], all)[name] : env[name])
+  const lookUp = (name: string) => commandEnvironment(env, { credentials: all, passEnv: [name] })[name]
   return lists.flatMap(([command, names]) =>
     names
       .filter((name) => !lookUp(name))

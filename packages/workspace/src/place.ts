@@ -70,7 +70,7 @@ export function placeToWork(workDirectory: string, flags: RunsFlags, surrounding
     return { workDirectory, runsDirectory: isOwn(workDirectory, runsDirectory) ? undefined : runsDirectory }
   } catch (cause) {
     if (!isJournalError(cause) || cause.code !== 'ERR_RUNS_DIRECTORY') throw cause
-    throw new WorkspaceError(`${named.by}: ${cause.message.slice(`${cause.path}: `.length)}`, { cause })
+    throw new WorkspaceError(`${named.by}: ${cause.reason}`, { cause })
   }
 }
 
