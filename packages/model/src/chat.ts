@@ -50,6 +50,7 @@ export interface SystemMessage extends CacheBreakpoint {
   [field: string]: unknown
 }
 
+/** What a person says. */
 export interface UserMessage extends CacheBreakpoint {
   role: 'user'
   content: Content
@@ -86,6 +87,7 @@ export interface ToolMessage extends CacheBreakpoint {
   [field: string]: unknown
 }
 
+/** What the model wants done: `arguments` is the string as it came, JSON or not. */
 export interface ToolCall {
   /** The `ToolMessage` with the result refers to it. */
   id: string

@@ -1,3 +1,4 @@
+/** What went wrong; the README says which of them are worth another try. */
 export type ModelErrorCode =
   /** No connection, or it broke. A model that is a command did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'

@@ -24,6 +24,7 @@ const DEFAULT_VENDOR: Vendor = {
 
 const keyOnly = (key: string): Vendor => ({ id: key, key, urlNames: [] })
 
+/** The default first, then who else serves an API that Delta speaks, then keys that only no command gets. */
 export const VENDORS: readonly Vendor[] = [
   DEFAULT_VENDOR,
   {
@@ -54,8 +55,9 @@ export const VENDORS: readonly Vendor[] = [
   ].map(keyOnly),
 ]
 
-/** The variables of a key and an address for whichever vendor an agent has. */
+/** The variable of a key for whichever vendor an agent has. */
 export const SHARED_KEY = 'DELTA_API_KEY'
+/** The variable of an address for whichever vendor an agent has. */
 export const SHARED_URL = 'DELTA_BASE_URL'
 
 /** Every variable that holds a key of a model. No command gets one without asking. */

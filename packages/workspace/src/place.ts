@@ -51,6 +51,7 @@ function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
   return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
 }
 
+/** Where a person says that runs are kept. */
 export interface RunsFlags {
   runsDir?: string
 }
