@@ -122,8 +122,7 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   if (problems.length > 0)
     throw new ConfigError('ERR_CONFIG_ENVIRONMENT', formatReport(problems), { problems, warnings })
 
-  const withoutKey = own.filter(({ from }) => from !== key?.from)
-  warnOfOrigins(choice, choose(wantedBy(llm), withoutKey, known), findings)
+  warnOfOrigins(choice, choose(wantedBy(llm), withoutSource(own, key), known), findings)
   const apiKey = key?.value ?? row?.key
   const usual = vendorOfProvider(llm.provider).url
   const baseUrl = url?.value ?? (row?.address === usual ? undefined : row?.address)
@@ -133,7 +132,7 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   return {
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
-    others: othersIn(own, known, { llm, endpoint }),
+    others: othersIn(own, known, { vendor: vendorIdOf(llm), ownKey: apiKey, findings }),
     exported: { ...known.env, ...exported },
     origins: originsOf(choice, env),
     ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
@@ -169,19 +168,22 @@ async function checkAddress(
   return endpoint
 }
 
-/** What the files, or else the run above, have of each other vendor. Nobody is asked about an address in them. */
+/**
+ * What the files, or else the run above, have of each other vendor. Nobody is asked about an address of the workspace or the project in
+ * them, so such a pair is none. A key that is the agent's own goes only where that goes.
+ */
 function othersIn(
   own: readonly Source[],
   above: Credentials,
-  { llm, endpoint }: { llm: Parameters<typeof vendorIdOf>[0]; endpoint: WorkspaceEndpoint | undefined },
+  { vendor, ownKey, findings }: { vendor: string; ownKey: string | undefined; findings: Findings },
 ): Pair[] {
-  const vendor = vendorIdOf(llm)
   const listed = VENDORS.filter(({ id }) => id !== vendor).flatMap((other) => {
     const inherited = above.pairs.filter(({ vendor: id }) => id === other.id)
     const { key, url, row, doubt } = choose(wantedOf(other), own, above)
-    if (doubt === 'stray' || (doubt === 'ask' && url?.from !== endpoint?.file)) return []
+    if (doubt !== undefined || (ownKey !== undefined && key?.value === ownKey)) return []
     const isOfFiles = [key, url].some((found) => found !== undefined && found.of !== 'environment')
     if (!isOfFiles) return inherited
+    if (key) warnOfReplaced(key, choose(wantedOf(other), withoutSource(own, key), above), findings)
     const address = row?.address ?? url?.value ?? other.url
     return [{ vendor: other.id, key: key?.value, address, origins: originsIn([key, url]) }]
   })
@@ -385,6 +387,18 @@ function warnOfOrigins({ key, url }: Choice, replaced: Choice, findings: Finding
     const message = `The model's endpoint ${withoutQuery(endpoint.value)} ${verb} from this file${rest}${instead}.`
     findings.warn(endpoint.place, message)
   } else if (secret) findings.warn(secret.place, `The model's key is from this file${instead}.`)
+}
+
+/** The key of another vendor, for commands and sub-agents: only where it takes the place of another one. */
+function warnOfReplaced(key: Found, replaced: Choice, findings: Findings): void {
+  if (key.of !== 'workspace' && key.of !== 'project') return
+  const instead = insteadOf(key, replaced)
+  if (instead !== '')
+    findings.warn(key.place, `${key.name} of commands and sub-agents is from this file${instead}.`)
+}
+
+function withoutSource(sources: readonly Source[], found: Found | undefined): Source[] {
+  return sources.filter(({ from }) => from !== found?.from)
 }
 
 function insteadOf(secret: Found, { key, row }: Choice): string {

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { isAgentCommand, isInside } from '@delta/executor/internal'
+import { credentialsAbove, isAgentCommand, isInside, keyNamesOf } from '@delta/executor/internal'
 import type { LlmSettings } from '@delta/model/internal'
 import { KEY_NAMES } from '@delta/model/vendors'
 import type { ValuePath } from '@delta/settings'
@@ -21,7 +21,8 @@ import type { YamlFile } from './yaml.js'
 export function liesInParentRun(path: string, env: NodeJS.ProcessEnv): boolean {
   return runsAbove(env).some((run) => {
     const workDirectory = isAbsolute(run) ? workspaceOf(run) : undefined
-    return workDirectory !== undefined && isInside(path, realPath(workDirectory) ?? workDirectory)
+    // a run whose workspace cannot be told may have written anything
+    return workDirectory === undefined || isInside(path, realPath(workDirectory) ?? workDirectory)
   })
 }
 
@@ -29,7 +30,7 @@ export function liesInParentRun(path: string, env: NodeJS.ProcessEnv): boolean {
 function workspaceOf(run: string): string | undefined {
   if (basename(dirname(run)) === '.delta') return dirname(dirname(run))
   try {
-    const [first = ''] = beginningOf(join(run, 'journal.jsonl')).split('\n', 1)
+    const first = firstLineOf(join(run, 'journal.jsonl'))
     const { work_dir: workDirectory } = Object(JSON.parse(first)) as { work_dir?: unknown }
     return typeof workDirectory === 'string' ? workDirectory : undefined
   } catch {
@@ -37,14 +38,20 @@ function workspaceOf(run: string): string | undefined {
   }
 }
 
-/** The first event, which holds the agent's settings, is shorter. */
-const BEGINNING_BYTES = 1 << 20
+const CHUNK_BYTES = 1 << 20
 
-function beginningOf(path: string): string {
+/** The first event holds the agent's settings and the task, which may be long. */
+function firstLineOf(path: string): string {
   const file = openSync(path, 'r')
+  const chunks: Buffer[] = []
   try {
-    const bytes = Buffer.alloc(BEGINNING_BYTES)
-    return bytes.toString('utf8', 0, readSync(file, bytes))
+    for (;;) {
+      const chunk = Buffer.alloc(CHUNK_BYTES)
+      const read = chunk.subarray(0, readSync(file, chunk))
+      const end = read.indexOf(10)
+      chunks.push(end === -1 ? read : read.subarray(0, end))
+      if (end !== -1 || read.length === 0) return Buffer.concat(chunks).toString()
+    }
   } finally {
     closeSync(file)
   }
@@ -76,12 +83,15 @@ interface NestedParts {
  */
 export function refuseCredentials(
   { main, llm, tools, hooks, context }: NestedParts,
-  isWritten: boolean,
+  { isWritten, env }: { isWritten: boolean; env: NodeJS.ProcessEnv },
   findings: Findings,
 ): void {
   const refuse = (file: YamlFile | undefined, part: ValuePath, path: ValuePath, message: string) => {
-    const place = isWritten ? file?.locate(path) : file?.setBy?.(part)
-    const reason = isWritten ? REASON : SET_REASON
+    if (file === undefined) return
+    const isOfTools = isWritten || liesInParentRun(realPath(file.path) ?? file.path, env)
+    const imported = file === main ? undefined : main?.setBy?.(['imports'])
+    const place = isOfTools ? file.locate(path) : (file.setBy?.(part) ?? imported)
+    const reason = isOfTools ? REASON : SET_REASON
     if (place !== undefined) findings.error(place, sentence(path, `${message} here: ${reason}`))
   }
   const refuseKeys = (
@@ -93,7 +103,8 @@ export function refuseCredentials(
     const name = passEnv.find((candidate) => names.includes(candidate))
     if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
   }
-  const names = [...KEY_NAMES, llm?.apiKeyEnv, llm?.otherKeyEnv]
+  const above = credentialsAbove(env) ?? { pairs: [], env: {} }
+  const names = [...KEY_NAMES, ...keyNamesOf(above), llm?.apiKeyEnv, llm?.otherKeyEnv]
   for (const { tool, file, path } of tools.values()) {
     refuseKeys(file, path, tool.settings.passEnv)
     if (hasOwnVariables(tool)) refuse(file, path, [...path, 'env'], 'delta gets no variables of its own')

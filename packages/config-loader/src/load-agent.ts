@@ -203,7 +203,7 @@ export function readParts(
   if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
   const isWritten = liesInParentRun(workplace.home, env)
   if (isWritten || runsAbove(env).length > 0)
-    refuseCredentials({ main, llm, tools, hooks, context }, isWritten, findings)
+    refuseCredentials({ main, llm, tools, hooks, context }, { isWritten, env }, findings)
   const { overrides = [], imported = [] } = collected ?? {}
   return { ...beginning, context, hooks, tools, overrides, imported }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chown, lchown, rm, symlink } from 'node:fs/promises'
+import { chown, lchown, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -395,6 +395,25 @@ test('K6: what stands in the files of other vendors is handed on as pairs, each 
   await rm(join(root, 'work/.env'))
   const anthropic = { vendor: 'anthropic', key: 'a', address: 'https://api.anthropic.com' }
   expect(await load()).toMatchObject({ others: [anthropic, gemini] })
+})
+
+test('K3, K9: a yes to one address of a file is none to another vendor’s, whose key then stays at home; a key there that replaces one is named', async () => {
+  const urls = 'OPENAI_BASE_URL=http://o.example\nANTHROPIC_BASE_URL=http://a.example\n'
+  const env = { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' }
+  const { root, load } = await project({ 'work/.env': urls }, { env, trustWorkspaceEnv: true })
+  expect(await load()).toMatchObject({ baseUrl: 'http://o.example', others: [] })
+  await writeFile(join(root, 'work/.env'), 'ANTHROPIC_API_KEY=theirs\n')
+  const { others, warnings } = await load()
+  expect(others).toMatchObject([{ vendor: 'anthropic', key: 'theirs' }])
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'ANTHROPIC_API_KEY of commands and sub-agents is from this file, in place of ANTHROPIC_API_KEY of the environment.',
+  ])
+})
+
+test('K6: a key that is the agent’s own is not handed on as another vendor’s, which would send it elsewhere', async () => {
+  const llm = { provider: 'openai', apiKeyEnv: 'GATEWAY_KEY' } as const
+  const { load } = await project({ 'agent/.env': 'GATEWAY_KEY=g\nOPENAI_API_KEY=g\n' }, { llm })
+  expect(await load()).toMatchObject({ apiKey: 'g', others: [] })
 })
 
 test('DELTA_CREDENTIALS that no engine wrote is refused', async () => {

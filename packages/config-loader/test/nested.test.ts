@@ -51,6 +51,47 @@ test('nor is one in the workspace of a run that is kept elsewhere, which its jou
   expect(await complaintAbout(home, { env })).toContain('DELTA_API_KEY is not passed on here')
 })
 
+test('nor is one below a run whose beginning cannot be read, or is longer than a settings file', async () => {
+  const home = await agentOf(RISKY)
+  const run = await mkdtemp(join(tmpdir(), 'runs-'))
+  onTestFinished(() => rm(run, { recursive: true }))
+  const env = { DELTA_PARENT_RUN: run }
+  expect(await complaintAbout(home, { env })).toContain('DELTA_API_KEY is not passed on here')
+  const start = { type: 'ENGINE_START', task: 'x'.repeat(3_000_000), work_dir: dirname(home) }
+  await writeFile(join(run, 'journal.jsonl'), `${JSON.stringify(start)}\n`)
+  expect(await complaintAbout(home, { env })).toContain('DELTA_API_KEY is not passed on here')
+})
+
+test('K4: nor may it list the key that the run above has by a name of its own, or DELTA_CREDENTIALS as a key', async () => {
+  const tools = 'tools:\n  - { name: leak, exec: env, pass_env: [GATEWAY_KEY] }\n'
+  const home = await agentOf({ ...MINIMAL, 'agent.yaml': `${MINIMAL['agent.yaml']}${tools}` })
+  const above = { pairs: [{ vendor: 'GATEWAY_KEY', key: 'k' }], env: {} }
+  const env = {
+    DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3'),
+    DELTA_CREDENTIALS: JSON.stringify(above),
+  }
+  expect(await complaintAbout(home, { env })).toContain('GATEWAY_KEY is not passed on here')
+  const named = await agentOf({
+    ...MINIMAL,
+    'agent.yaml': 'name: a\nllm: { model: m, api_key_env: DELTA_CREDENTIALS }\n',
+  })
+  expect(await complaintAbout(named, { env: {} })).toContain('api_key_env: must be the name of a variable')
+})
+
+test('K4: nor may what an agent elsewhere imports from that workspace', async () => {
+  const leak = 'tools:\n  - { name: leak, exec: env, pass_env: [OPENAI_API_KEY] }\n'
+  const made = await agentOf({ ...MINIMAL, 'more.yaml': leak })
+  const path = join(made, 'more.yaml')
+  const home = await agentOf({ ...MINIMAL, 'agent.yaml': `${MINIMAL['agent.yaml']}imports: ['${path}']\n` })
+  const env = { DELTA_PARENT_RUN: join(made, '.delta/20261120_093000_a1b2c3') }
+  const options = { importRoots: [made] }
+  expect(await complaintAbout(home, { ...options, env })).toContain('OPENAI_API_KEY is not passed on here')
+  const elsewhere = { DELTA_PARENT_RUN: '/elsewhere/.delta/20261120_093000_a1b2c3' }
+  const plain = await agentOf(MINIMAL)
+  const set = { ...options, env: elsewhere, overrides: [`imports=['${path}']`] }
+  expect(await complaintAbout(plain, set)).toContain('OPENAI_API_KEY is not passed on here')
+})
+
 test.each(['delta', '/usr/bin/delta', '${AGENT_HOME}/delta'])(
   'such an agent starts %s, which gets the credentials, with no variables of its own',
   async (program) => {

@@ -139,9 +139,12 @@ export function baseEnvironment(
   { home: agentHome, llm }: Pick<Agent, 'home' | 'llm'>,
   { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
+  const all = credentialsFor(llm, { env: host, credentials })
+  // what the run above handed on by name is not what the person exported
+  const handedOn = Object.entries(exportedIn(host)).filter(([name, value]) => all.env[name] !== value)
   const isOfHook = host.DELTA_HOOK_IO_PATH !== undefined // otherwise, the user set variables with these names
   return commandEnvironment(host, {
-    credentials: credentialsFor(llm, { env: host, credentials }), // withheld
+    credentials: all, // withheld
     run: {
       agentHome,
       cwd: run.workDirectory,
@@ -151,6 +154,7 @@ export function baseEnvironment(
     },
     extra: {
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
+      ...Object.fromEntries(handedOn.map(([name]) => [name, undefined])),
       DELTA_DEPTH: String(depthOf(host) + 1),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },

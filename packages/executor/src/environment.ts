@@ -87,7 +87,7 @@ function variablesOfRun({ agentHome, cwd, runId, runDirectory, journalPath }: Ru
  */
 function callsAbove(base: NodeJS.ProcessEnv): string | undefined {
   const { DELTA_ACTION_ID: actionId, DELTA_RUN_DIR: runDirectory, DELTA_CALLS: above = '\n' } = base
-  return actionId && runDirectory ? above + callAbove(actionId, runDirectory) : base.DELTA_CALLS
+  return runDirectory ? above + callAbove(actionId || '-', runDirectory) : base.DELTA_CALLS // a hook of a run is no call
 }
 
 /** One of the calls in `DELTA_CALLS`, which begins with a line end. */

@@ -112,3 +112,9 @@ test('K6: all credentials go to the delta that the run finds first, or to the pr
   expect(getsKey(['delta', 'run'], {}, { PATH: 'other' })).toBe(false)
   expect(getsKey(['delta', 'run'], { PATH: `other:${dirname(own)}` })).toBe(false)
 })
+
+test('K4: what a hook of a run starts knows that run, too, though it is no call', () => {
+  const ofHook = { DELTA_RUN_DIR: '/w/.delta/above' }
+  const run = { agentHome: '/a', cwd: '/v', runId: 'r', runDirectory: '/v/.delta/r' }
+  expect(commandEnvironment(ofHook, { run }).DELTA_CALLS).toBe('\n- /w/.delta/above\n')
+})

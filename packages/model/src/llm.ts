@@ -8,7 +8,8 @@ const TIME = /^\d+(\.\d+)?(ms|s|m|h)$/
 const A_TIME = 'a time such as 90s, 15m, 6h, or milliseconds'
 
 /** In capitals, because a key never is. Never an address, nor what a command needs to start. */
-const VARIABLE = /^(?!PATH$|HOME$|.*_URL$|.*[A-Z\d]{20})[A-Z_][A-Z\d_]*$/
+/** Not `DELTA_CREDENTIALS`, which holds every key, nor an address, nor what looks like a key itself. */
+const VARIABLE = /^(?!PATH$|HOME$|DELTA_(?!API_KEY$)|.*_URL$|.*[A-Z\d]{20})[A-Z_][A-Z\d_]*$/
 const A_VARIABLE = 'must be the name of a variable, in capitals'
 
 function setting<Schema extends z.ZodMiniType>(schema: Schema, description: string) {

@@ -82,7 +82,8 @@ export function apiOfProvider(provider: unknown, api?: Api): Api | undefined {
 
 /** Whose key an agent uses: the vendor's `id`, or the variable that `llm.api_key_env` names. */
 export function vendorIdOf({ provider, apiKeyEnv }: KeySettings = {}): string {
-  return apiKeyEnv ?? vendorOfProvider(provider).id
+  const vendor = vendorOfProvider(provider)
+  return apiKeyEnv === undefined || apiKeyEnv === vendor.key ? vendor.id : apiKeyEnv
 }
 
 /** The variable of a vendor's key, from what `vendorIdOf` gives. */

@@ -37,6 +37,8 @@ interface OwnRun extends Said {
   path: string
   dev: number
   inode: number
+  /** When its directory was made, in nanoseconds: the system gives the inode of a removed one to another. */
+  born: string
 }
 
 /** True if the run was listed and its directory is where it was, or was moved; a copy is another run. */
@@ -70,14 +72,13 @@ export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   prepareFacts('runs', env)
   return (runDirectory, going, { begins = false } = {}) => {
     const said = saidOf(going)
-    const { ino: inode, dev } = statSync(runDirectory)
     const known = listed(runDirectory, env)
     const before = known && tokenIn(runDirectory)
     const path = realpathSync(runDirectory)
     const now = { path, ...(known === undefined || begins ? said : saidNow(known, said)) }
     if (known !== undefined && isDeepStrictEqual({ ...known, ...now }, known)) return
     const token = randomBytes(16).toString('hex')
-    createFact('runs', token, { ...now, dev, inode } satisfies OwnRun, env)
+    createFact('runs', token, { ...now, ...identityOf(runDirectory) } satisfies OwnRun, env)
     replaceFile(join(runDirectory, 'owner'), `${token}\n`)
     if (before !== undefined) removeFact('runs', before, env)
   }
@@ -110,8 +111,14 @@ function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefine
   if (token === undefined || isBehindLink(runDirectory)) return undefined
   const known = readFact<OwnRun>('runs', token, env)
   if (known === undefined || known.path === realpathSync(runDirectory)) return known
-  const { ino, dev } = statSync(runDirectory)
-  return known.inode === ino && known.dev === dev ? known : undefined // it was moved
+  const { dev, inode, born } = identityOf(runDirectory)
+  const isMoved = known.inode === inode && known.dev === dev && known.born === born
+  return isMoved ? known : undefined
+}
+
+function identityOf(runDirectory: string): Pick<OwnRun, 'dev' | 'inode' | 'born'> {
+  const { dev, ino, birthtimeNs } = statSync(runDirectory, { bigint: true })
+  return { dev: Number(dev), inode: Number(ino), born: String(birthtimeNs) }
 }
 
 /** Such a link may have come with the workspace, and lead to a run of another one. */

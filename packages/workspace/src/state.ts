@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -61,7 +62,7 @@ export function prepareFacts(kind: Kind, env: NodeJS.ProcessEnv): void {
   const directory = factsPath(kind, env)
   trying(kind, directory, 'written', () => {
     makeFactsDirectory(directory, env)
-    const probe = join(directory, `.probe-${process.pid}`)
+    const probe = join(directory, `.probe-${randomBytes(8).toString('hex')}`)
     try {
       createFile(probe, ' '.repeat(USUAL_BYTES), { sync: false })
     } finally {

@@ -4,8 +4,10 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -44,6 +46,12 @@ test('T1: a run is mine where it was listed or was moved; a copy, a token of ano
   expect(isOwnRun(join(home, 'copy/.delta/one'), env)).toBe(false)
   renameSync(join(home, 'ws'), join(home, 'moved'))
   const moved = join(home, 'moved/.delta/one')
+  // unpacked elsewhere where the old one is gone: the system may give the new directory its inode
+  const facts = readdirSync(join(home, 'state/runs')).map((name) => join(home, 'state/runs', name))
+  const [fact = ''] = facts
+  expect(JSON.parse(readFileSync(fact, 'utf8')).born).toBe(
+    String(statSync(moved, { bigint: true }).birthtimeNs),
+  )
   expect(isOwnRun(moved, env)).toBe(true)
   rmSync(join(home, 'copy/.delta'), { recursive: true })
   symlinkSync(join(home, 'moved/.delta'), join(home, 'copy/.delta'))
