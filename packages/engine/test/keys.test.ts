@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { credentialsFor } from '../src/options.js'
+import { baseEnvironment, credentialsFor } from '../src/options.js'
 
 const OPENAI = { provider: 'openai', parameters: {} } as const
 const exported = { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o.example' }
@@ -26,4 +26,23 @@ test('an api_key_env is a vendor of its own, whose variable no command gets, als
     pairs: [{ vendor: 'GATEWAY_KEY', key: 'g', address: 'http://g.example' }],
     env,
   })
+})
+
+test('K6: what the run above handed on by name is not what the person exported, and goes no further', () => {
+  const env = { ...exported, ANTHROPIC_BASE_URL: 'http://person.example' }
+  const run = {
+    runId: 'r',
+    directory: '/w/.delta/r',
+    workDirectory: '/w',
+    runsDirectory: undefined,
+    paths: { journal: '/j' },
+  }
+  const credentials = {
+    apiKey: 'o',
+    baseUrl: 'http://o.example',
+    exported: { ANTHROPIC_BASE_URL: 'http://person.example' },
+  }
+  const made = baseEnvironment(run, { home: '/a', llm: OPENAI }, { env, credentials })
+  expect(made).not.toHaveProperty('OPENAI_BASE_URL')
+  expect(made).toMatchObject({ ANTHROPIC_BASE_URL: 'http://person.example' })
 })
