@@ -132,7 +132,12 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   return {
     ...(apiKey !== undefined && { apiKey }),
     ...(baseUrl !== undefined && { baseUrl }),
-    others: othersIn(own, known, { vendor: vendorIdOf(llm), ownKey: apiKey, findings }),
+    // where another provider was set, nobody knows any more which address the agent's own keys were for
+    others: othersIn(
+      own.filter(({ of }) => of !== 'agent' || !llm.isOtherProvider),
+      known,
+      { vendor: vendorIdOf(llm), ownKey: apiKey, findings },
+    ),
     exported: { ...known.env, ...exported },
     origins: originsOf(choice, env),
     ...(endpoint && { workspaceEnvDigest: endpoint.digest }),

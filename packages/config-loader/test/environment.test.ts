@@ -416,6 +416,13 @@ test('K6: a key that is the agent’s own is not handed on as another vendor’s
   expect(await load()).toMatchObject({ apiKey: 'g', others: [] })
 })
 
+test('K6: where another provider was set, a key of the agent’s own directory is handed on to nobody: its address is not known any more', async () => {
+  const llm = { provider: 'anthropic', isOtherProvider: true } as const
+  const files = { 'agent/.env': 'OPENAI_API_KEY=of-gateway\nANTHROPIC_API_KEY=a\n' }
+  const { load } = await project(files, { llm })
+  expect(await load()).toMatchObject({ apiKey: 'a', others: [] })
+})
+
 test('DELTA_CREDENTIALS that no engine wrote is refused', async () => {
   for (const text of ['{', '[]', '{"pairs":1,"env":{}}'])
     expect(await refusal({}, { env: { DELTA_CREDENTIALS: text } })).toMatch(
