@@ -113,10 +113,12 @@ export function listedVariables(names: readonly string[], credentials: Credentia
     const pair = pairOf(name, credentials)
     const urlName = name === SHARED_KEY ? SHARED_URL : urlNameOf(name)
     variables[name] = pair?.key ?? credentials.env[name]
-    if (urlName === undefined) continue
+    if (urlName === undefined || variables[name] === undefined) continue
     const isUsual = VENDORS.some(({ url }) => url === pair?.address)
     const address = isUsual ? undefined : pair?.address
-    variables[urlName] = pair === undefined ? credentials.env[urlName] : address
+    // of the person's addresses the one for whichever vendor comes first, as for the model
+    const exported = credentials.env[SHARED_URL] ?? credentials.env[urlName]
+    variables[urlName] = pair === undefined ? exported : address
   }
   return variables
 }

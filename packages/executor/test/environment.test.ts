@@ -118,3 +118,11 @@ test('K4: what a hook of a run starts knows that run, too, though it is no call'
   const run = { agentHome: '/a', cwd: '/v', runId: 'r', runDirectory: '/v/.delta/r' }
   expect(commandEnvironment(ofHook, { run }).DELTA_CALLS).toBe('\n- /w/.delta/above\n')
 })
+
+test('K7: a key that the person exported goes with the address that the person exported, by whichever name', () => {
+  const person = { OPENAI_API_KEY: 'k', DELTA_BASE_URL: 'http://gateway.example' }
+  expect(commandEnvironment(person, { passEnv: ['OPENAI_API_KEY'] })).toMatchObject({
+    OPENAI_API_KEY: 'k',
+    OPENAI_BASE_URL: 'http://gateway.example',
+  })
+})
