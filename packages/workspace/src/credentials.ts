@@ -9,7 +9,7 @@ import {
 } from '@delta/config-loader'
 import { credentialsFor } from '@delta/engine/internal'
 import { commandEnvironment } from '@delta/executor'
-import { createFact, prepareFacts, readFact } from './state.js'
+import { prepareFacts, readFact, writeFact } from './state.js'
 import { isWithinRun, type Surroundings } from './surroundings.js'
 
 /** For which workspace credentials are looked for, and who may be asked. */
@@ -52,7 +52,7 @@ async function isTrusted(endpoint: WorkspaceEndpoint, finding: Finding): Promise
   if (ask === undefined || isWithinRun(surroundings)) return false
   prepareFacts('env', env)
   if (!(await ask(endpoint))) return false
-  createFact('env', name, { path }, env)
+  writeFact('env', name, { path }, env)
   return true
 }
 

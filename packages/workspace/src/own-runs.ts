@@ -10,7 +10,7 @@ import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
-import { createFact, factsPath, prepareFacts, readFact, removeFact } from './state.js'
+import { factsPath, prepareFacts, readFact, removeFact, writeFact } from './state.js'
 
 /** With what a run begins or goes on: an agent, and what the person allows. */
 export interface Going {
@@ -78,7 +78,7 @@ export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
     const now = { path, ...(known === undefined || begins ? said : saidNow(known, said)) }
     if (known !== undefined && isDeepStrictEqual({ ...known, ...now }, known)) return
     const token = randomBytes(16).toString('hex')
-    createFact('runs', token, { ...now, ...identityOf(runDirectory) } satisfies OwnRun, env)
+    writeFact('runs', token, { ...now, ...identityOf(runDirectory) } satisfies OwnRun, env)
     replaceFile(join(runDirectory, 'owner'), `${token}\n`)
     if (before !== undefined) removeFact('runs', before, env)
   }

@@ -6,7 +6,7 @@ import { quoteForPerson } from '@delta/executor'
 import { isJournalError } from '@delta/journal'
 import { checkRunsDirectory, workDirectoryOf } from '@delta/journal/internal'
 import { WorkspaceError } from './errors.js'
-import { absoluteVariable, checkStateDirectory, prepareFacts, readFact, replaceFact } from './state.js'
+import { absoluteVariable, checkStateDirectory, prepareFacts, readFact, writeFact } from './state.js'
 import type { Surroundings } from './surroundings.js'
 import { explainSystemError } from './system-error.js'
 
@@ -123,7 +123,7 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
   const runs_dir = runsDirectory ?? inWorkspace
   if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
   prepareFacts('workspaces', env)
-  return () => replaceFact<KeptRuns>('workspaces', nameOfWorkspace(path), { path, runs_dir }, env)
+  return () => writeFact<KeptRuns>('workspaces', nameOfWorkspace(path), { path, runs_dir }, env)
 }
 
 /** Which runs directory a workspace has: both absolute, without symbolic links. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { createFile, readIfThere, replaceFile, syncName } from '@delta/durable'
+import { createFile, readIfThere, replaceFile } from '@delta/durable'
 import { isInside, makeDirectories, namesIn, realPath, removeFile } from '@delta/durable/internal'
 import { WorkspaceError } from './errors.js'
 import { explainSystemError } from './system-error.js'
@@ -34,7 +34,7 @@ export function factsPath(kind: Kind, env: NodeJS.ProcessEnv): string {
  * Reads a fact.
  *
  * @returns Undefined if there is none.
- * @throws {WorkspaceError} It cannot be read, or is not what `createFact` writes.
+ * @throws {WorkspaceError} It cannot be read, or is not what `writeFact` writes.
  */
 export function readFact<Known extends Fact>(
   kind: Kind,
@@ -74,32 +74,18 @@ export function prepareFacts(kind: Kind, env: NodeJS.ProcessEnv): void {
 /** More than a fact has, unless very much was set: a disk that is full shows itself. */
 const USUAL_BYTES = 4096
 
-/** Writes a fact that is new, safe against a power cut. */
-export function createFact<Known extends Fact>(
+/** Writes a fact whole, safe against a power cut. */
+export function writeFact<Known extends Fact>(
   kind: Kind,
   name: string,
   fact: Known,
   env: NodeJS.ProcessEnv,
 ): void {
-  const path = join(factsPath(kind, env), name)
+  const directory = factsPath(kind, env)
+  const path = join(directory, name)
   trying(kind, path, 'written', () => {
-    makeFactsDirectory(factsPath(kind, env), env)
-    forgetSome(factsPath(kind, env), name)
-    createFile(path, `${JSON.stringify(fact)}\n`)
-    syncName(path)
-  })
-}
-
-/** Writes a fact in the place of the one before. */
-export function replaceFact<Known extends Fact>(
-  kind: Kind,
-  name: string,
-  fact: Known,
-  env: NodeJS.ProcessEnv,
-): void {
-  const path = join(factsPath(kind, env), name)
-  trying(kind, path, 'written', () => {
-    makeFactsDirectory(factsPath(kind, env), env)
+    makeFactsDirectory(directory, env)
+    forgetSome(directory, name)
     replaceFile(path, `${JSON.stringify(fact)}\n`)
   })
 }
