@@ -29,7 +29,7 @@ export async function loadTools(
 
 /** The credentials that a run of this agent finds in this workspace. A person at the terminal is asked about an address of others. */
 export async function findEnvironment(
-  { agent, trustWorkspaceEnv }: OpenAgent,
+  { agent, trustWorkspaceEnv, setByTools }: OpenAgent,
   {
     workDirectory,
     terminal,
@@ -46,6 +46,7 @@ export async function findEnvironment(
     workDirectory,
     surroundings: terminal,
     trustWorkspaceEnv,
+    setByTools,
     ask: isSeen ? (endpoint) => saysYes(endpoint, terminal, signal) : undefined,
   })
   for (const warning of found.warnings) warn(formatProblem(warning))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, rename, rm, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { calls, delta } from './delta.js'
 
@@ -227,6 +227,25 @@ describe('a run of this user', () => {
     const gone = await here(resume('ws'))
     expect(gone.exitCode).toBe(2)
     expect(gone.stderr).toContain(`The agent of run one was in ${inHome('ws/agent')}, and is not there now.`)
+  })
+
+  test('K4: an address that a tool typed for its sub-agent gets no key when the person goes on with it, until they type it', async () => {
+    const { here, inHome, home } = await scene()
+    const server = await startScriptedServer([{ content: 'Hello.' }, { content: 'Again.' }])
+    onTestFinished(server.close)
+    await home.write('sub/agent.yaml', 'name: sub\nmax_iterations: 1\nllm: { provider: openai, model: m }\n')
+    await home.write('sub/context.yaml', 'sources: [{ type: journal }]\n')
+    const address = ['--set', `llm.base_url=${server.baseUrl}`]
+    const tool = { DELTA_PARENT_RUN: inHome('ws/.delta/one') }
+    const sub = ['run', '--agent', 'sub', '-w', 'ws', '-m', 'Go', '-q', '--run-id', 'two', ...address]
+    expect(await here(sub, tool)).toMatchObject({ stderr: '', stdout: 'Hello.\n' }) // on this machine, without a key
+    const key = { OPENAI_API_KEY: 'sk-of-the-person' }
+    const refused = await here(resume('ws', '--run-id', 'two'), key)
+    expect(refused.exitCode).toBe(2)
+    expect(refused.stderr).toContain(
+      'would send a key from elsewhere to an address that a tool may have written',
+    )
+    expect((await here(resume('ws', '--run-id', 'two', ...address), key)).stdout).toBe('Again.\n')
   })
 
   test('is known after a move by its inode together with the device, on which alone that is unique', async () => {

@@ -55,6 +55,8 @@ export interface EnvironmentOptions {
   llmBaseUrl?: string | undefined
   /** The agent's overrides. Within a run, a tool may have chosen a `llm.base_url` among them. */
   overrides?: readonly string[] | undefined
+  /** Those of `overrides` that a tool chose when the run began. Within a run, each of them counts as such. */
+  overridesOfTools?: readonly string[] | undefined
   /**
    * Whether a base URL in the `.env` of the workspace or the project is used: true, or a function that is asked if there is
    * one. Default: such a URL is refused.
@@ -236,7 +238,7 @@ function readSources(
   options: EnvironmentOptions,
   findings: Findings,
 ): { sources: Source[]; mistakes: Mistake[] } {
-  const { workDirectory, agentHome, env, llmBaseUrl, overrides = [] } = options
+  const { workDirectory, agentHome, env, llmBaseUrl, overrides = [], overridesOfTools = [] } = options
   const { home } = openDirectory(agentHome)
   const root = findProjectRoot(home)
   const mistakes: Mistake[] = []
@@ -250,15 +252,19 @@ function readSources(
     const { values, places, digest } = file ?? { values: {}, places: {}, digest: '' }
     return { of, from, values, places, digest, isOfTools, beside: from }
   }
-  const isSet = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
+  const set = overrides.findLast((text) => /^llm(\.base_url)?=/.test(text))
   const isHomeOfTools = liesInParentRun(home, env)
   const settings = { of: 'agent', values: { [LLM_BASE_URL]: llmBaseUrl }, places: {}, digest: '' } as const
   const sources = [
     // in the agent's own directory, an `.env` is the agent's: a tool that can write it can write agent.yaml
     ...(realPath(workDirectory) === home ? [] : [envFile('workspace', workDirectory)]),
     ofFileProvider(envFile('agent', agentHome, isHomeOfTools), options.llm),
-    isSet
-      ? { ...settings, from: '--set', isOfTools: runsAbove(env).length > 0 }
+    set !== undefined
+      ? {
+          ...settings,
+          from: '--set',
+          isOfTools: runsAbove(env).length > 0 || overridesOfTools.includes(set),
+        }
       : {
           ...settings,
           from: resolve(agentHome, 'agent.yaml'),

@@ -113,7 +113,8 @@ function stateDirectories(covered: readonly string[], shown: readonly string[]):
   const all = existing([own, join(shared, 'delta'), join(homedir(), '.local/state/delta')].filter(isAbsolute))
   const isIn = (path: string, directories: readonly string[]) =>
     directories.some((directory) => isInside(realPath(path), realPath(directory)))
-  return [...new Set(all)].filter((path) => isIn(path, shown) || !isIn(path, covered))
+  // a mount needs the directory itself, not a link to it
+  return [...new Set(all.map(realPath))].filter((path) => isIn(path, shown) || !isIn(path, covered))
 }
 
 /** `CWD/out`, `${CWD}/out`, `~/out`, `out` (in the workspace) and `/out` are all understood. */

@@ -3,9 +3,8 @@ import { resolve } from 'node:path'
 import { type ConfigWarning, type LoadedAgent, type LoadOptions, loadAgent } from '@delta/config-loader'
 import { SERVER_KEYS } from '@delta/config-loader/internal'
 import type { Allowed } from '@delta/engine'
-import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
-import { agentHomeOf } from './own-runs.js'
+import { agentHomeOf, type ListedRun } from './own-runs.js'
 import type { Surroundings } from './surroundings.js'
 
 /** How an agent is loaded. */
@@ -31,13 +30,15 @@ export interface OpenAgent {
   allowed: Allowed
   /** For `findCredentials`: the flag, or else the digest of the file that the run began with. */
   trustWorkspaceEnv: boolean | string
+  /** For `findCredentials`: overrides that a tool typed when the run began, and nobody now. */
+  setByTools: readonly string[]
 }
 
 interface Asked {
   flags: AgentFlags & SetFlags & { trustWorkspaceEnv?: boolean }
   surroundings: Surroundings
   /** The run that goes on: what was set for it and allowed at its first start comes before what the flags say. */
-  run?: RunSummary | undefined
+  run?: ListedRun | undefined
 }
 
 /**
@@ -58,6 +59,7 @@ export async function openAgent(directory: string | undefined, asked: Asked): Pr
     ...(await loadAgent(resolve(surroundings.cwd, home), { ...options, overrides })),
     allowed: { importRoots: flags.importRoot.map((root) => resolve(surroundings.cwd, root)) },
     trustWorkspaceEnv: flags.trustWorkspaceEnv || (workspace_env_digest ?? false),
+    setByTools: (run?.setByTools ?? []).filter((text) => !overridesIn(flags).includes(text)),
   }
 }
 
@@ -75,7 +77,7 @@ export function loadOptions(
 }
 
 /** What was set for a run, and then what is set now. Nothing of its server if another provider is set: that one's key would go there. */
-function overridesOf(run: RunSummary | undefined, flags: SetFlags): string[] {
+function overridesOf(run: ListedRun | undefined, flags: SetFlags): string[] {
   const before = run?.overrides ?? []
   const typed = overridesIn(flags)
   const isOther = typed.some((text) => text.startsWith('llm.provider=') && !before.includes(text))
@@ -94,7 +96,7 @@ function overridesIn({ set = [], model }: SetFlags): readonly string[] {
 }
 
 /** The agent's directory, which must still exist where it was. */
-async function presentHome(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
+async function presentHome(run: ListedRun, env: NodeJS.ProcessEnv): Promise<string> {
   const home = await agentHomeOf(run, env)
   if (existsSync(home)) return home
   throw new WorkspaceError(

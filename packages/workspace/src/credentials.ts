@@ -18,6 +18,8 @@ export interface Finding {
   surroundings: Surroundings
   /** `--trust-workspace-env`; a digest trusts the file with this content. */
   trustWorkspaceEnv?: boolean | string | undefined
+  /** Overrides of the agent that a tool typed when the run began. */
+  setByTools?: readonly string[] | undefined
   /** Asks a person about an address in the `.env` of the workspace or the project. Never called within a run. */
   ask?: ((endpoint: WorkspaceEndpoint) => Promise<boolean>) | undefined
 }
@@ -29,7 +31,7 @@ export interface Finding {
  * @throws {ConfigError} An address is refused. {WorkspaceError} A yes cannot be remembered. What `ask` throws.
  */
 export async function findCredentials(agent: LoadedAgent, finding: Finding): Promise<Environment> {
-  const { workDirectory, surroundings } = finding
+  const { workDirectory, surroundings, setByTools } = finding
   return loadEnvironment({
     workDirectory,
     agentHome: agent.home,
@@ -37,6 +39,7 @@ export async function findCredentials(agent: LoadedAgent, finding: Finding): Pro
     llm: agent.llm,
     ...(agent.llm.baseUrl !== undefined && { llmBaseUrl: agent.llm.baseUrl }),
     overrides: agent.snapshot.overrides,
+    overridesOfTools: setByTools,
     trustWorkspaceEnv: (endpoint) => isTrusted(endpoint, finding),
   })
 }

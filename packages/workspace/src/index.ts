@@ -5,6 +5,7 @@ export {
   agentHomeOf,
   type Going,
   isOwnRun,
+  type ListedRun,
   type ListRun,
   listingOwnRuns,
   ownRun,

@@ -11,6 +11,7 @@ import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { factsPath, prepareFacts, readFact, removeFact, writeFact } from './state.js'
+import { isWithinRun } from './surroundings.js'
 
 /** With what a run begins or goes on: an agent, and what the person allows. */
 export interface Going {
@@ -25,6 +26,8 @@ interface Said {
   agent_home: string
   /** What was set in the agent, as `--set` takes it. */
   set: string[]
+  /** Those of `set` that were set within a run, where a tool may have typed them. */
+  set_by_tools?: string[]
   allowed: RunSummary['allowed']
 }
 
@@ -46,12 +49,19 @@ export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean 
   return listed(runDirectory, env) !== undefined
 }
 
-/** A run with what was set and allowed as it was listed, whatever its journal says; undefined if it is not this user's. */
-export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): RunSummary | undefined {
+/** A run with what was set and allowed as it was listed, whatever its journal says. */
+export interface ListedRun extends RunSummary {
+  /** Those of `overrides` that a tool may have typed. */
+  setByTools: readonly string[]
+}
+
+/** Undefined if the run is not this user's. */
+export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): ListedRun | undefined {
   const known = listed(run.directory, env)
   if (known === undefined) return undefined
   const { allowed: _, ...rest } = run
-  return { ...rest, overrides: known.set, ...(known.allowed && { allowed: known.allowed }) }
+  const { set, set_by_tools = [], allowed } = known
+  return { ...rest, overrides: set, setByTools: set_by_tools, ...(allowed && { allowed }) }
 }
 
 /** The directory of the agent of a run: the listed one, or else what its journal says. */
@@ -71,8 +81,8 @@ export type ListRun = (runDirectory: string, going: Going, options?: { begins?: 
 export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   prepareFacts('runs', env)
   return (runDirectory, going, { begins = false } = {}) => {
-    const said = saidOf(going)
     const known = listed(runDirectory, env)
+    const said = saidOf(going, { known, isByTool: isWithinRun({ env }) })
     const before = known && tokenIn(runDirectory)
     const path = realpathSync(runDirectory)
     const now = { path, ...(known === undefined || begins ? said : saidNow(known, said)) }
@@ -84,12 +94,19 @@ export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
   }
 }
 
-function saidOf({ agent, allowed, sources }: Going): Said {
+function saidOf(
+  { agent, allowed, sources }: Going,
+  { known, isByTool }: { known: OwnRun | undefined; isByTool: boolean },
+): Said {
   const { importRoots: roots = [] } = allowed ?? {}
   const digest = sources?.workspaceEnvDigest
+  const set = [...agent.snapshot.overrides]
+  const { set: setBefore = [], set_by_tools: before = [] } = known ?? {}
+  const ofTools = set.filter((text) => (setBefore.includes(text) ? before.includes(text) : isByTool))
   return {
     agent_home: agent.home,
-    set: [...agent.snapshot.overrides],
+    set,
+    ...(ofTools.length > 0 && { set_by_tools: ofTools }),
     allowed: {
       ...(roots.length > 0 && { import_roots: [...roots] }),
       ...(digest !== undefined && { workspace_env_digest: digest }),
@@ -101,9 +118,9 @@ function saidOf({ agent, allowed, sources }: Going): Said {
  * What was allowed at first stays. A tool of the run may have chosen another agent: it counts only where the listed one is
  * gone.
  */
-function saidNow(known: OwnRun, { agent_home, set }: Said): Said {
+function saidNow(known: OwnRun, said: Said): Said {
   const isGone = !existsSync(known.agent_home)
-  return { agent_home: isGone ? agent_home : known.agent_home, set, allowed: known.allowed }
+  return { ...said, agent_home: isGone ? said.agent_home : known.agent_home, allowed: known.allowed }
 }
 
 function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
@@ -142,7 +159,7 @@ function tokenIn(runDirectory: string): string | undefined {
 /** A run that may continue. */
 export interface TrustedRun {
   /** With what was listed; without what was set for it or allowed, if it is another's. */
-  run: RunSummary
+  run: ListedRun
   /** To be called with its directory before it goes on: from then on it is listed as this user's. */
   list: ListRun
   /** True if it is this user's only by being trusted now. */
@@ -179,7 +196,12 @@ export async function trustedRun(run: RunSummary, asked: Asked): Promise<Trusted
   const list = listingOwnRuns(env)
   if (own !== undefined) return { run: own, list, isNew: false }
   const { allowed: _, ...rest } = run
-  return { run: { ...rest, overrides: [] }, list, isNew: true, notice: await whatIsTrusted(run, asked) }
+  return {
+    run: { ...rest, overrides: [], setByTools: [] },
+    list,
+    isNew: true,
+    notice: await whatIsTrusted(run, asked),
+  }
 }
 
 /** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */

@@ -74,6 +74,20 @@ test('T1, T6: a tool may choose another agent, and set something, but no permiss
   expect(listed()).toHaveLength(1) // nothing new is said
 })
 
+test('T1, K4: what was set within a run stays a tool’s, also when the person goes on with the run and sets something else', () => {
+  const { run, env } = scene()
+  const setByTools = () => ownRun({ directory: run } as RunSummary, env)?.setByTools
+  const [typedByTool, typedByPerson] = ['llm.base_url=http://127.0.0.1:9/v1', 'max_iterations=3']
+  listingOwnRuns({ ...env, DELTA_PARENT_RUN: '/ws/.delta/above' })(run, goingOn(tmpdir(), [typedByTool]), {
+    begins: true,
+  })
+  expect(setByTools()).toEqual([typedByTool])
+  listingOwnRuns(env)(run, goingOn(tmpdir(), [typedByTool, typedByPerson]))
+  expect(setByTools()).toEqual([typedByTool])
+  listingOwnRuns(env)(run, goingOn(tmpdir(), [typedByPerson]))
+  expect(setByTools()).toEqual([])
+})
+
 const PROGRAM = `
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

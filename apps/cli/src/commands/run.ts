@@ -6,6 +6,7 @@ import type { RunSummary } from '@delta/journal/runs'
 import {
   agentHomeOf,
   isOwnRun,
+  type ListedRun,
   listingOwnRuns,
   type OpenAgent,
   openAgent,
@@ -185,7 +186,7 @@ async function changesOf(run: RunSummary, start: Start): Promise<string | undefi
 }
 
 /** The agent with what was set for the run and allowed, though this command line does not say so again. Its warnings were shown. */
-function asSetBefore({ engine }: Start, run: RunSummary): Promise<OpenAgent> {
+function asSetBefore({ engine }: Start, run: ListedRun): Promise<OpenAgent> {
   const { flags, terminal } = engine
   return openAgent(flags.agent, { flags, surroundings: terminal, run })
 }
