@@ -37,6 +37,7 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
     status: outcome.status,
     final_iteration: summary.lastIteration,
     usage: summary.usage,
+    totals: { ...summary.totals },
     reason_code: outcome.reasonCode,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
     ...(state.warnings.size > 0 ? { warnings: [...state.warnings] } : {}),
@@ -52,6 +53,7 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
     runDirectory: state.run.directory,
     iterations: summary.lastIteration,
     usage: summary.usage,
+    totals: summary.totals,
     warnings: [...state.warnings],
   }
 }

@@ -7,7 +7,7 @@ export {
   type PolicyInput,
   type ToolInput,
 } from '@delta/config-loader'
-export type { RunStatus, RunUsage } from '@delta/journal/runs'
+export type { RunStatus, RunUsage, Totals } from '@delta/journal/runs'
 export type { AgentRun } from './agent-run.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export { type EngineError, type EngineErrorCode, type EngineWayOut, isEngineError } from './errors.js'

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { RunSummary, RunUsage, Thought } from '@delta/journal/runs'
+import type { RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
@@ -114,6 +114,8 @@ interface EndedRun {
   /** Number of the last iteration, counted from the run's start. */
   iterations: number
   usage: RunUsage
+  /** What the run and its sub-agents have cost, over all its engines. */
+  totals: Totals
   /** What this engine warned of, as `ENGINE_END` records it. */
   warnings: string[]
 }

@@ -43,6 +43,9 @@ const price = z.looseObject({
   cache_write: z.optional(z.number()),
   cache_write_1h: z.optional(z.number()),
   output: z.number(),
+  reasoning: z.optional(z.number()),
+  /** Of the table that gave them; absent for rates of the person's own. */
+  date: z.optional(text),
 })
 
 /** What a response cost, used (`THOUGHT`) or not (`ERROR`). Null: not counted, or not known. */

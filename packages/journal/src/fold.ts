@@ -13,6 +13,7 @@ import {
   type Thought,
 } from './events.js'
 import { journalPath } from './run-paths.js'
+import { addUp, type Totals } from './totals.js'
 
 /** Tokens as the provider counted them, added up over a run. */
 export interface RunUsage {
@@ -78,6 +79,8 @@ export interface RunMetadata {
   /** The run whose tool this agent is. */
   parent_run: string | null
   usage: RunUsage
+  /** What the run and its sub-agents have cost so far. */
+  totals: Totals
   /** The last engine's, alive or not. */
   pid: number | null
   /** The machine of the last engine. */
@@ -115,6 +118,8 @@ export interface RunSummary {
   /** How many iterations had a THOUGHT since the user last spoke. */
   iterationsSinceMessage: number
   usage: RunUsage
+  /** What it and its sub-agents have cost so far. */
+  totals: Totals
   /** Absent after the lease was released. */
   owner?: Owner
   /** The question still open. */
@@ -161,6 +166,7 @@ function emptyState() {
     humanRequest: undefined as HumanInputRequest | undefined,
     lastIteration: 0,
     iterationsSinceMessage: 0,
+    sums: addUp(),
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     /** True when there is more than starts. */
     wentOn: false,
@@ -191,7 +197,9 @@ export function foldRun(): RunFold {
     state.firstTimestamp ??= event.timestamp
     state.lastTimestamp = event.timestamp
     state.wentOn ||= event.type !== 'ENGINE_START'
-    if (isKnownEvent(event)) addKnown(event, state)
+    if (!isKnownEvent(event)) return
+    addKnown(event, state)
+    state.sums.add(event, modelIn(state.lastStart?.config))
   }
 
   return {
@@ -238,6 +246,7 @@ function addKnown(event: JournalEvent, state: RunState): void {
       break
     case 'ERROR':
       state.lastError = event.error_message
+      addUsage(event, state)
       if (event.recoverable === false) state.failure = event // else it was recovered from, and has ended nothing
       break
     case 'SYSTEM_MESSAGE':
@@ -272,16 +281,22 @@ function addThought(event: Thought, state: RunState): void {
   state.failure = undefined
   state.lastIteration = Math.max(state.lastIteration, event.iteration)
   for (const { action_id } of event.tool_calls) state.actionIds.add(action_id)
-  const usage = usageOf(event)
-  if (usage === undefined) return
-  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const)
-    state.usage[key] += usage[key]
-  if (event.request_bytes !== undefined)
+  const usage = addUsage(event, state)
+  if (usage !== undefined && event.request_bytes !== undefined)
     state.lastCount = { tokens: usage.prompt_tokens, bytes: event.request_bytes }
 }
 
+/** What another run did, or a record, is not this run's. */
+function addUsage(event: Thought | ErrorEvent, state: RunState): RunUsage | undefined {
+  const usage = usageOf(event)
+  if (usage === undefined || event.inherited || event.replayed) return usage
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const)
+    state.usage[key] += usage[key]
+  return usage
+}
+
 /** Undefined when the provider did not count. Engines before 0.2 wrote the counts of a chat, and no `tokens`. */
-function usageOf({ tokens, usage }: Thought): RunUsage | undefined {
+function usageOf({ tokens, usage }: Thought | ErrorEvent): RunUsage | undefined {
   if (tokens) {
     const prompt_tokens = tokens.input + tokens.cache_read + tokens.cache_write
     const completion_tokens = tokens.output + tokens.reasoning
@@ -318,6 +333,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     lastIteration: state.lastIteration,
     iterationsSinceMessage: state.iterationsSinceMessage,
     usage: { ...state.usage },
+    totals: metadata.totals,
     userSpokeLast: state.messageSinceThought,
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
@@ -361,6 +377,7 @@ function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): Ru
     work_dir: firstStart?.work_dir ?? null,
     parent_run: firstStart?.parent_run ?? null,
     usage: state.usage,
+    totals: state.sums.totals(),
     pid: lastStart?.engine?.pid ?? null,
     host: lastStart?.engine?.hostname ?? null,
   }
