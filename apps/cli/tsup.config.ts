@@ -32,6 +32,7 @@ const BUNDLES: Record<string, string> = {
   errors: resolve('src/errors.ts'),
   openai: `${PACKAGES}/model/src/openai.ts`,
   anthropic: `${PACKAGES}/model/src/anthropic.ts`,
+  prices: `${PACKAGES}/model/src/prices.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
   ...Object.fromEntries(

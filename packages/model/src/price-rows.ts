@@ -1,0 +1,83 @@
+import * as z from 'zod/mini'
+import type { Tokens } from './usage.js'
+
+const rate = z.number().check(z.minimum(0))
+const optionalRate = z.optional(rate)
+
+const rates = {
+  input: rate,
+  output: rate,
+  cache_read: optionalRate,
+  cache_write: optionalRate,
+  cache_write_1h: optionalRate,
+  reasoning: optionalRate,
+}
+
+/** `prices` as it is written: in `agent.yaml`, or a file of its own. */
+export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
+  z.array(
+    z.strictObject({
+      match: z.string().check(z.regex(/^[^*\s]*\*?$/)),
+      ...rates,
+      above: z.optional(z.record(z.string().check(z.regex(/^[1-9]\d*$/)), z.strictObject(rates))),
+    }),
+  ),
+)
+
+/** What each bucket of tokens costs. US dollars for a million. */
+export interface PriceRates {
+  input: number
+  output: number
+  /** Default: as `input`. */
+  cache_read?: number | undefined
+  /** Default: as `input`. */
+  cache_write?: number | undefined
+  /** Default: twice `input`. */
+  cache_write_1h?: number | undefined
+  /** Default: as `output`. */
+  reasoning?: number | undefined
+}
+
+/** The price of a model, or of all whose names begin alike. */
+export interface PriceRow extends PriceRates {
+  /** A name, or the beginning of names with a `*` behind it. The longest match counts. */
+  match: string
+  /** By a number of tokens: what a request costs as a whole that reads more of them, cached or not. */
+  above?: Readonly<Record<string, PriceRates>> | undefined
+}
+
+/** The rates of one request, none missing. */
+export interface Rates extends Required<{ [Bucket in keyof PriceRates]: number }> {
+  /** Of the table that gave them; absent where the user did. */
+  date?: string
+}
+
+/** The row for a model: its name before a beginning, a longer beginning before a shorter one. */
+export function rowFor<Row extends Pick<PriceRow, 'match'>>(
+  rows: readonly Row[],
+  model: string,
+): Row | undefined {
+  let best: Row | undefined
+  for (const row of rows) {
+    if (row.match === model) return row
+    const isMatch = row.match.endsWith('*') && model.startsWith(row.match.slice(0, -1))
+    if (isMatch && row.match.length > (best?.match.length ?? 0)) best = row
+  }
+  return best
+}
+
+/** The rates of a request that used so many tokens; without them, those of a short one. */
+export function ratesOf({ match: _, above = {}, ...row }: PriceRow, tokens?: Tokens | null): Rates {
+  const read = tokens ? tokens.input + tokens.cache_read + tokens.cache_write : 0
+  const steps = Object.keys(above).map(Number)
+  const step = Math.max(...steps.filter((limit) => read > limit))
+  const { input, output, ...given } = { ...row, ...above[step] }
+  return {
+    input,
+    cache_read: given.cache_read ?? input,
+    cache_write: given.cache_write ?? input,
+    cache_write_1h: given.cache_write_1h ?? 2 * input,
+    output,
+    reasoning: given.reasoning ?? output,
+  }
+}

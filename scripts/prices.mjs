@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { calcPrice, findProvider } from '@pydantic/genai-prices'
+import { root } from './lib/environment.mjs'
+
+/**
+ * @typedef {import('@pydantic/genai-prices').Provider} Provider
+ * @typedef {import('@pydantic/genai-prices').ModelInfo} ModelInfo
+ * @typedef {import('@pydantic/genai-prices').MatchLogic} MatchLogic
+ * @typedef {Record<string, number>} Rates
+ * @typedef {{ match: string, above?: Record<string, Rates>, [rate: string]: unknown }} Row
+ */
+
+const FILE = join(root, 'packages/model/src/prices.json')
+const PROVIDERS = [
+  ...['anthropic', 'aws', 'azure', 'cerebras', 'deepseek', 'fireworks', 'google', 'groq', 'mistral'],
+  ...['openai', 'openrouter', 'together', 'x-ai'],
+]
+
+/** Our name of a rate, by that of the package. Those of audio, images and searches are left out: they are no tokens of a chat. */
+const RATES = {
+  input_mtok: 'input',
+  cache_read_mtok: 'cache_read',
+  cache_write_mtok: 'cache_write',
+  cache_write_1h_mtok: 'cache_write_1h',
+  output_mtok: 'output',
+  output_reasoning_mtok: 'reasoning',
+}
+
+/**
+ * Writes the prices that the packages ship, from those that the package `@pydantic/genai-prices` has on the day of a release. With `--check`
+ * it only says whether they are what that package says for the day in the file.
+ */
+function main() {
+  const isCheck = process.argv.includes('--check')
+  const date = isCheck ? JSON.parse(readFileSync(FILE, 'utf8')).date : new Date().toISOString().slice(0, 10)
+  const text = table(date)
+  if (!isCheck) writeFileSync(FILE, text)
+  else if (readFileSync(FILE, 'utf8') !== text) {
+    console.error(`${FILE} is not what the package says. Update it with: node scripts/prices.mjs`)
+    return 1
+  }
+  return 0
+}
+
+/** One model a line, so that a change can be reviewed. @param {string} date */
+function table(date) {
+  const providers = PROVIDERS.flatMap((id) => findProvider({ providerId: id }) ?? [])
+  const parts = providers.map((provider) => {
+    const rows = rowsOf(provider, new Date(`${date}T12:00:00Z`)).map((row) => `        ${JSON.stringify(row)}`)
+    const also = (provider.fallback_model_providers ?? []).filter((id) => PROVIDERS.includes(id))
+    return `    ${JSON.stringify(provider.id)}: {
+      "api": ${JSON.stringify(`^${provider.api_pattern}`)},${also.length > 0 ? `\n      "also": ${JSON.stringify(also)},` : ''}
+      "models": [
+${rows.join(',\n')}
+      ]
+    }`
+  })
+  return `{
+  "date": ${JSON.stringify(date)},
+  "source": "@pydantic/genai-prices (MIT)",
+  "providers": {
+${parts.join(',\n')}
+  }
+}
+`
+}
+
+/** @param {Provider} provider @param {Date} day */
+function rowsOf(provider, day) {
+  /** @type {Map<string, Row>} */
+  const rows = new Map()
+  for (const model of provider.models) {
+    const rates = ratesOf(model, day)
+    for (const match of rates ? namesOf(model.match) : []) {
+      // a pattern of ours is simpler than theirs: a row stays only if the package takes the same model for the name
+      if (found(provider, match.replace('*', ''), day) !== model.id) continue
+      if (!rows.has(match)) rows.set(match, { match, ...rates })
+    }
+  }
+  return [...rows.values()].sort((one, other) => (one.match < other.match ? -1 : 1))
+}
+
+/** @param {Provider} provider @param {string} name @param {Date} day */
+function found(provider, name, day) {
+  const usage = { input_tokens: 1000, output_tokens: 1000 }
+  const price = calcPrice(usage, name, { providerId: provider.id, timestamp: day })
+  return price?.provider.id === provider.id ? price.model.id : undefined
+}
+
+/** Exact names, and beginnings with a `*`. A date behind a name has the price of the name. @param {MatchLogic} logic @returns {string[]} */
+function namesOf(logic) {
+  if ('or' in logic) return logic.or.flatMap(namesOf)
+  if ('and' in logic) return logic.and.flatMap(namesOf)
+  if ('equals' in logic) return [logic.equals]
+  if ('ends_with' in logic) return [logic.ends_with]
+  if ('starts_with' in logic) return [`${logic.starts_with}*`]
+  if ('contains' in logic) return [`${logic.contains}*`]
+  const dated = /^\^([\w.\\-]+-)\\d\{[48]\}(-\\d\{2\}-\\d\{2\})?\$$/.exec(logic.regex)
+  return dated ? [`${(dated[1] ?? '').replaceAll('\\', '')}20*`] : []
+}
+
+/** Undefined for a model that is not paid by tokens. @param {ModelInfo} model @param {Date} day */
+function ratesOf({ prices }, day) {
+  const given = Array.isArray(prices) ? (prices.findLast((each) => isInForce(each, day))?.prices ?? {}) : prices
+  if (given.input_mtok === undefined || given.output_mtok === undefined) return undefined
+  /** @type {Rates} */
+  const rates = {}
+  /** @type {Record<string, Rates>} */
+  const above = {}
+  for (const [key, name] of Object.entries(RATES)) {
+    const price = given[key]
+    if (price === undefined) continue
+    rates[name] = typeof price === 'number' ? price : price.base
+    for (const { start, price: higher } of typeof price === 'number' ? [] : price.tiers)
+      above[start] = { ...above[start], [name]: higher }
+  }
+  for (const higher of Object.values(above)) // a rate without a tier of its own stays
+    for (const [name, rate] of Object.entries(rates)) higher[name] ??= rate
+  return { ...rates, ...(Object.keys(above).length > 0 && { above }) }
+}
+
+/** Prices by the time of day are not told by a day. @param {import('@pydantic/genai-prices').ConditionalPrice} price @param {Date} day */
+function isInForce({ constraint }, day) {
+  if (constraint === undefined) return true
+  return constraint.type === 'start_date' && new Date(constraint.start_date) <= day
+}
+
+process.exitCode = main()
