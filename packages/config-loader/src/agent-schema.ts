@@ -1,3 +1,4 @@
+import { priceRowsSchema } from '@delta/model/internal'
 import { effectsSchema } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 
@@ -52,6 +53,7 @@ export const agentSchema = z.strictObject({
         ),
       ),
   ),
+  prices: z.optional(priceRowsSchema),
   policy: z.optional(z.unknown()),
 })
 

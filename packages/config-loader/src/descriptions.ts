@@ -22,6 +22,16 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'imports[].trust':
     'Who vouches for the file: policy.min_trust_level refuses lower levels, and from org up its idempotent counts.',
 
+  prices: 'Prices of models in US dollars for a million tokens, before the shipped ones.',
+  'prices[].match': 'The name of a model, or the beginning of names with a * behind it. The longest counts.',
+  'prices[].input': 'Tokens read, and not from the cache.',
+  'prices[].output': 'Tokens written.',
+  'prices[].cache_read': 'Tokens read from the cache. Default: as input',
+  'prices[].cache_write': 'Tokens written into the cache. Default: as input',
+  'prices[].cache_write_1h': 'Tokens written into the cache for an hour. Default: twice input',
+  'prices[].reasoning': 'Tokens of reasoning. Default: as output',
+  'prices[].above':
+    'By a number of tokens: the prices of a request that reads more of them, cached or not. They count for the whole request.',
   policy: 'What tools may do without asking. If any rule is written, the defaults of the others apply.',
   'policy.allow_destructive': 'false: a person is asked before destructive tools run. Default: false',
   'policy.allow_non_reversible': 'false: a person is asked before irreversible tools run. Default: true',

@@ -11,7 +11,13 @@ export type { Environment, EnvironmentOptions, WorkspaceEndpoint } from './envir
 export { loadEnvironment } from './environment.js'
 export type { Hook, HookName, Hooks } from './hooks.js'
 export type { Override } from './imports.js'
-export { type Agent, type LoadedAgent, type LoadOptions, loadAgent, type Snapshot } from './load-agent.js'
+export {
+  type Agent,
+  type LoadedAgent,
+  type LoadOptions,
+  loadAgent,
+  type Snapshot,
+} from './load-agent.js'
 export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
 export {
   ConfigError,
@@ -21,3 +27,4 @@ export {
   formatReport,
   isConfigError,
 } from './problems.js'
+export { readPrices } from './read-prices.js'

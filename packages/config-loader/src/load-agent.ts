@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { ContextManifest } from '@delta/context'
 import type { Policy, Tool } from '@delta/executor'
 import type { ChatModel, ScriptTurn } from '@delta/model'
-import type { LlmSettings } from '@delta/model/internal'
+import type { LlmSettings, PriceRow } from '@delta/model/internal'
 import { CONTEXT_FILE, checkSources, type LoadedContext, readContext } from './context.js'
 import { openDirectory, type Workplace } from './files.js'
 import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
@@ -68,6 +68,8 @@ export interface Agent {
   maxToolCalls?: number
   /** Whether a response that is empty, or lost a tool call, completes the run. */
   acceptEmpty: boolean
+  /** Prices of models, before the shipped ones. */
+  prices?: readonly PriceRow[]
   /** Absent: every effect of the author's own tools is allowed. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */
@@ -248,6 +250,7 @@ export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
     ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     acceptEmpty: document.accept_empty ?? AGENT_DEFAULTS.acceptEmpty,
+    ...(document.prices && { prices: document.prices }),
     ...(policy && { policy }),
     tools: toolsAlone(tools),
     manifest: context.manifest,

@@ -87,7 +87,10 @@ function readDocument(
   findings: Findings,
 ): AgentDocument | undefined {
   const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
-  report(problems.map(pointElsewhere), { file: main, path: [], findings })
+  const spot = { file: main, path: [], findings }
+  const isOfPrices = ({ path: [key] }: ShapeProblem) => key === 'prices'
+  report(problems.filter(isOfPrices), strictly(spot)) // with a misspelt key, a request would cost something else
+  report(problems.filter((problem) => !isOfPrices(problem)).map(pointElsewhere), spot)
   return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
 

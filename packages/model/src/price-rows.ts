@@ -13,15 +13,26 @@ const rates = {
   reasoning: optionalRate,
 }
 
+const NAME = 'a name, or the beginning of names with a * behind it'
+const TOKENS = 'a number of tokens'
+
 /** `prices` as it is written: in `agent.yaml`, or a file of its own. */
 export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
-  z.array(
-    z.strictObject({
-      match: z.string().check(z.regex(/^[^*\s]*\*?$/)),
-      ...rates,
-      above: z.optional(z.record(z.string().check(z.regex(/^[1-9]\d*$/)), z.strictObject(rates))),
+  z
+    .array(
+      z.strictObject({
+        match: z.string().check(z.regex(/^(?:[^*\s]+\*?|\*)$/, NAME)),
+        ...rates,
+        above: z.optional(z.record(z.string().check(z.regex(/^[1-9]\d*$/, TOKENS)), z.strictObject(rates))),
+      }),
+    )
+    .check(({ value, issues }) => {
+      for (const [index, { match }] of value.entries()) {
+        if (!value.slice(0, index).some((row) => row.match === match)) continue
+        const message = `models "${match}" and "${match}" overlap. Remove one.`
+        issues.push({ code: 'custom', path: [index, 'match'], message, input: match })
+      }
     }),
-  ),
 )
 
 /** What each bucket of tokens costs. US dollars for a million. */
