@@ -10,6 +10,7 @@ import {
   type Outcome,
   recordedFailure,
 } from './outcome.js'
+import { recordLostAnswers } from './paid.js'
 import { asRecordFailure } from './releasing.js'
 import { type EngineEvent, type RunState, record } from './run-state.js'
 import { eraseSecrets } from './secrets.js'
@@ -26,6 +27,7 @@ const STOPPING_HOOK_MS = 1000
  */
 export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<FinishedRun> {
   const outcome = await loop().catch((error: unknown) => unexpected(state, error))
+  await recordLostAnswers(state)
   if (outcome.status === 'FAILED') await reportFailure(state, outcome)
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(state)
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(state.run.paths.secrets)

@@ -14,6 +14,7 @@ import type { ChatModel } from '@delta/model'
 import { vendorIdOf, vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
 import type { Question } from './outcome.js'
+import type { Prices } from './paid.js'
 import type { EngineEvent } from './run-state.js'
 
 /**
@@ -51,6 +52,8 @@ export interface EngineOptions {
   model?: ChatModel | undefined
   /** Key and base URL of the model. */
   credentials?: Credentials | undefined
+  /** Prices of the person's own, such as `readPrices` of `@delta/config-loader` gives them. */
+  prices?: Prices | undefined
   /** Where settings came from; recorded in `ENGINE_START`. */
   sources?: SettingSources | undefined
   /** The environment from which that of commands is made. Default: `process.env`. */

@@ -33,6 +33,7 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
+import { pricing } from './paid.js'
 import { releasing } from './releasing.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
@@ -143,6 +144,7 @@ function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]
     run,
     agent,
     model: options.modelOf(environment),
+    priceAnswer: pricing(agent, options),
     resumed: options.resumed,
     task: userMessages.join('\n'),
     tools,

@@ -15,12 +15,15 @@ import {
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Question } from './outcome.js'
+import type { PriceAnswer } from './paid.js'
 
 /** Everything one engine process needs to drive one run; all of it comes from files and options. */
 export interface RunState {
   readonly run: Run
   readonly agent: Agent
   readonly model: ChatModel
+  /** Says what an answer of the model cost. */
+  readonly priceAnswer: PriceAnswer
   /** True when an earlier engine drove this run, and may have left something open. */
   readonly resumed: boolean
   /** All user messages, one a line, for each `condition` of `context.yaml`. */

@@ -19,6 +19,7 @@ import { readControl } from './hook-output.js'
 import { notifyHook, reportResult, stopAskedFor } from './hooks.js'
 import { clearInteraction } from './interaction.js'
 import { conclude, type Outcome, recordedFailure } from './outcome.js'
+import { recordLostAnswers } from './paid.js'
 import { outputPrefixOf } from './run-call.js'
 import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
 import { secretTokens } from './secrets.js'
@@ -31,6 +32,7 @@ import { secretTokens } from './secrets.js'
  */
 export async function settle(state: RunState): Promise<Outcome | undefined> {
   if (!state.resumed) return undefined
+  await recordLostAnswers(state)
   const summary = state.run.summary()
   const { interaction } = state.run.paths
   if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // the engine was killed after it recorded the answer

@@ -11,13 +11,13 @@ import {
   type ChatResponse,
   type ModelDelta,
   type ModelError,
-  normaliseUsage,
   parseCompletion,
   retryDelayMs,
 } from '@delta/model'
 import { asModelError, LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
+import type { PaidFields } from './paid.js'
 import { invocationFor, requestFor } from './request.js'
 import { type Call, generatorRecordPath, type RunState, record, variablesOf } from './run-state.js'
 
@@ -54,16 +54,16 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const response = await overrideResponse(state, asked.value.response, iteration)
   if ('stopped' in response) return response
   if (state.signal.aborted) return { stopped: interrupted(state.signal) }
-  return { value: journalThought(state, { ...asked.value, response: response.value }, iteration) }
+  const paid = await state.priceAnswer(response.value)
+  return { value: journalThought(state, { ...asked.value, response: response.value, paid }, iteration) }
 }
 
 function journalThought(
   state: RunState,
-  { response, ref, requestBytes }: Exchange,
+  { response, ref, requestBytes, paid }: Exchange & { paid: PaidFields },
   iteration: number,
 ): NewEventOf<Thought> {
-  const { message, usage, finishReason, model, waitedMs = 0 } = response
-  const tokens = normaliseUsage(usage)
+  const { message, finishReason } = response
   const thought: NewEventOf<Thought> = {
     type: 'THOUGHT',
     iteration,
@@ -72,10 +72,7 @@ function journalThought(
     llm_invocation_ref: ref,
     request_bytes: requestBytes,
     ...(finishReason === undefined ? {} : { finish_reason: finishReason }),
-    ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),
-    ...(tokens ? { tokens } : {}),
-    ...(model === undefined ? {} : { model }),
-    ...(waitedMs > 0 ? { waited_ms: waitedMs } : {}),
+    ...paid,
     ...(holdsMore(message) ? { message } : {}),
   }
   record(state, thought)

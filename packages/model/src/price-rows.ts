@@ -58,7 +58,7 @@ export interface PriceRow extends PriceRates {
 }
 
 /** The rates of one request, none missing. */
-export interface Rates extends Required<{ [Bucket in keyof PriceRates]: number }> {
+export type Rates = { [Bucket in keyof PriceRates]-?: number } & {
   /** Of the table that gave them; absent where the user did. */
   date?: string
 }
