@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { readPrices } from '@delta/config-loader'
 import type { EngineOptions, RunResult } from '@delta/engine'
 import type { AgentFlags, OpenAgent, Place, RunsFlags, SetFlags } from '@delta/workspace'
 import { explainSystemError, isWithinRun, passedWithoutValue } from '@delta/workspace/internal'
@@ -17,6 +18,7 @@ export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags, RunsF
   maxIterations?: string
   interactive?: boolean
   sync: boolean
+  prices?: string
   trustWorkspaceEnv?: boolean
 }
 
@@ -42,6 +44,7 @@ export async function engineOptions(
     agent,
     ...place,
     credentials: found,
+    prices: pricesIn(flags, terminal),
     sources: found,
     env: withOwnCommands(terminal.env),
     sync: flags.sync,
@@ -50,6 +53,17 @@ export async function engineOptions(
     onEvent: (event) => presenter.show(event),
     maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
+  }
+}
+
+/** The files of `--prices` and `DELTA_PRICES`. @throws {ConfigError} One cannot be used. */
+function pricesIn(
+  { prices }: EngineFlags,
+  { cwd, env: { DELTA_PRICES: usual } }: Terminal,
+): EngineOptions['prices'] {
+  return {
+    ...(prices !== undefined && { first: readPrices(prices, { cwd }) }),
+    ...(usual && { last: readPrices(usual, { cwd }) }),
   }
 }
 

@@ -67,6 +67,7 @@ Environment:
   DELTA_API_KEY       the model's key, or the variable that its provider names
   DELTA_BASE_URL      the address of its API
   DELTA_IMPORT_ROOTS  as --import-root, separated by colons
+  DELTA_PRICES        a file of prices, after those of the agent
   DELTA_STATE_DIR     remembers your runs, and where they are
   DELTA_DEBUG=1       stack traces of unexpected errors
   NO_COLOR            no colours`,

@@ -151,6 +151,7 @@ function resultObject(result: RunResult, warned: ReadonlySet<string>): object {
     question: result.question ? questionObject(result.question) : null,
     iterations: result.iterations,
     usage: result.usage,
+    totals: result.totals,
     resumed: result.resumed,
     changed_files: result.changedFiles,
     warnings: [...new Set([...warned, ...result.warnings])],

@@ -303,6 +303,7 @@ function engineOptions(command: Command): Command {
       '--max-iterations <n>',
       'iterations after a message before the run fails (default: agent.yaml, or 30)',
     )
+    .option('--prices <file>', 'prices of models, before those of the agent')
     .option('-i, --interactive', 'answer questions on stdin, one line each; an approval only at a terminal')
     .addOption(
       choices(

@@ -14,10 +14,11 @@ import {
   type JournalEvent,
   type StoredEvent,
   type Thought,
+  type Totals,
 } from '@delta/journal/runs'
 import { reasoningOf as reasoningText } from '@delta/model'
 import { textOf } from '@delta/model/internal'
-import { counted, duration, inColumns, printable, printableLine, wrapped } from './text.js'
+import { counted, duration, inColumns, money, printable, printableLine, wrapped } from './text.js'
 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
@@ -208,11 +209,12 @@ function number({ iteration }: Thought, style: Style): string {
   return style('dim', `${iteration}.`)
 }
 
-/** ` (120 + 14 tokens)`: of the request, and of the answer; '' where the provider did not count. */
+/** ` (120 + 14 tokens, 80 cached)`: of the request, and of the answer; '' where the provider did not count. */
 export function tokensOf(event: Thought): string {
   if (!event.tokens) return ''
   const { input, cache_read, cache_write, output, reasoning } = event.tokens
-  return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens)`
+  const cached = cache_read > 0 ? `, ${cache_read} cached` : ''
+  return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens${cached})`
 }
 
 /** The model's reasoning as lines, without indentation; none if the provider does not show it. */
@@ -285,13 +287,20 @@ function replacement(event: HookExecutionAudit, { style, verbose }: Rendering): 
 
 /** The reason of a failure stands in the `ERROR` before. */
 function ending(
-  { status, final_iteration: iterations = 0, usage, reason }: EngineEnd,
+  { status, final_iteration: iterations = 0, usage, totals, reason }: EngineEnd,
   transcript: boolean,
 ): string {
   const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
+  const cost = costIn(totals)
   const isTold = status === 'FAILED' || (status === 'COMPLETED' && !transcript) // the command's last lines say it
   const why = reason && !isTold ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
-  return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}`
+  return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}${cost}`
+}
+
+/** `, $0.0132`, of the run and its sub-agents; '' where nothing is paid, or nobody knows a price. */
+function costIn(totals: EngineEnd['totals']): string {
+  const { cost } = Object(totals?.all) as Partial<Totals['all']>
+  return cost ? `, ${money(cost)}` : ''
 }
 
 function shownIn({ config }: EngineStart): CallStyle {

@@ -161,3 +161,8 @@ export function printJson(terminal: Terminal, value: unknown): void {
 export function say({ stderr }: Terminal, text: string): void {
   stderr.write(`${printable(text)}\n`)
 }
+
+/** `$0.0132`: US dollars with four significant digits. */
+export function money(dollars: number): string {
+  return `$${dollars >= 1000 ? Math.round(dollars) : Number(dollars.toPrecision(4))}`
+}

@@ -321,6 +321,8 @@ function findNames(text: string, file: string, findings: Findings) {
     if (name !== '') places[name] = place
     else if (!line.includes('=') && /^\s*[^#\s]/.test(line)) mistakes.push({ place, ...NO_VALUE })
     if (KNOWN_NAMES.includes(name) || KEY_NAMES.includes(name)) continue
+    if (name === 'DELTA_PRICES')
+      findings.warn(place, 'DELTA_PRICES is ignored here.', 'Set it in the environment, or use --prices.')
     const suggested = name === 'OPENAI_API_BASE' ? 'OPENAI_BASE_URL' : nearestNames(name, KNOWN_NAMES, 2)[0]
     const message = `${name} has no effect.`
     if (suggested !== undefined) findings.warn(place, message, `Did you mean ${suggested}?`)

@@ -4,7 +4,7 @@ import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { placeInWords } from '@delta/workspace/internal'
 import { describeError, reportFailure } from '../errors.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { age, inColumns, print, printableLine, printJson, say, table } from '../text.js'
+import { age, inColumns, money, print, printableLine, printJson, say, table } from '../text.js'
 
 interface ListFlags extends RunsFlags {
   workDir: string[]
@@ -135,7 +135,7 @@ function recordOf(run: RunSummary): object {
   }
 }
 
-const HEADER = ['STATUS', 'AGE', 'ITERATIONS', 'AGENT', 'MODEL', 'TOKENS', 'TASK']
+const HEADER = ['STATUS', 'AGE', 'ITERATIONS', 'AGENT', 'MODEL', 'TOKENS', 'COST', 'TASK']
 const TASK_COLUMNS = 60
 const NAME_COLUMNS = 24
 
@@ -146,7 +146,8 @@ function rowsOf(
 ): [string[], ...string[][]] {
   const taskColumns = stdout.columns ? Math.min(TASK_COLUMNS, stdout.columns - 2) : TASK_COLUMNS // it may get a line of its own
   const rows = found.map(({ run, workspace }) => {
-    const { runId, lastIteration, metadata, model, usage } = run
+    const { runId, lastIteration, metadata, usage } = run
+    const { cost } = run.totals.all
     const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
     const task = owner + ((metadata.initial_message ?? '').split('\n')[0] ?? '')
     return [
@@ -156,10 +157,19 @@ function rowsOf(
       metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
       String(lastIteration),
       inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
-      inColumns(printableLine(model ?? ''), NAME_COLUMNS),
+      inColumns(printableLine(modelsOf(run)), NAME_COLUMNS),
       String(usage.total_tokens),
+      cost ? money(cost) : '',
       inColumns(printableLine(task), taskColumns),
     ]
   })
   return [['RUN', ...(isSeveral ? ['WORKSPACE'] : []), ...HEADER], ...rows]
+}
+
+/** `gpt-5.6-luna +2` where two others answered, too, of the run or its sub-agents. */
+function modelsOf({ model, totals }: RunSummary): string {
+  const others = Object.keys(totals.by_model).filter((name) => name !== model)
+  return others.length === 0
+    ? (model ?? '')
+    : `${model ?? others.shift()}${others.length > 0 ? ` +${others.length}` : ''}`
 }

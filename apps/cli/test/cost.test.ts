@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { calls, served } from './delta.js'
+
+const PRICES = [{ match: 'scripted', input: 2, cache_read: 0.2, output: 10 }]
+/** 100 new tokens, 800 cached and 20 written: 100 × 2 + 800 × 0.2 + 20 × 10 = 560 millionths of a dollar. */
+const USAGE = { prompt_tokens: 900, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 800 } }
+const COST = 0.00056
+
+const work = { name: 'work', exec: 'true' }
+
+test('each request is priced as it is answered, and the sum stands at the end, in the list of runs and in JSON', async () => {
+  const turns = [
+    { ...calls('work'), usage: USAGE },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const { run, at, events, workspace } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
+  const { stdout, stderr } = await run('--format', 'json', '-v')
+  expect(stderr).toContain('1. (900 + 20 tokens, 800 cached)')
+  expect(stderr).toContain('COMPLETED after 2 iterations, 1840 tokens, $0.00112')
+  const { totals } = JSON.parse(stdout)
+  const tokens = { input: 200, cache_read: 1600, cache_write: 0, output: 40, reasoning: 0 }
+  expect(totals.own).toMatchObject({ requests: 2, unreported: 0, tokens, priced: 1 })
+  expect(totals.all.cost).toBeCloseTo(2 * COST, 12)
+  const [thought, ...others] = await events('THOUGHT')
+  expect(others).toHaveLength(1)
+  expect(thought).toMatchObject({
+    provider: null,
+    price: { input: 2, cache_read: 0.2, cache_write: 2, output: 10 },
+  })
+  const [end] = await events('ENGINE_END')
+  expect(end).toMatchObject({ totals })
+  expect((await at('list-runs')).stdout).toMatch(/COST\s+TASK\n.*\s1840\s+\$0\.00112\s/)
+  const [listed] = JSON.parse((await at('list-runs', '--json')).stdout)
+  expect(listed.totals.by_model).toEqual({ scripted: expect.objectContaining({ requests: 2 }) })
+  const metadata = JSON.parse(await workspace.read(`.delta/${listed.run_id}/metadata.json`))
+  expect(metadata.totals.all).toEqual(totals.all)
+})
+
+test('an answer that came before a kill was paid for, each time: it counts when the run goes on', async () => {
+  const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 2 ] || kill -9 $PPID'] }\n`
+  const turns = [{ content: 'Done.', usage: USAGE }]
+  const { run, at, events } = await served(turns, {
+    agent: { prices: PRICES },
+    files: { 'hooks.yaml': hooks },
+  })
+  expect((await run('-q')).signal).toBe('SIGKILL')
+  expect((await at('continue', '-q')).signal).toBe('SIGKILL')
+  expect((await at('continue', '-q')).stdout).toBe('Done.\n')
+  const lost = await events('ERROR')
+  expect(lost.map(({ error_message }) => error_message)).toEqual(
+    Array(2).fill('The answer of iteration 1 was lost when the engine ended. It was paid for.'),
+  )
+  const [{ totals } = {}] = (await events('ENGINE_END')) as { totals?: { own: object & { cost: number } } }[]
+  expect(totals?.own).toMatchObject({ requests: 3, tokens: { input: 300, cache_read: 2400, output: 60 } })
+  expect(totals?.own.cost).toBeCloseTo(3 * COST, 12)
+  await at('continue', '-q', '-m', 'More')
+  expect(await events('ERROR')).toHaveLength(2)
+})
+
+test('an answer that a hook held back was paid for, too', async () => {
+  const hooks = `post_llm_response: { command: [sh, -c, 'echo "{\\"action\\": \\"stop\\", \\"reason\\": \\"No.\\"}" > "$DELTA_HOOK_IO_PATH/output/control.json"'] }\n`
+  const turns = [{ content: 'Done.', usage: USAGE }]
+  const { run, events } = await served(turns, { agent: { prices: PRICES }, files: { 'hooks.yaml': hooks } })
+  expect((await run('-q')).exitCode).toBe(1)
+  const [{ totals } = {}] = (await events('ENGINE_END')) as { totals?: object }[]
+  expect(totals).toMatchObject({ own: { requests: 1, cost: COST } })
+})
+
+test('prices of --prices come before those of the agent, and of DELTA_PRICES after them', async () => {
+  const turns = [{ content: 'Done.', usage: USAGE }]
+  const files = (input: number) => `- { match: 'scr*', input: ${input}, output: 0 }\n`
+  const { run, at, events, workspace } = await served(turns, { agent: { prices: PRICES } })
+  await workspace.write('mine.yaml', files(5))
+  const priceOf = async () => ((await events('THOUGHT')).at(-1) as { price?: { input: number } }).price?.input
+  await run('-q', '--prices', `${workspace.path}/mine.yaml`)
+  expect(await priceOf()).toBe(5)
+  await run('-q', '--new')
+  expect(await priceOf()).toBe(2)
+  await run('-q', '--new', '--set', 'prices=')
+  expect(await priceOf()).toBeUndefined()
+  const { exitCode, stderr } = await at('run', '-q', '--new', '--prices', 'none.yaml')
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('none.yaml: The file does not exist.'),
+  })
+})
