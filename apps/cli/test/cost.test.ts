@@ -38,7 +38,7 @@ test('each request is priced as it is answered, and the sum stands at the end, i
 
 test('an answer that came before a kill was paid for, each time: it counts when the run goes on', async () => {
   const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 2 ] || kill -9 $PPID'] }\n`
-  const turns = [{ content: 'Done.', usage: USAGE }]
+  const turns = [{ content: 'Done.', usage: USAGE }, { content: 'More.' }]
   const { run, at, events } = await served(turns, {
     agent: { prices: PRICES },
     files: { 'hooks.yaml': hooks },
@@ -53,7 +53,7 @@ test('an answer that came before a kill was paid for, each time: it counts when 
   const [{ totals } = {}] = (await events('ENGINE_END')) as { totals?: { own: object & { cost: number } } }[]
   expect(totals?.own).toMatchObject({ requests: 3, tokens: { input: 300, cache_read: 2400, output: 60 } })
   expect(totals?.own.cost).toBeCloseTo(3 * COST, 12)
-  await at('continue', '-q', '-m', 'More')
+  expect((await at('continue', '-q', '-m', 'More')).stdout).toBe('More.\n')
   expect(await events('ERROR')).toHaveLength(2)
 })
 
