@@ -53,7 +53,7 @@ export interface PriceRates {
 export interface PriceRow extends PriceRates {
   /** A name, or the beginning of names with a `*` behind it. The longest match counts. */
   match: string
-  /** By a number of tokens: what a request costs as a whole that reads more of them, cached or not. */
+  /** By a number of tokens: what a request costs as a whole that reads more of them, cached or not. Its defaults are its own. */
   above?: Readonly<Record<string, PriceRates>> | undefined
 }
 
@@ -82,7 +82,7 @@ export function ratesOf({ match: _, above = {}, ...row }: PriceRow, tokens?: Tok
   const read = tokens ? tokens.input + tokens.cache_read + tokens.cache_write : 0
   const steps = Object.keys(above).map(Number)
   const step = Math.max(...steps.filter((limit) => read > limit))
-  const { input, output, ...given } = { ...row, ...above[step] }
+  const { input, output, ...given } = above[step] ?? row
   return {
     input,
     cache_read: given.cache_read ?? input,
