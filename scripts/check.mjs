@@ -17,6 +17,7 @@ const gates = [
   { name: 'Commands that delta --agent describes', argv: [node, 'scripts/describe-commands.mjs', '--check'] },
   { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
   { name: 'Reference of the YAML files', argv: [node, 'scripts/yaml-reference.mjs', '--check'] },
+  { name: 'Shipped prices', argv: [node, 'scripts/prices.mjs', '--check'] },
   { name: 'Bounds: CPU of a start and of a long run', argv: [node, 'benchmarks/bounds.mjs'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Release, all but publishing', argv: [node, 'scripts/release.mjs', '--dry-run'] },

@@ -5,7 +5,7 @@ import { root } from './lib/environment.mjs'
 
 /**
  * @typedef {import('@pydantic/genai-prices').Provider} Provider
- * @typedef {import('@pydantic/genai-prices').ModelInfo} ModelInfo
+ * @typedef {import('@pydantic/genai-prices').ModelPrice} ModelPrice
  * @typedef {import('@pydantic/genai-prices').MatchLogic} MatchLogic
  * @typedef {Record<string, number>} Rates
  * @typedef {{ match: string, above?: Record<string, Rates>, [rate: string]: unknown }} Row
@@ -47,7 +47,9 @@ function main() {
 function table(date) {
   const providers = PROVIDERS.flatMap((id) => findProvider({ providerId: id }) ?? [])
   const parts = providers.map((provider) => {
-    const rows = rowsOf(provider, new Date(`${date}T12:00:00Z`)).map((row) => `        ${JSON.stringify(row)}`)
+    const rows = rowsOf(provider, new Date(`${date}T12:00:00Z`)).map(
+      (row) => `        ${JSON.stringify(row)}`,
+    )
     const also = (provider.fallback_model_providers ?? []).filter((id) => PROVIDERS.includes(id))
     return `    ${JSON.stringify(provider.id)}: {
       "api": ${JSON.stringify(`^${provider.api_pattern}`)},${also.length > 0 ? `\n      "also": ${JSON.stringify(also)},` : ''}
@@ -66,26 +68,19 @@ ${parts.join(',\n')}
 `
 }
 
-/** @param {Provider} provider @param {Date} day */
-function rowsOf(provider, day) {
+/** @param {Provider} provider @param {Date} noon */
+function rowsOf(provider, noon) {
   /** @type {Map<string, Row>} */
   const rows = new Map()
   for (const model of provider.models) {
-    const rates = ratesOf(model, day)
-    for (const match of rates ? namesOf(model.match) : []) {
+    for (const match of namesOf(model.match)) {
       // a pattern of ours is simpler than theirs: a row stays only if the package takes the same model for the name
-      if (found(provider, match.replace('*', ''), day) !== model.id) continue
-      if (!rows.has(match)) rows.set(match, { match, ...rates })
+      const found = examplesOf(match).map((name) => priceOf(provider, name, noon))
+      const rates = ratesOf(found.find((price) => price?.model.id === model.id)?.model_price ?? {})
+      if (rates && !rows.has(match)) rows.set(match, { match, ...rates })
     }
   }
   return [...rows.values()].sort((one, other) => (one.match < other.match ? -1 : 1))
-}
-
-/** @param {Provider} provider @param {string} name @param {Date} day */
-function found(provider, name, day) {
-  const usage = { input_tokens: 1000, output_tokens: 1000 }
-  const price = calcPrice(usage, name, { providerId: provider.id, timestamp: day })
-  return price?.provider.id === provider.id ? price.model.id : undefined
 }
 
 /** Exact names, and beginnings with a `*`. A date behind a name has the price of the name. @param {MatchLogic} logic @returns {string[]} */
@@ -96,13 +91,25 @@ function namesOf(logic) {
   if ('ends_with' in logic) return [logic.ends_with]
   if ('starts_with' in logic) return [`${logic.starts_with}*`]
   if ('contains' in logic) return [`${logic.contains}*`]
-  const dated = /^\^([\w.\\-]+-)\\d\{[48]\}(-\\d\{2\}-\\d\{2\})?\$$/.exec(logic.regex)
+  const dated = /^\^(.+-)\\d\{(?:8|4\}-\\d\{2\}-\\d\{2)\}\$$/.exec(logic.regex)
   return dated ? [`${(dated[1] ?? '').replaceAll('\\', '')}20*`] : []
 }
 
-/** Undefined for a model that is not paid by tokens. @param {ModelInfo} model @param {Date} day */
-function ratesOf({ prices }, day) {
-  const given = Array.isArray(prices) ? (prices.findLast((each) => isInForce(each, day))?.prices ?? {}) : prices
+/** Names that a row is for: what stands before the `*`, alone and as the beginning of a date. @param {string} match */
+function examplesOf(match) {
+  const name = match.replace('*', '')
+  return match.endsWith('-20*') ? [name, `${name}260101`, `${name}26-01-01`] : [name]
+}
+
+/** What the package says of a name, with the prices of that hour. @param {Provider} provider @param {string} name @param {Date} noon */
+function priceOf(provider, name, noon) {
+  const usage = { input_tokens: 1000, output_tokens: 1000 }
+  const price = calcPrice(usage, name, { providerId: provider.id, timestamp: noon })
+  return price?.provider.id === provider.id ? price : undefined
+}
+
+/** Undefined for a model that is not paid by tokens. @param {ModelPrice} given */
+function ratesOf(given) {
   if (given.input_mtok === undefined || given.output_mtok === undefined) return undefined
   /** @type {Rates} */
   const rates = {}
@@ -118,12 +125,6 @@ function ratesOf({ prices }, day) {
   for (const higher of Object.values(above)) // a rate without a tier of its own stays
     for (const [name, rate] of Object.entries(rates)) higher[name] ??= rate
   return { ...rates, ...(Object.keys(above).length > 0 && { above }) }
-}
-
-/** Prices by the time of day are not told by a day. @param {import('@pydantic/genai-prices').ConditionalPrice} price @param {Date} day */
-function isInForce({ constraint }, day) {
-  if (constraint === undefined) return true
-  return constraint.type === 'start_date' && new Date(constraint.start_date) <= day
 }
 
 process.exitCode = main()

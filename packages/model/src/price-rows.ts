@@ -1,18 +1,6 @@
 import * as z from 'zod/mini'
 import type { Tokens } from './usage.js'
 
-const rate = z.number().check(z.minimum(0))
-const optionalRate = z.optional(rate)
-
-const rates = {
-  input: rate,
-  output: rate,
-  cache_read: optionalRate,
-  cache_write: optionalRate,
-  cache_write_1h: optionalRate,
-  reasoning: optionalRate,
-}
-
 const NAME = 'a name, or the beginning of names with a * behind it'
 const TOKENS = 'a number of tokens'
 
@@ -22,8 +10,10 @@ export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
     .array(
       z.strictObject({
         match: z.string().check(z.regex(/^(?:[^*\s]+\*?|\*)$/, NAME)),
-        ...rates,
-        above: z.optional(z.record(z.string().check(z.regex(/^[1-9]\d*$/, TOKENS)), z.strictObject(rates))),
+        ...ratesShape(),
+        above: z.optional(
+          z.record(z.string().check(z.regex(/^[1-9]\d*$/, TOKENS)), z.strictObject(ratesShape())),
+        ),
       }),
     )
     .check(({ value, issues }) => {
@@ -34,6 +24,19 @@ export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
       }
     }),
 )
+
+function ratesShape() {
+  const rate = z.number().check(z.minimum(0))
+  const optionalRate = z.optional(rate)
+  return {
+    input: rate,
+    output: rate,
+    cache_read: optionalRate,
+    cache_write: optionalRate,
+    cache_write_1h: optionalRate,
+    reasoning: optionalRate,
+  }
+}
 
 /** What each bucket of tokens costs. US dollars for a million. */
 export interface PriceRates {
@@ -53,7 +56,7 @@ export interface PriceRates {
 export interface PriceRow extends PriceRates {
   /** A name, or the beginning of names with a `*` behind it. The longest match counts. */
   match: string
-  /** By a number of tokens: what a request costs as a whole that reads more of them, cached or not. */
+  /** By a number of tokens: what a request costs as a whole that reads more of them, cached or not. Its defaults are its own. */
   above?: Readonly<Record<string, PriceRates>> | undefined
 }
 
@@ -82,7 +85,7 @@ export function ratesOf({ match: _, above = {}, ...row }: PriceRow, tokens?: Tok
   const read = tokens ? tokens.input + tokens.cache_read + tokens.cache_write : 0
   const steps = Object.keys(above).map(Number)
   const step = Math.max(...steps.filter((limit) => read > limit))
-  const { input, output, ...given } = { ...row, ...above[step] }
+  const { input, output, ...given } = above[step] ?? row
   return {
     input,
     cache_read: given.cache_read ?? input,

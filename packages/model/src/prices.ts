@@ -25,7 +25,8 @@ export const PRICES_DATE: string = table.date
  * providerAt('https://api.anthropic.com/v1') // 'anthropic'
  */
 export function providerAt(address: string): string | null {
-  const found = Object.entries(PROVIDERS).find(([, { api }]) => new RegExp(api).test(address))
+  const origin = URL.canParse(address) ? new URL(address).origin : ''
+  const found = Object.entries(PROVIDERS).find(([, { api }]) => new RegExp(`${api}$`).test(origin)) // `api.openai.com.example` is not OpenAI's
   return found?.[0] ?? null
 }
 
