@@ -67,7 +67,9 @@ test('list-runs -w exp/* lists the workspaces that the shell names; one that can
   const all = await list('-w exp/*')
   expect(all).toMatchObject({ exitCode: 0, stderr: '' })
   expect(all.stdout.trimEnd().split('\n')).toEqual([
-    expect.stringMatching(/^RUN\s+WORKSPACE\s+STATUS\s+AGE\s+ITERATIONS\s+AGENT\s+MODEL\s+TOKENS\s+TASK$/),
+    expect.stringMatching(
+      /^RUN\s+WORKSPACE\s+STATUS\s+AGE\s+ITERATIONS\s+AGENT\s+MODEL\s+TOKENS\s+COST\s+TASK$/,
+    ),
     expect.stringMatching(/^run-b\s+exp\/b\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-b\s+0\s+Go$/),
     expect.stringMatching(/^run-a\s+exp\/a\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-a\s+0\s+Go$/),
   ])

@@ -2,6 +2,7 @@ import type { Agent } from '@delta/config-loader'
 import { answersSince } from '@delta/journal/internal'
 import { isKnownEvent, type NewEvent, type StoredEvent, type Thought } from '@delta/journal/runs'
 import { normaliseUsage } from '@delta/model'
+import { FREE } from '@delta/model/internal'
 import type { PriceRow } from '@delta/model/prices'
 import { VENDORS } from '@delta/model/vendors'
 import type { EngineOptions } from './options.js'
@@ -24,7 +25,7 @@ interface Answer {
 
 export type PaidFields = Pick<Thought, 'usage' | 'tokens' | 'model' | 'provider' | 'price' | 'waited_ms'>
 
-/** Says what an answer cost, as its event keeps it. The prices are loaded with the first answer. */
+/** Says what an answer cost, as its event keeps it. The shipped prices are loaded with the first answer of a server. */
 export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
 
 /** @returns What prices the answers of an agent's model. */
@@ -33,21 +34,23 @@ export function pricing(
   { prices, credentials, model: own }: Pick<EngineOptions, 'prices' | 'credentials' | 'model'>,
 ): PriceAnswer {
   const { llm, model: defined } = agent
-  const rows = [prices?.first, agent.prices, prices?.last].map((list) => list ?? [])
+  const rows = [prices?.first, agent.prices, prices?.last].filter((list) => list !== undefined)
   const provider = own || defined ? undefined : llm.provider
   const vendor = VENDORS.find(({ id, url }) => id === provider && url !== undefined)
   const address = vendor && (credentials?.baseUrl ?? llm.baseUrl ?? vendor.url)
+  const free = provider === 'script' || provider === 'replay' ? 'script' : null // a replay costs nothing either
+  const isKnown = address === undefined && rows.length === 0
   return async ({ usage, model, waitedMs = 0 }) => {
-    const { providerAt, ratesFor } = await import('@delta/model/prices')
     const tokens = normaliseUsage(usage)
-    const known = provider === 'script' || provider === 'replay' ? 'script' : null // a replay costs nothing either
-    const paidTo = address === undefined ? known : providerAt(address)
+    const table = isKnown ? undefined : await import('@delta/model/prices')
+    const paidTo = table && address !== undefined ? table.providerAt(address) : free
+    const request = { models: [model, llm.model], provider: paidTo, rows, tokens }
     return {
       ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),
       ...(tokens ? { tokens } : {}),
       ...(model === undefined ? {} : { model }),
       provider: paidTo,
-      price: ratesFor({ models: [model, llm.model], provider: paidTo, rows, tokens }),
+      price: table ? table.ratesFor(request) : free && FREE,
       ...(waitedMs > 0 ? { waited_ms: waitedMs } : {}),
     }
   }

@@ -95,3 +95,13 @@ export function ratesOf({ match: _, above = {}, ...row }: PriceRow, tokens?: Tok
     reasoning: given.reasoning ?? output,
   }
 }
+
+/** What a scripted model costs. */
+export const FREE: Rates = {
+  input: 0,
+  cache_read: 0,
+  cache_write: 0,
+  cache_write_1h: 0,
+  output: 0,
+  reasoning: 0,
+}

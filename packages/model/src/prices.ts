@@ -1,4 +1,4 @@
-import { type PriceRow, type Rates, ratesOf, rowFor } from './price-rows.js'
+import { FREE, type PriceRow, type Rates, ratesOf, rowFor } from './price-rows.js'
 import table from './prices.json' with { type: 'json' }
 import type { Tokens } from './usage.js'
 
@@ -57,8 +57,6 @@ export function ratesFor({ models, provider, rows = [], tokens }: PricedRequest)
   const row = lists.flatMap((list) => firstRow(list, names) ?? [])[0]
   return row ? { ...ratesOf(row, tokens), date: PRICES_DATE } : null
 }
-
-const FREE = ratesOf({ match: '*', input: 0, output: 0 })
 
 function firstRow(rows: readonly PriceRow[], names: readonly string[]): PriceRow | undefined {
   for (const name of names) {
