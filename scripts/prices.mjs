@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import { root } from './lib/environment.mjs'
 
@@ -60,12 +61,19 @@ ${rows.join(',\n')}
   })
   return `{
   "date": ${JSON.stringify(date)},
-  "source": "@pydantic/genai-prices (MIT)",
+  "source": "@pydantic/genai-prices",
+  "license": ${JSON.stringify(license())},
   "providers": {
 ${parts.join(',\n')}
   }
 }
 `
+}
+
+/** The text that goes with a copy. */
+function license() {
+  const entry = createRequire(import.meta.url).resolve('@pydantic/genai-prices')
+  return readFileSync(join(dirname(entry), '../LICENSE'), 'utf8').trim()
 }
 
 /** @param {Provider} provider @param {Date} noon */

@@ -459,12 +459,14 @@ For example DELTA_BASE_URL=http://localhost:11434/v1`
 
 test('a name that is almost one of ours is pointed out; others are ignored', async () => {
   const { root, load } = await project({
-    'agent/.env': 'DELTA_APIKEY=sk\nOPENAI_API_TYPE=x\nOPENAI_ORG_ID=x\nexport OPENAI_API_BASE=http://x\n',
+    'agent/.env':
+      'DELTA_APIKEY=sk\nOPENAI_API_TYPE=x\nOPENAI_ORG_ID=x\nexport OPENAI_API_BASE=http://x\nDELTA_PRICES=p.yaml\n',
   })
   const { warnings } = await load()
   expect(warnings.map(({ line, message, hint }) => `${line}: ${message} ${hint}`)).toEqual([
     '1: DELTA_APIKEY has no effect. Did you mean DELTA_API_KEY?',
     '4: OPENAI_API_BASE has no effect. Did you mean OPENAI_BASE_URL?',
+    '5: DELTA_PRICES is ignored here. Set it in the environment, or use --prices.',
   ])
   expect(warnings[1]).toMatchObject({ file: join(root, 'agent/.env'), column: 8 })
 })

@@ -62,3 +62,30 @@ test('a file of prices is a list of rows; what is wrong in it is shown with its 
     expect(isConfigError(error)).toBe(true)
   }
 })
+
+test('everything that is wrong in a file of prices is reported at once', async () => {
+  const text = `- { match: gpt-5*, input: 1, output: 2, above: { many: { input: 1, output: 2 } } }
+- { match: gpt-5*, input: -1, output: 2, cache_reed: 1 }
+`
+  const { path } = await temporaryWorkspace({ 'prices.yaml': text }, { onCleanup: onTestFinished })
+  expect(() => readPrices(`${path}/prices.yaml`)).toThrow(
+    `${path}/prices.yaml:1:56: [0].above.many: the key must be a number of tokens.
+  - { match: gpt-5*, input: 1, output: 2, above: { many: { input: 1, output: 2 } } }
+                                                         ^
+
+${path}/prices.yaml:2:12: [1].match: models "gpt-5*" and "gpt-5*" overlap. Remove one.
+  - { match: gpt-5*, input: -1, output: 2, cache_reed: 1 }
+             ^
+
+${path}/prices.yaml:2:27: [1].input: must be at least 0, got -1.
+  - { match: gpt-5*, input: -1, output: 2, cache_reed: 1 }
+                            ^
+
+${path}/prices.yaml:2:42: [1]: unknown key "cache_reed".
+  - { match: gpt-5*, input: -1, output: 2, cache_reed: 1 }
+                                           ^
+Did you mean "cache_read"?
+
+4 problems.`,
+  )
+})

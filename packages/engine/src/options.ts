@@ -11,10 +11,10 @@ import {
 import { workDirectoryOf } from '@delta/journal/internal'
 import type { Run } from '@delta/journal/runs'
 import type { ChatModel } from '@delta/model'
+import type { PriceRow } from '@delta/model/prices'
 import { vendorIdOf, vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
 import type { Question } from './outcome.js'
-import type { Prices } from './paid.js'
 import type { EngineEvent } from './run-state.js'
 
 /**
@@ -44,6 +44,14 @@ export interface SettingSources {
 export interface Allowed {
   /** Absolute paths of directories that the agent may import files from. */
   importRoots?: readonly string[] | undefined
+}
+
+/** Prices of the person's own: lists of rows, by when they count. */
+export interface Prices {
+  /** Before those of the agent. */
+  first?: readonly PriceRow[] | undefined
+  /** After those of the agent, and before the shipped ones. */
+  last?: readonly PriceRow[] | undefined
 }
 
 /** Options of `runAgent` and `continueRun`. */

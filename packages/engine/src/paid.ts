@@ -1,32 +1,11 @@
 import type { Agent } from '@delta/config-loader'
 import { answersSince } from '@delta/journal/internal'
-import { isKnownEvent, type NewEvent, type StoredEvent, type Thought } from '@delta/journal/runs'
+import { isKnownEvent, type NewEvent, type StoredEvent } from '@delta/journal/runs'
 import { normaliseUsage } from '@delta/model'
 import { FREE } from '@delta/model/internal'
-import type { PriceRow } from '@delta/model/prices'
 import { VENDORS } from '@delta/model/vendors'
 import type { EngineOptions } from './options.js'
-import { type RunState, record } from './run-state.js'
-
-/** Prices of the person's own: lists of rows, by when they count. */
-export interface Prices {
-  /** Before those of the agent. */
-  first?: readonly PriceRow[] | undefined
-  /** After those of the agent, and before the shipped ones. */
-  last?: readonly PriceRow[] | undefined
-}
-
-/** An answer of a model, as far as it says what it cost. */
-interface Answer {
-  usage?: unknown
-  model?: string | undefined
-  waitedMs?: number | undefined
-}
-
-export type PaidFields = Pick<Thought, 'usage' | 'tokens' | 'model' | 'provider' | 'price' | 'waited_ms'>
-
-/** Says what an answer cost, as its event keeps it. The shipped prices are loaded with the first answer of a server. */
-export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
+import { type PriceAnswer, type RunState, record } from './run-state.js'
 
 /** @returns What prices the answers of an agent's model. */
 export function pricing(

@@ -15,7 +15,6 @@ import {
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Question } from './outcome.js'
-import type { PriceAnswer } from './paid.js'
 
 /** Everything one engine process needs to drive one run; all of it comes from files and options. */
 export interface RunState {
@@ -62,6 +61,18 @@ export interface RunState {
   readonly stream: boolean
   readonly emit: (event: EngineEvent) => void
 }
+
+/** An answer of a model, as far as it says what it cost. */
+interface Answer {
+  usage?: unknown
+  model?: string | undefined
+  waitedMs?: number | undefined
+}
+
+export type PaidFields = Pick<Thought, 'usage' | 'tokens' | 'model' | 'provider' | 'price' | 'waited_ms'>
+
+/** Says what an answer cost, as its event keeps it. The shipped prices are loaded with the first answer of a server. */
+export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
 
 /** Values of the variables that templates and `context.yaml` may use. */
 export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {

@@ -17,9 +17,15 @@ import {
 import { asModelError, LLM_DEFAULTS } from '@delta/model/internal'
 import { notifyHook, overrideRequest, overrideResponse } from './hooks.js'
 import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.js'
-import type { PaidFields } from './paid.js'
 import { invocationFor, requestFor } from './request.js'
-import { type Call, generatorRecordPath, type RunState, record, variablesOf } from './run-state.js'
+import {
+  type Call,
+  generatorRecordPath,
+  type PaidFields,
+  type RunState,
+  record,
+  variablesOf,
+} from './run-state.js'
 
 /**
  * One thought: builds the context from the journal, sends the request and journals the response.

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Tokens } from './usage.js'
 
 const NAME = 'a name, or the beginning of names with a * behind it'
-const TOKENS = 'a number of tokens'
+const TOKENS = 'the key must be a number of tokens'
 
 /** `prices` as it is written: in `agent.yaml`, or a file of its own. */
 export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
@@ -12,18 +12,24 @@ export const priceRowsSchema = /* @__PURE__ */ z.lazy(() =>
         match: z.string().check(z.regex(/^(?:[^*\s]+\*?|\*)$/, NAME)),
         ...ratesShape(),
         above: z.optional(
-          z.record(z.string().check(z.regex(/^[1-9]\d*$/, TOKENS)), z.strictObject(ratesShape())),
+          z.record(z.string().check(z.regex(/^[1-9]\d*$/)), z.strictObject(ratesShape()), {
+            error: ({ code }) => (code === 'invalid_key' ? TOKENS : undefined),
+          }),
         ),
       }),
     )
-    .check(({ value, issues }) => {
-      for (const [index, { match }] of value.entries()) {
-        if (!value.slice(0, index).some((row) => row.match === match)) continue
-        const message = `models "${match}" and "${match}" overlap. Remove one.`
-        issues.push({ code: 'custom', path: [index, 'match'], message, input: match })
-      }
-    }),
+    .check(z.check(findOverlaps, { when: ({ value }) => Array.isArray(value) })),
 )
+
+/** Also beside other mistakes: a person hears of all at once. */
+function findOverlaps({ value, issues }: z.core.ParsePayload<unknown[]>): void {
+  const names = value.map((row) => Object(row).match as unknown)
+  for (const [index, name] of names.entries()) {
+    if (typeof name !== 'string' || names.indexOf(name) === index) continue
+    const message = `models "${name}" and "${name}" overlap. Remove one.`
+    issues.push({ code: 'custom', path: [index, 'match'], message, input: name })
+  }
+}
 
 function ratesShape() {
   const rate = z.number().check(z.minimum(0))

@@ -166,10 +166,10 @@ function rowsOf(
   return [['RUN', ...(isSeveral ? ['WORKSPACE'] : []), ...HEADER], ...rows]
 }
 
-/** `gpt-5.6-luna +2` where two others answered, too, of the run or its sub-agents. */
+/** `gpt-5.6-luna +2` where two others answered, too, of the run or its sub-agents. An answer may name a version of the model. */
 function modelsOf({ model, totals }: RunSummary): string {
-  const others = Object.keys(totals.by_model).filter((name) => name !== model)
-  return others.length === 0
-    ? (model ?? '')
-    : `${model ?? others.shift()}${others.length > 0 ? ` +${others.length}` : ''}`
+  const answered = Object.keys(totals.by_model)
+  const others = answered.filter((name) => model === null || !name.startsWith(model))
+  const [first = model ?? '', ...more] = others.length < answered.length ? [model ?? '', ...others] : others
+  return more.length > 0 ? `${first} +${more.length}` : first
 }
