@@ -32,7 +32,7 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
 
 /** How a command that only reads is told which run it is about. */
 export interface ShownRunFlags extends RunsFlags {
-  workDir: string
+  workDir?: string
   runId?: string
 }
 

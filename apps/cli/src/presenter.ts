@@ -9,7 +9,7 @@ import { renderer, styleFor } from './render.js'
 import type { Terminal } from './terminal.js'
 import { print, printAnswer, printable } from './text.js'
 
-/** Turns what the engine says into output: results on stdout, everything else on stderr, and in the run's `engine.log`. */
+/** Turns what the engine says into output: results on stdout, everything else on stderr. The run's `engine.log` keeps the latter. */
 export interface Presenter {
   /** True to receive the model's words as they are streamed. */
   readonly wantsStream: boolean
@@ -58,8 +58,9 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
     warned.add(message)
     line?.leave()
     if (moves) stderr.write('\r') // the message hides the ^C that the terminal shows for Ctrl+C
-    say(style('yellow', printable(message)))
-    log.write(message.split('\n'))
+    const shown = printable(message)
+    say(style('yellow', shown))
+    log.write([shown])
   }
 
   function stopLine(): void {
@@ -67,11 +68,11 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
     line?.leave()
   }
 
-  function showLines(event: EngineEvent, stored: JournalEvent | undefined): void {
-    if (quiet && event.kind !== 'notice') return
+  function showLines(lines: readonly string[], stored: JournalEvent | undefined): void {
+    if (quiet && stored !== undefined) return
     if (stored?.type === 'THOUGHT' && line?.end(stored)) {
       if (stored.tool_calls.length === 0) streamedAnswer = stored.content
-    } else for (const each of render(event)) say(each)
+    } else for (const each of lines) say(each)
   }
 
   return {
@@ -85,18 +86,21 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       if (event.kind === 'reasoning')
         return verbose ? line?.reason(event.content, event.iteration) : undefined
       const stored = storedIn(event)
-      log.show(event)
+      const lines = render(event)
+      log.write(lines, stored?.timestamp)
       if (isJsonLines && event.kind === 'journal') return print(terminal, `${JSON.stringify(event.event)}\n`)
-      showLines(event, stored)
+      showLines(lines, stored)
       if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') line?.wait(waitAfter(stored))
     },
     warn,
     finish(result) {
       stopLine()
+      const end = endOf(result, { quiet, columns: stderr.columns })
+      log.write(end)
       if (isJsonLines) return // its ENGINE_END has said it
       const isSeen = stdout.isTTY === true && result.answer === streamedAnswer
       printResult(result, { format, warned, isSeen }, terminal)
-      for (const each of endOf(result, { quiet, columns: stderr.columns })) say(each)
+      for (const each of end) say(each)
     },
     stopLine,
     leaveRun() {

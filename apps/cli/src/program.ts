@@ -157,7 +157,9 @@ function addLooking({ add, group }: Adding): void {
   add('list-runs', () => import('./commands/list-runs.js'))
     .description('List the runs of workspaces, newest first')
     .argument('[more...]', 'further workspaces, as the shell writes them for -w exp/*')
-    .addOption(repeatable('-w, --work-dir <directory>', 'workspace; may be repeated', '.'))
+    .addOption(
+      repeatable('-w, --work-dir <directory>', 'workspace, any with --runs-dir alone; may be repeated', '.'),
+    )
     .addOption(runsDirectory())
     .option('--run-id <id>', 'only runs whose id begins with this')
     .option('--resumable', 'only runs that delta continue resumes without a message')
@@ -171,7 +173,7 @@ function addLooking({ add, group }: Adding): void {
   add('show', () => import('./commands/show.js'))
     .description("Print a run's transcript, one iteration of it, or exactly what the model was sent")
     .argument('[run]', RUN)
-    .addOption(workspace('workspace'))
+    .addOption(lookedAt())
     .addOption(runId())
     .addOption(runsDirectory())
     .addOption(
@@ -255,14 +257,14 @@ function addChanging({ add, group }: Adding): void {
   add('journal verify', async () => ({ execute: (await import('./commands/journal.js')).verify }))
     .description("Report whether a run's journal is intact; changes nothing")
     .argument('[run]', RUN)
-    .addOption(workspace('workspace'))
+    .addOption(lookedAt())
     .addOption(runId())
     .addOption(runsDirectory())
     .option('--json', 'print JSON')
   add('journal repair', async () => ({ execute: (await import('./commands/journal.js')).repair }))
     .description("Set damaged lines of a run's journal aside; deletes nothing")
     .argument('[run]', RUN)
-    .addOption(workspace('workspace'))
+    .addOption(lookedAt())
     .addOption(runId())
     .addOption(runsDirectory())
     .option('--force', 'end the process that writes the run first')
@@ -333,6 +335,8 @@ function contextOptions(command: Command): Command {
 }
 
 const workspace = (about: string) => new Option('-w, --work-dir <directory>', about).default('.')
+const lookedAt = () =>
+  new Option('-w, --work-dir <directory>', 'workspace; default: ".", or any with --runs-dir')
 const runId = () => new Option('--run-id <id>', 'run id or unique prefix; default: the latest')
 const runsDirectory = () =>
   new Option(

@@ -23,7 +23,7 @@ import { counted, duration, inColumns, money, printable, printableLine, wrapped 
 export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
 
 /** No colours: the style of files and pipes. */
-export const PLAIN: Style = (_, text) => text
+const PLAIN: Style = (_, text) => text
 
 /** Colours for a terminal; plain text for anything else, and wherever `NO_COLOR` is set. */
 export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Style {

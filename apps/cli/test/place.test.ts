@@ -169,11 +169,29 @@ describe('--runs-dir', () => {
     ])
   })
 
-  test('several workspaces may share a directory; a run of another one is refused, and of a moved one named by its id', async () => {
+  test('several workspaces may share a directory: -w lists and shows those of one; a run of another one is refused, and of a moved one named by its id', async () => {
     const at = await scene()
     const env = { DELTA_RUNS_DIR: at.runs }
     await at.run(['--run-id', 'one'], env)
     await at.run(['-w', 'other', '--run-id', 'two'], env)
+    const typed = ['--runs-dir', 'runs']
+    for (const [workspaces, listed] of [
+      [[], ['two', 'one']],
+      [['-w', 'ws'], ['one']],
+      [['-w', 'other'], ['two']],
+      [
+        ['-w', 'other', 'ws'],
+        ['two', 'one'],
+      ],
+    ] as const) {
+      const { stdout } = await at.at(['list-runs', '--json', ...typed, ...workspaces])
+      expect(JSON.parse(stdout)).toMatchObject(listed.map((run_id) => ({ run_id })))
+    }
+    for (const [workspaces, latest] of [
+      [[], 'two'],
+      [['-w', 'ws'], 'one'],
+    ] as const)
+      expect((await at.at(['show', ...typed, ...workspaces])).stdout).toContain(`run ${latest} of`)
     const onward = await at.at(['continue', '-w', 'ws', '-m', 'More', '--format', 'json', '-q'])
     expect(JSON.parse(onward.stdout)).toMatchObject({ run_id: 'one' })
     const there = join(at.home.path, 'other')

@@ -7,7 +7,7 @@ const SAY = { name: 'say', exec: 'echo ${text}' }
 const PLAIN = { env: { ...KEY, NO_COLOR: '1' } }
 
 test.skipIf(!hasTerminal)(
-  'on a terminal thoughts stream with their tokens, an answer that streamed is not said twice, and a piped one is whole',
+  'on a terminal thoughts stream with their tokens, an answer that streamed is not said twice, and a piped one is whole; engine.log has what streamed, without colours',
   async () => {
     const turns = [
       { content: 'First I say it.', ...calls('say', { text: `a${ESCAPE}[2Jb` }) },
@@ -27,8 +27,12 @@ test.skipIf(!hasTerminal)(
     expect(stdout).toContain('a\\x1b[2Jb')
     expect(stdout).not.toContain(ESCAPE)
     const into = `"$@" > '${workspace.path}/out.txt'`
-    await shellOnTerminal(into, words('run', '--new'), { env: KEY }).result
+    const { stdout: seen } = await shellOnTerminal(into, words('run', '--run-id', 'two'), { env: KEY }).result
     expect(await workspace.read('out.txt')).toBe('All is said.\n')
+    expect(seen).toContain(`${ESCAPE}[36m   say $ echo ho`)
+    const log = await workspace.read('.delta/two/engine.log')
+    for (const line of ['1. First I say it. (', '   say $ echo ho\n']) expect(log).toContain(`Z ${line}`)
+    expect(log).not.toContain(ESCAPE)
   },
 )
 

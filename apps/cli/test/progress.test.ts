@@ -118,7 +118,7 @@ test('a hook that replaced a result says so, in progress and in show, and what t
   expect((await at('show', '--step', '1')).stdout).toMatch(/the model reads:\n {5}OVERRIDE\n/)
 })
 
-test('display: says what people see of a call, made safe and short; -v and engine.log show the command', async () => {
+test('display: says what people see of a call, made safe and short; -v shows the command', async () => {
   const edit = {
     name: 'edit',
     exec: 'echo ${path} ${lines} ${note}',
@@ -126,7 +126,7 @@ test('display: says what people see of a call, made safe and short; -v and engin
     parameters: [{ name: 'path' }, { name: 'lines', type: 'integer' }, { name: 'note', required: false }],
   }
   const evil = `${ESCAPE}[2J\n2. Done.${'全'.repeat(60)}`
-  const { run, at, workspace } = await served(
+  const { run, at } = await served(
     [
       {
         tool_calls: [
@@ -146,18 +146,44 @@ test('display: says what people see of a call, made safe and short; -v and engin
     expect(shown).toContain('\n   edit (refused) {"path":"a.py","lines":"five"}\n')
   }
   expect((await at('show', '-v')).stdout).toContain('   edit $ echo a.py 5\n')
-
-  const log = await workspace.read('.delta/one/engine.log')
-  const lines = log.trimEnd().split('\n')
-  for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /)
-  const texts = lines.map((line) => line.slice(25))
-  for (const text of ['> Go', '   edit $ echo a.py 5', '   count $ seq 1 20', '     20'])
-    expect(texts).toContain(text)
-  expect(texts).toContainEqual(expect.stringMatching(/^ {3}Really\.(?: \(\d+ \+ \d+ tokens\))?$/))
-  expect(texts.at(-1)).toMatch(/^COMPLETED after 2 iterations/)
-  expect(log).not.toContain(ESCAPE)
-  expect(log).not.toContain(KEY.DELTA_API_KEY)
 })
+
+test.each([
+  ['', ['   count $ seq 1 20', '     … 12 more lines']],
+  ['-q', ['   count $ seq 1 20', '     … 12 more lines']],
+  ['-v', ['1. ∴ I count.', '   count $ seq 1 20', '     20']],
+  ['--format stream-json', ['   count $ seq 1 20']],
+])(
+  'run %s: engine.log keeps the progress and why the run failed, each line with its time and without keys',
+  async (flags, expected) => {
+    const call = {
+      ...calls('count', {}),
+      content: `${ESCAPE}[2Jno`,
+      message: { reasoning_content: 'I count.' },
+    }
+    const { run, workspace } = await served([call], { tools: [{ name: 'count', exec: 'seq 1 20' }] })
+    const { stderr } = await run(
+      ...flags.split(' ').filter(Boolean),
+      '--run-id',
+      'one',
+      '--max-iterations',
+      '1',
+    )
+    const log = await workspace.read('.delta/one/engine.log')
+    const texts = log
+      .trimEnd()
+      .split('\n')
+      .map((line) => {
+        expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /)
+        return line.slice(25)
+      })
+    expect(texts).toEqual(expect.arrayContaining(expected))
+    expect(texts.filter((text) => text.startsWith('Error: the run failed: '))).toHaveLength(1)
+    if (!/q|json/.test(flags)) expect(texts.join('\n')).toBe(stderr.trimEnd())
+    expect(log).not.toContain(ESCAPE)
+    expect(log).not.toContain(KEY.DELTA_API_KEY)
+  },
+)
 
 test('list-runs cuts a long task in the columns that its characters need', async () => {
   const { run, at } = await scene()

@@ -110,10 +110,9 @@ export async function updateMetadata(run: Run, emit: (event: EngineEvent) => voi
     await run.updateMetadata()
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') throw error
-    const [why = ''] = error.message.split('\n')
     emit({
       kind: 'notice',
-      message: `${why} The run does not depend on it: the journal holds the same facts.`,
+      message: `${error.path}: ${error.reason} The run does not depend on it: the journal holds the same facts.`,
     })
   }
 }

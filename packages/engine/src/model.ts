@@ -3,7 +3,14 @@ import type { Agent } from '@delta/config-loader'
 import { commandEnvironment, createRedactor, type Redactor, runCommand } from '@delta/executor'
 import { exportedIn, keyNamesOf, secretValues } from '@delta/executor/internal'
 import { openRecordedRequests } from '@delta/journal/internal'
-import { type ChatModel, type ChatResponse, ModelError, replayModel, scriptModel } from '@delta/model'
+import {
+  type ChatModel,
+  type ChatResponse,
+  ModelError,
+  parseCompletion,
+  replayModel,
+  scriptModel,
+} from '@delta/model'
 import { fromWire, toWire } from '@delta/model/internal'
 import type { OpenAiModelOptions } from '@delta/model/openai'
 import { vendorOfProvider } from '@delta/model/vendors'
@@ -28,7 +35,7 @@ export async function modelFor(
   const own = model ?? agent.model
   if (own !== undefined) {
     await own.load?.()
-    return () => own
+    return () => checkedModel(own)
   }
   const { llm, home = '/' } = agent // without a directory, paths are absolute
   switch (llm.provider) {
@@ -64,6 +71,17 @@ export async function modelFor(
     }
     default:
       return llm.provider satisfies never
+  }
+}
+
+/** A model of somebody's own may answer anything: its message is read as one from a server is. */
+function checkedModel(model: ChatModel): ChatModel {
+  return {
+    ...(model.toWire && { toWire: model.toWire.bind(model) }),
+    async complete(request, options) {
+      const response: ChatResponse = Object(await model.complete(request, options))
+      return { ...response, message: parseCompletion(response.message).message }
+    },
   }
 }
 

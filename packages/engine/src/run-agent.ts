@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
@@ -121,8 +120,6 @@ const GRACE_MS = { own: 2000, child: 1000 }
 /** Drives a run to its outcome. This process owns the run and has written its `ENGINE_START`. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const { agent, onEvent: emit, notices = [], resumed, changedFiles = [], sync } = options
-  for (const directory of [run.paths.toolExecutions, run.paths.hooks])
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
   const events = await run.events()
   const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
   for (const event of begun) emit({ kind: 'journal', event })

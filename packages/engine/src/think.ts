@@ -11,7 +11,6 @@ import {
   type ChatResponse,
   type ModelDelta,
   type ModelError,
-  parseCompletion,
   retryDelayMs,
 } from '@delta/model'
 import { asModelError, LLM_DEFAULTS } from '@delta/model/internal'
@@ -203,9 +202,8 @@ async function complete(
     })
   const response = await untilStopped(asking, state.signal)
   const durationMs = Math.round(performance.now() - started)
-  const { raw, usage, message } = Object(response) as ChatResponse // a model of somebody's own may answer anything
-  invocation.complete({ response: raw, usage, duration_ms: durationMs })
-  return { ...response, message: parseCompletion(message).message }
+  invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
+  return response
 }
 
 /** A model of somebody's own may not heed the signal. Begins no work after a stop. */

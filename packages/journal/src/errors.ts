@@ -44,7 +44,7 @@ export class JournalError extends Error {
   readonly code: JournalErrorCode
   /** The file or directory at fault. */
   readonly path: string
-  /** `message` without the path, for a caller that names the file as a person typed it; undefined when nobody does. */
+  /** What is wrong, without the path, for a caller that names the file or the remedy itself; undefined when nobody does. */
   readonly reason: string | undefined
   /** 1-based line at fault; undefined when no single line is. */
   readonly line: number | undefined
@@ -125,11 +125,12 @@ function writeError(
 ): JournalError {
   const { code = '', message = String(cause) } = Object(cause) as Partial<NodeJS.ErrnoException>
   const [what, remedy] = UNWRITABLE[code] ?? [message, 'Fix the cause']
-  return new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${path}: Could not be written: ${what}\n${advice(code, remedy)}`,
-    { path, cause },
-  )
+  const reason = `Could not be written: ${what}`
+  return new JournalError('ERR_JOURNAL_WRITE', `${path}: ${reason}\n${advice(code, remedy)}`, {
+    path,
+    reason,
+    cause,
+  })
 }
 
 const MISSING =

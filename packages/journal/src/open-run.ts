@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { Holder } from '@delta/durable'
 import type { JournalError } from './errors.js'
 import { replaceFile } from './files.js'
 import { foldRun } from './fold.js'
@@ -109,8 +110,7 @@ function open(directory: string, lease: Lease, holding: Holding): HeldRun {
 function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
   const { takenFrom } = lease
   if (takenFrom === undefined) return holdRun(directory, lease, holding)
-  const { state } = takenFrom
-  const isElsewhere = state === 'remote-fresh' || state === 'remote-expired'
+  const isElsewhere = isUnseen(takenFrom)
   if (isElsewhere) copyToNewInode(runPaths(directory))
 
   const run = holdRun(directory, lease, holding)
@@ -118,9 +118,14 @@ function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
   run.notices.unshift(
     isElsewhere
       ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`
-      : `The run was taken over from ${who}, which ${state === 'alive' ? 'was ended' : 'ended without releasing it'}.`,
+      : `The run was taken over from ${who}, which ${takenFrom.state === 'alive' ? 'was ended' : 'ended without releasing it'}.`,
   )
   return run
+}
+
+/** On another machine, in another container or of another boot: nothing tells whether it has ended. */
+function isUnseen({ state }: Holder): boolean {
+  return state === 'remote-fresh' || state === 'remote-expired'
 }
 
 /**
@@ -154,7 +159,7 @@ function removeLeftovers(directory: string, lease: Lease): void {
   const { lease: leases, interaction, secrets, hooks, parts, blobs, invocations, toolExecutions } = paths
   const nowMs = modifiedAt(join(leases, String(lease.epoch))) // by the clock of the file system
   const isOld = (path: string) => nowMs - modifiedAt(path) > SURELY_LEFT_MS
-  const isGone = lease.takenFrom === undefined || !/^remote-/.test(lease.takenFrom.state)
+  const isGone = lease.takenFrom === undefined || !isUnseen(lease.takenFrom)
 
   const replacedIn = [leases, dirname(parts), invocations, toolExecutions, blobs, hooks, interaction, secrets]
   for (const each of [directory, ...replacedIn])

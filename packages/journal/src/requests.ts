@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { namesIn } from '@delta/durable/internal'
 import * as z from 'zod/mini'
@@ -93,7 +93,6 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   let records = 0
 
   function open(): Parts {
-    mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
     records = readdirSync(paths.invocations).length
     return openParts(paths.parts, options)
   }

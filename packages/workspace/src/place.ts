@@ -15,7 +15,7 @@ export interface Place {
   workDirectory: string
   /** Undefined: in its `.delta`. */
   runsDirectory: string | undefined
-  /** Set where a person named the runs directory only to look at it: all runs in it are meant. */
+  /** Set where a person named only the runs directory, to look at it: all runs in it are meant. */
   ofAnyWorkspace?: true
 }
 
@@ -76,14 +76,16 @@ export function placeToWork(workDirectory: string, flags: RunsFlags, surrounding
 }
 
 /** The place of a command that only looks at runs, and needs neither the workspace nor that the directory is ours. */
-export function placeToLook(flags: { workDir: string } & RunsFlags, surroundings: Surroundings): Place {
-  const isTyped = flags.runsDir !== undefined
-  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)(flags, surroundings)
+export function placeToLook(flags: { workDir?: string } & RunsFlags, surroundings: Surroundings): Place {
+  const { workDir = '.', runsDir } = flags
+  const isTyped = runsDir !== undefined
+  const workDirectory = (isTyped ? typedWorkDirectory : existingWorkDirectory)({ workDir }, surroundings)
   const named = namedRunsDirectory(workDirectory, flags, surroundings)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   if (!isTyped) return { workDirectory, runsDirectory: named.path }
   refuseMissing(named.path, named.by)
-  return { workDirectory, runsDirectory: realpathSync(named.path), ofAnyWorkspace: true }
+  const place = { workDirectory, runsDirectory: realpathSync(named.path) }
+  return flags.workDir === undefined ? { ...place, ofAnyWorkspace: true } : place
 }
 
 interface Named {

@@ -30,8 +30,8 @@ export async function execute(
   terminal: Terminal,
   further: readonly string[] = [],
 ): Promise<number> {
-  const [first = '.', ...others] = [...flags.workDir, ...further]
-  const workspaces = flags.runsDir === undefined ? [first, ...others] : [first] // it holds the runs of all of them
+  const typed = [...flags.workDir, ...further]
+  const workspaces = typed.length > 0 ? typed : [undefined]
   const { all, places, failed } = await runsIn(workspaces, flags, terminal)
   const found = all.filter(({ run }) => isWanted(run, flags))
   if (flags.first) return printFirst(withoutSubAgents(found, all), places, flags, terminal)
@@ -54,18 +54,22 @@ function sayWhyItCannotContinue(run: RunSummary, terminal: Terminal): void {
 
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
 async function runsIn(
-  workspaces: readonly string[],
+  workspaces: readonly (string | undefined)[],
   { runsDir }: ListFlags,
   terminal: Terminal,
 ): Promise<{ all: Listed[]; places: Place[]; failed: boolean }> {
   const all: Listed[] = []
   const places: Place[] = []
   let failed = false
-  for (const workspace of workspaces) {
+  for (const workDir of workspaces) {
     try {
-      const place = placeToLook({ workDir: workspace, ...(runsDir !== undefined && { runsDir }) }, terminal)
+      const place = placeToLook(
+        { ...(workDir !== undefined && { workDir }), ...(runsDir !== undefined && { runsDir }) },
+        terminal,
+      )
       places.push(place)
-      for (const run of await listRuns(place.workDirectory, place)) all.push({ run, workspace })
+      for (const run of await listRuns(place.workDirectory, place))
+        all.push({ run, workspace: workDir ?? '.' })
     } catch (error) {
       if (workspaces.length === 1) throw error
       await reportFailure(terminal, error)
