@@ -84,3 +84,107 @@ test('prices of --prices come before those of the agent, and of DELTA_PRICES aft
     stderr: expect.stringContaining('none.yaml: The file does not exist.'),
   })
 })
+
+/** A model that prints the same answer each time, and counts as `USAGE`. */
+const CHILD = {
+  'child/agent.yaml': JSON.stringify({
+    name: 'child',
+    llm: { provider: 'command', command: ['cat', 'answer.json'] },
+    prices: [{ ...PRICES[0], match: 'small' }],
+  }),
+  'child/context.yaml': 'sources: [{ type: journal }]\n',
+  'child/answer.json': JSON.stringify({
+    model: 'small',
+    choices: [{ message: { role: 'assistant', content: 'Helped.' } }],
+    usage: USAGE,
+  }),
+}
+const help = { name: 'help', exec: 'delta run --agent ${AGENT_HOME}/child -m Help -w ${where} -q' }
+
+test('a run counts what its sub-agents cost, and theirs, side by side or one after another', async () => {
+  const both = ['a', 'b'].map((where) => ({ name: 'help', arguments: { where } }))
+  const middle = {
+    'middle/agent.yaml': JSON.stringify({
+      name: 'middle',
+      llm: { provider: 'script', script: 'script.yaml' },
+      tools: [{ ...help, exec: help.exec.replace('/child', '/../child') }],
+    }),
+    'middle/context.yaml': CHILD['child/context.yaml'],
+    'middle/script.yaml': JSON.stringify([calls('help', { where: 'c' }), { content: 'Asked.' }]),
+  }
+  const turns = [
+    { tool_calls: [...both, { name: 'delegate', arguments: {} }], usage: USAGE },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const delegate = { name: 'delegate', exec: 'delta run --agent ${AGENT_HOME}/middle -m Ask -w middle -q' }
+  const { run, at, events, workspace } = await served(turns, {
+    agent: { prices: PRICES, tool_concurrency: 3 },
+    tools: [help, delegate],
+    files: { ...CHILD, ...middle },
+  })
+  const { totals, run_directory } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+  expect(totals.own).toMatchObject({ runs: 1, requests: 2 })
+  expect(totals.sub_agents).toMatchObject({
+    runs: 4,
+    requests: 5,
+    tokens: { input: 300, cache_read: 2400, output: 60 },
+  })
+  expect(totals.all.cost).toBeCloseTo(5 * COST, 12)
+  expect(totals.by_model).toMatchObject({
+    small: { requests: 3 },
+    scripted: { requests: 2 },
+    script: { requests: 2 },
+  })
+  const results = (await events('ACTION_RESULT')) as {
+    child_runs?: { status: string; directory: string }[]
+  }[]
+  expect(results.map(({ child_runs = [] }) => child_runs.map(({ status }) => status))).toEqual(
+    Array(3).fill(['COMPLETED']),
+  )
+  expect((await at('list-runs')).stdout).toMatch(/scripted \+2\s+1840\s+\$0\.0028\s/)
+  const tree = (
+    await workspace.read(`${run_directory.slice(workspace.path.length + 1)}/tree.jsonl`)
+  ).trimEnd()
+  expect(
+    tree
+      .split('\n')
+      .map((line) => JSON.parse(line).type)
+      .sort(),
+  ).toEqual([...Array(4).fill('END'), ...Array(4).fill('RUN')])
+})
+
+test('what a killed sub-agent has spent is in its journal, and counts; one whose directory is gone is named', async () => {
+  const killed = { ...help, shell: 'delta run --agent ${AGENT_HOME}/child -m Help -w k -q', exec: undefined }
+  const gone = { name: 'gone', shell: 'delta run --agent ${AGENT_HOME}/child -m Help -w g -q; rm -r g' }
+  const hooks = "post_llm_response: { command: [sh, -c, 'kill -9 $PPID'] }\n"
+  const turns = [
+    { ...calls('help'), usage: USAGE },
+    { ...calls('gone'), usage: USAGE },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const { run, events, workspace } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [{ name: 'help', shell: killed.shell }, gone],
+    files: { ...CHILD, 'child/hooks.yaml': hooks },
+  })
+  const { totals } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+  const results = (await events('ACTION_RESULT')) as { child_runs?: object[] }[]
+  expect(results.map(({ child_runs }) => child_runs)).toMatchObject([
+    [{ status: 'INTERRUPTED', reason_code: 'killed', totals: { own: { requests: 0 } } }],
+    [{ status: null, totals: null }],
+  ])
+  expect(totals.sub_agents).toMatchObject({ runs: 1 })
+  expect(workspace.has('g')).toBe(false)
+})
+
+test('a link in the place of tree.jsonl is not followed; the run says that it is not counted', async () => {
+  const shell =
+    'ln -s "$PWD/victim" "$DELTA_ROOT_RUN/tree.jsonl"; delta run --agent ${AGENT_HOME}/child -m Help -w k'
+  const turns = [calls('help'), { content: '{{last_observation}}' }]
+  const { run, workspace } = await served(turns, { tools: [{ name: 'help', shell }], files: CHILD })
+  await workspace.write('victim', '')
+  expect((await run('-q')).stdout).toMatch(
+    /does not count what it costs: \S+\/tree\.jsonl cannot be written \(ELOOP\)/,
+  )
+  expect(await workspace.read('victim')).toBe('')
+})

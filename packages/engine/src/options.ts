@@ -16,6 +16,7 @@ import { vendorIdOf, vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
 import type { Question } from './outcome.js'
 import type { EngineEvent } from './run-state.js'
+import { rootRunOf } from './tree.js'
 
 /**
  * The model's API key and base URL, as `loadEnvironment` of `@delta/config-loader` finds them. `baseUrl` overrides the agent's
@@ -167,6 +168,7 @@ export function baseEnvironment(
       ...(isOfHook && Object.fromEntries(HOOK_EVENT_VARIABLES.map((name) => [name, undefined]))),
       ...Object.fromEntries(handedOn.map(([name]) => [name, undefined])),
       DELTA_DEPTH: String(depthOf(host) + 1),
+      DELTA_ROOT_RUN: rootRunOf(run, host),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
   })

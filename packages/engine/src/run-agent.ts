@@ -37,6 +37,7 @@ import { releasing } from './releasing.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
+import { joinTree, leaveTree, rootRunOf } from './tree.js'
 
 /** The agent, its workspace and its task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -120,14 +121,19 @@ const GRACE_MS = { own: 2000, child: 1000 }
 /** Drives a run to its outcome. This process owns the run and has written its `ENGINE_START`. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const { agent, onEvent: emit, notices = [], resumed, changedFiles = [], sync } = options
+  const host = options.env ?? process.env
+  const uncounted = joinTree(run, host)
   const events = await run.events()
   const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
   for (const event of begun) emit({ kind: 'journal', event })
-  for (const message of [...run.notices.splice(0), ...notices]) emit({ kind: 'notice', message })
+  for (const message of [...run.notices.splice(0), ...notices, ...(uncounted ? [uncounted] : [])])
+    emit({ kind: 'notice', message })
   keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, isChanged: changedFiles.length > 0, sync })
 
   const state = stateOf(run, options, events)
-  return { ...(await finish(state, () => runLoop(state))), resumed, changedFiles }
+  const finished = await finish(state, () => runLoop(state))
+  leaveTree(run, host, finished)
+  return { ...finished, resumed, changedFiles }
 }
 
 function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]): RunState {
@@ -148,6 +154,7 @@ function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + maxIterations - iterationsSinceMessage,
     maxIterations,
+    rootRun: rootRunOf(run, host),
     identity: identityOf(run, events),
     credentials: credentialsFor(agent.llm, options),
     environment,

@@ -6,6 +6,7 @@ import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 import { secretTokens } from './secrets.js'
+import { childRunsOf } from './tree.js'
 
 /**
  * Runs an allowed command. `ACTION_REQUEST` means "may have started", and is on disk before the process starts: a crash in
@@ -39,7 +40,8 @@ export async function runCall(
     state.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(state.signal)
   }
-  const isRecorded = recordResult(state, result, { ...about, execution, argv })
+  const children = await childRunsOf(state, call.action_id)
+  const isRecorded = recordResult(state, result, { ...about, ...children, execution, argv })
   warnAuthor(state, result.advice)
   if (isRecorded) removeOutput(outputPrefixOf(execution.path), result) // last, because the next engine needs the output after a crash
   if (result.status === 'INTERRUPTED') return interrupted(state.signal)
@@ -55,7 +57,7 @@ export async function runCall(
 function recordResult(
   state: RunState,
   result: ToolResult,
-  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'> & {
+  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name' | 'child_runs'> & {
     execution: CommandRecord
     argv: string[]
   },

@@ -34,6 +34,8 @@ export interface RunState {
   readonly lastAllowedIteration: number
   /** The limit of iterations after a message. */
   readonly maxIterations: number
+  /** The directory of the topmost run, which knows of all runs below it. */
+  readonly rootRun: string
   /** Who this run is among all runs in the world, in each of its engines. Not a secret. */
   readonly identity: string
   /** The engine's keys: for commands that list them in `pass_env`, for sub-agents, and for redaction. */

@@ -23,6 +23,7 @@ import { recordLostAnswers } from './paid.js'
 import { outputPrefixOf } from './run-call.js'
 import { generatorRecordPath, lastEventOf, lastIterationOf, type RunState, record } from './run-state.js'
 import { secretTokens } from './secrets.js'
+import { childRunsOf } from './tree.js'
 
 /**
  * Settles what the last engine of a resumed run left open: running hooks and generators, hooks that were not run, tool calls that
@@ -126,11 +127,15 @@ async function settleStarted(
     // the approval also answers the policy's question: it showed the same command
     if (decision === 'yes') return actOn(state, call, { ...again, approved: prepared })
   }
-  reportInterruption(state, call, left)
+  await reportInterruption(state, call, left)
   return undefined
 }
 
-function reportInterruption(state: RunState, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {
+async function reportInterruption(
+  state: RunState,
+  call: PendingCall,
+  { recordPath, wasRunning }: LeftCall,
+): Promise<void> {
   const outputPrefix = outputPrefixOf(recordPath ?? join(state.run.paths.toolExecutions, call.action_id))
   const result = interruptedResult(state.agent.tools.get(call.name), {
     cwd: state.run.workDirectory,
@@ -149,6 +154,7 @@ function reportInterruption(state: RunState, call: PendingCall, { recordPath, wa
     exit_code: null,
     signal: null,
     observation_content: result.observation,
+    ...(await childRunsOf(state, call.action_id)),
     execution_ref: recordPath === undefined ? null : relative(state.run.directory, recordPath),
     duration_ms: null,
   })

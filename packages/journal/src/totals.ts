@@ -90,7 +90,7 @@ export function addUp() {
   }
 
   function addChildren({ child_runs = [] }: ActionResult): void {
-    for (const { run_id, totals } of child_runs) if (isTotals(totals)) children.set(run_id, totals)
+    for (const { directory, totals } of child_runs) if (isTotals(totals)) children.set(directory, totals)
   }
 
   function totals(): Totals {
