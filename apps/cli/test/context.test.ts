@@ -108,12 +108,20 @@ test('context explain prints the size of each source, what was cut or left out, 
   })
 })
 
-test('context explain shows what each source costs also where the budget is too small for what must stay', async () => {
-  const context = 'sources: [{ type: journal, id: conversation }]\ntotal_max_tokens: 1\n'
-  const { at, agent } = await scene({ files: { 'context.yaml': context } })
+test('context explain shows what each source costs also where the budget is too small for what must stay, with the figures of the error', async () => {
+  const context = `sources:
+  - { type: file, id: guide, path: '\${AGENT_HOME}/guide.md', max_tokens: 50 }
+  - { type: journal, id: conversation }
+total_max_tokens: 1
+`
+  const files = { 'context.yaml': context, 'guide.md': 'Be a test. '.repeat(100) }
+  const { at, agent } = await scene({ files })
   const { stdout, stderr, exitCode } = await at('context explain', '--agent', agent.path, '-m', 'Go')
   expect(stdout).toMatch(/^conversation +journal +1 /m)
-  expect(stderr).toContain('too few for what must stay')
+  const [, tokens] = /^guide +file +1 +\d+ +(\d+) +cut from/m.exec(stdout) ?? []
+  expect(Number(tokens)).toBeLessThanOrEqual(50)
+  const [, ofTools] = /^tools +tools +0 +\d+ +(\d+)$/m.exec(stdout) ?? []
+  expect(stderr).toContain(`must stay: the tools ${ofTools}, "guide" ${tokens}, "conversation" at least `)
   expect(exitCode).not.toBe(0)
 })
 

@@ -80,7 +80,7 @@ describe('a run that came with a workspace', () => {
     },
   )
 
-  test('T2: is not resumed by run, can be looked at without advice to go on, and does not name the agent of context build', async () => {
+  test('T2: is not resumed by run, can be looked at without advice to go on, is not listed as resumable, and does not name the agent of context build', async () => {
     const { home, here, inHome, send } = await scene()
     const generator = `{ command: [sh, -c, 'echo ran > ran.txt; echo text'] }`
     const recipe = `sources:\n  - { type: computed_file, generator: ${generator}, output_path: out.txt }\n  - { type: journal }\n`
@@ -90,6 +90,13 @@ describe('a run that came with a workspace', () => {
     expect(same.exitCode).toBe(2)
     expect(same.stderr).toContain('Run one is not among your runs')
     expect((await here(['list-runs', '-w', 'there', '--first'])).stdout).toBe('one\n')
+    for (const [workspace, resumable] of [
+      ['ws', 'one\n'],
+      ['there', ''],
+    ] as const) {
+      const listed = await here(['list-runs', '-w', workspace, '--resumable', '--first'])
+      expect(listed.stdout).toBe(resumable)
+    }
     const shown = await here(['show', '-w', 'there'])
     expect(shown.stdout).toContain('Well?')
     expect(shown.stderr).not.toContain('continue')

@@ -7,9 +7,16 @@ import { type Media, type Sized, type SizedMessage, sizeMessage } from './size.j
 import type { Part } from './sources.js'
 import type { Meter } from './tokens.js'
 
+/** Cuts each text with `max_tokens` at its end. One without stays whole. */
+export async function fitTexts(parts: readonly Part[], meter: Meter): Promise<Part[]> {
+  const fitted: Part[] = []
+  for (const part of parts) fitted.push(part.source.type === 'journal' ? part : await fitText(part, meter))
+  return fitted
+}
+
 /**
- * Fits the parts into `max_tokens` of their sources and `total_max_tokens` of the whole, the definitions of the tools among it. A
- * text with a limit is cut at its end; one without stays whole. The journal gets the tokens that are left.
+ * Fits parts, of which the texts are cut, into `total_max_tokens` of the whole, the definitions of the tools among it. The journal
+ * gets the tokens that are left, or its own `max_tokens`.
  *
  * @throws {ContextError} `ERR_CONTEXT_BUDGET`: the parts that must stay do not fit.
  */
@@ -18,9 +25,7 @@ export async function fitIntoBudget(
   { totalMaxTokens, tools }: Pick<ContextManifest, 'totalMaxTokens'> & { tools: Sized | undefined },
   meter: Meter,
 ): Promise<Part[]> {
-  const fitted: Part[] = []
-  for (const part of parts) fitted.push(part.source.type === 'journal' ? part : await fitText(part, meter))
-
+  const fitted = [...parts]
   const whole = { limit: totalMaxTokens, tools }
   let left = (totalMaxTokens ?? Number.POSITIVE_INFINITY) - (tools ? meter.tokens(tools) : 0)
   for (const part of fitted) if (part.source.type !== 'journal') left -= meter.tokensOf(part.groups)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import type { ChatMessage, FunctionTool } from '@delta/model'
-import { fitIntoBudget } from './budget.js'
+import { fitIntoBudget, fitTexts } from './budget.js'
 import type { ContextBlock } from './context-block.js'
 import { messagesOf } from './conversation.js'
 import { ContextError, isContextError } from './errors.js'
@@ -53,10 +53,11 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   const tools = options.tools && sizeTools(options.tools)
   await meter.count([...(tools ? [tools] : []), ...messagesOf(parts.flatMap(({ groups }) => groups))])
   const account = (all: readonly Part[]) => accountFor(all, { merge: manifest.merge, tools, meter })
+  const fitted = await fitTexts(parts, meter)
   try {
-    return account(await fitIntoBudget(parts, { ...manifest, tools }, meter))
+    return account(await fitIntoBudget(fitted, { ...manifest, tools }, meter))
   } catch (error) {
-    if (isContextError(error) && error.code === 'ERR_CONTEXT_BUDGET') error.blocks = account(parts).blocks
+    if (isContextError(error) && error.code === 'ERR_CONTEXT_BUDGET') error.blocks = account(fitted).blocks
     throw error
   }
 }

@@ -16,7 +16,7 @@ export class ContextError extends Error {
   readonly code: ContextErrorCode
   /** Id or path of the source at fault; undefined when there is no single one. */
   readonly source: string | undefined
-  /** For `ERR_CONTEXT_BUDGET`: what each source and the tools cost before anything is left out. */
+  /** For `ERR_CONTEXT_BUDGET`: what the tools and each source cost, texts cut to their `max_tokens`, the conversation whole. */
   blocks: readonly ContextBlock[] | undefined
 
   constructor(code: ContextErrorCode, message: string, source?: string) {

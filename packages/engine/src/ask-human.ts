@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { isTooDeep } from '@delta/executor/internal'
-import type { HumanInputRequest, PendingCall } from '@delta/journal/runs'
+import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal/runs'
 import type { FunctionTool } from '@delta/model'
 import { cutOffObservation, rejectCall } from './calls.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
@@ -167,6 +168,12 @@ export function questionOf(request: HumanInputRequest): Question {
     inputType: isInputType(request.input_type) ? request.input_type : 'text',
     sensitive: request.sensitive ?? false,
   }
+}
+
+/** True if the answer to a run's question lies in its `response.txt`. */
+export function hasResponse({ humanRequest, directory }: RunSummary): boolean {
+  if (humanRequest === undefined) return false
+  return readResponse(join(directory, 'interaction'), questionOf(humanRequest)) !== undefined
 }
 
 function parseObject(text: string): Record<string, unknown> {

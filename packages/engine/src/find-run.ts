@@ -1,6 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent } from '@delta/config-loader'
 import { streamJournal } from '@delta/journal'
 import {
   emptyRunError,
@@ -10,17 +9,8 @@ import {
   runDirectory,
   workDirectoryOf,
 } from '@delta/journal/internal'
-import {
-  isKnownEvent,
-  listRuns,
-  type RunSummary,
-  type RunsPlace,
-  readRun,
-  runEventSchema,
-} from '@delta/journal/runs'
-import { questionOf } from './ask-human.js'
+import { isKnownEvent, type RunSummary, type RunsPlace, readRun, runEventSchema } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
-import { readResponse } from './interaction.js'
 import { lastKept } from './kept.js'
 
 /**
@@ -76,90 +66,6 @@ function notFound(workDirectory: string, id: string | undefined, place: RunsPlac
 function missing(error: unknown): undefined {
   if ((error as { code?: unknown }).code === 'ERR_RUN_NOT_FOUND') return undefined
   throw error
-}
-
-/** A task, and which runs of a workspace may be resumed for it. */
-export interface ResumableQuery extends RunsPlace {
-  workDirectory: string
-  agent: Agent
-  message: string
-  /** Id of the run whose tool asks: only runs that it started count. */
-  parentRun?: string | undefined
-  /** False for a run that this user neither started nor trusts: an attacker may have written its journal. */
-  isTrusted: (run: RunSummary) => boolean
-  /** The agent directory of a run. */
-  agentHomeOf: (run: RunSummary) => Promise<string>
-  /** What has changed in the agent since the run's last start, in words. */
-  changesOf: (run: RunSummary) => Promise<string | undefined>
-  /** Ids of runs to ignore. */
-  except?: readonly string[]
-}
-
-/** A run of the same agent that was interrupted, or waits for a person. */
-export interface Resumable {
-  run: RunSummary
-  /** Why the command means another run: what differs, in words. Undefined for the run that it repeats. */
-  differs?: string
-}
-
-/**
- * Finds the run that a repeated command resumes instead of starting a new one. It is the workspace's latest run, if it has the
- * same agent, unchanged, and if it was interrupted with the same message, or waits with the same message or with an answer in
- * `response.txt`.
- *
- * @returns Undefined if there is none of the same agent that can be resumed. A damaged run has `problem`, and cannot be resumed.
- */
-export async function findResumable(query: ResumableQuery): Promise<Resumable | undefined> {
-  let other: Resumable | undefined
-  for (const run of await candidates(query)) {
-    if (query.except?.includes(run.runId)) continue
-    if (run.problem !== undefined) return { run }
-    if (!isStopped(run) || !(await isSameAgent(run, query))) continue
-    const differs = isMeant(run, query) ? await query.changesOf(run) : 'the message differs'
-    if (differs === undefined) return { run }
-    other ??= { run, differs }
-  }
-  return other
-}
-
-/** True when the run was started with this message. */
-export function isTaskOf({ metadata }: RunSummary, message: string): boolean {
-  return metadata.initial_message === message
-}
-
-/** The latest run; within a parent run, all that it started: it may call several agents, some at the same time. */
-async function candidates(query: ResumableQuery): Promise<RunSummary[]> {
-  const { workDirectory, runsDirectory, parentRun, isTrusted } = query
-  if (parentRun !== undefined) {
-    const called = await listRuns(workDirectory, { runsDirectory, calledBy: parentRun })
-    return called.filter((run) => run.problem === undefined && isTrusted(run)).reverse()
-  }
-  const latest = await latestRunId(workDirectory, { runsDirectory })
-  if (latest === undefined) return []
-  return [await readRun(runDirectory(workDirectory, latest, { runsDirectory }), { tolerant: true })]
-}
-
-function isStopped({ status }: RunSummary): boolean {
-  return status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED'
-}
-
-function isMeant(run: RunSummary, { message }: ResumableQuery): boolean {
-  return isTaskOf(run, message) || (run.status === 'WAITING_FOR_INPUT' && hasResponse(run))
-}
-
-function hasResponse({ humanRequest, directory }: RunSummary): boolean {
-  if (humanRequest === undefined) return false
-  return readResponse(join(directory, 'interaction'), questionOf(humanRequest)) !== undefined
-}
-
-async function isSameAgent(run: RunSummary, { agent, agentHomeOf }: ResumableQuery): Promise<boolean> {
-  if (run.metadata.agent_home === null) return false
-  try {
-    return realpathSync(await agentHomeOf(run)) === agent.home
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
-  }
 }
 
 /**

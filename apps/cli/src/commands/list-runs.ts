@@ -1,6 +1,6 @@
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import { listRuns, type RunSummary } from '@delta/journal/runs'
-import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
+import { isOwnRun, type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { placeInWords } from '@delta/workspace/internal'
 import { describeError, reportFailure } from '../errors.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -33,7 +33,7 @@ export async function execute(
   const typed = [...flags.workDir, ...further]
   const workspaces = typed.length > 0 ? typed : [undefined]
   const { all, places, failed } = await runsIn(workspaces, flags, terminal)
-  const found = all.filter(({ run }) => isWanted(run, flags))
+  const found = all.filter(({ run }) => isWanted(run, flags, terminal))
   if (flags.first) return printFirst(withoutSubAgents(found, all), places, flags, terminal)
 
   const records = found.map(({ run }) => recordOf(run))
@@ -80,13 +80,19 @@ async function runsIn(
   return { all: all.sort((one, other) => (beginning(one) < beginning(other) ? 1 : -1)), places, failed }
 }
 
-/** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */
-function isWanted(run: RunSummary, { status: statuses, runId = '', resumable }: ListFlags): boolean {
-  if (!run.runId.startsWith(runId)) return false
-  const status = statusOf(run)
-  const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
-  if (resumable && (!canGoOn || run.metadata.parent_run !== null)) return false
-  return statuses.length === 0 || statuses.includes(status)
+function isWanted(
+  run: RunSummary,
+  { status: statuses, runId = '', resumable }: ListFlags,
+  terminal: Terminal,
+): boolean {
+  if (!run.runId.startsWith(runId) || (resumable && !isResumable(run, terminal))) return false
+  return statuses.length === 0 || statuses.includes(statusOf(run))
+}
+
+/** A sub-agent's run is resumed by its caller; a damaged run cannot be resumed, and one of somebody else is refused. */
+function isResumable(run: RunSummary, { env }: Terminal): boolean {
+  const canGoOn = ['INTERRUPTED', 'WAITING_FOR_INPUT'].includes(statusOf(run))
+  return canGoOn && run.metadata.parent_run === null && isOwnRun(run.directory, env)
 }
 
 /** The runs that people started here: an id that is passed on to `delta continue` should not be a sub-agent's. */

@@ -1,10 +1,9 @@
 import { isConfigError } from '@delta/config-loader'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
-import { changesInWords, changesSince, findResumable, isTaskOf, parentRun } from '@delta/engine/internal'
+import { changesInWords, changesSince } from '@delta/engine/internal'
 import { isJournalError } from '@delta/journal'
 import type { RunSummary } from '@delta/journal/runs'
 import {
-  agentHomeOf,
   isOwnRun,
   type ListedRun,
   listingOwnRuns,
@@ -29,6 +28,7 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { describeError } from '../errors.js'
+import { findResumable, isTaskOf } from '../find-resumable.js'
 import { presenterFor } from '../presenter.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage.js'
@@ -148,12 +148,10 @@ async function earlierRun(start: Start, except: readonly string[]): Promise<RunS
     flags.workDir !== undefined && flags.runId === undefined && !(startsNew && isWithinRun(terminal))
   if (!looks) return undefined
   const found = await findResumable({
-    ...place,
+    place,
     agent: opened.agent,
     message,
-    parentRun: parentRun(env, place.workDirectory)?.runId,
-    isTrusted: ({ directory }) => isOwnRun(directory, env),
-    agentHomeOf: (each) => agentHomeOf(each, env),
+    env,
     changesOf: (each) => changesOf(each, start),
     except,
   })
