@@ -23,15 +23,15 @@ export interface WorkspaceOptions {
 
 /** The temporary workspaces that are still there. */
 export const temporaryPaths = new Set<string>()
-const removalListeners: ((path: string) => void)[] = []
+let removalListener: ((path: string) => void) | undefined
 
-/** Calls back with the path of each temporary workspace before its files go. */
+/** Calls back with the path of each temporary workspace before its files go, in place of who was called back before. */
 export function onRemoval(listener: (path: string) => void): void {
-  removalListeners.push(listener)
+  removalListener = listener
 }
 
 export function tellRemoval(path: string): void {
-  for (const listener of removalListeners) listener(path)
+  removalListener?.(path)
 }
 
 process.on('exit', () => {
