@@ -155,6 +155,7 @@ function parse(argv: readonly string[], text: string): ChatResponse {
     return fromWire('chat', JSON.parse(text))
   } catch (cause) {
     const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}\n${WHAT_IT_PRINTS}`
-    throw new ModelError('ERR_MODEL_RESPONSE', message, { cause })
+    const { usage, model } = cause as Partial<ModelError>
+    throw new ModelError('ERR_MODEL_RESPONSE', message, { cause, usage, model })
   }
 }

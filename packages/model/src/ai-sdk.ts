@@ -25,6 +25,7 @@ import {
   type Mapping as WireMapping,
 } from './format.js'
 import {
+  charge,
   checkDepth,
   type Fields,
   fieldsOf,
@@ -180,7 +181,15 @@ function backAgain({ providerMetadata, ...part }: Fields): Fields[] {
 }
 
 function readAnswer(answer: Generated): ChatResponse {
-  const { finishReason, usage, response } = answer
+  const paid = { usage: usageOf(answer.usage), model: fieldsOf(answer.response).modelId }
+  try {
+    return readGenerated(answer, paid)
+  } catch (error) {
+    throw charge(error, paid)
+  }
+}
+
+function readGenerated({ finishReason, usage, ...answer }: Generated, paid: Fields): ChatResponse {
   const content = answer.content.map((part) => withBase64(part) as Fields)
   checkDepth(content)
   if (finishReason.unified === 'error')
@@ -188,12 +197,8 @@ function readAnswer(answer: Generated): ChatResponse {
   const text = content.map((part) => (part.type === 'text' ? String(part.text) : '')).join('')
   const calls = content.filter(isCall).map(callOf)
   const said = text === '' && calls.length > 0 ? null : text
-  const { modelId: model } = fieldsOf(response)
   return {
-    ...responseOf(
-      { usage: usageOf(usage), model },
-      messageWith({ api: ORIGIN.api, list: content }, said, calls),
-    ),
+    ...responseOf(paid, messageWith({ api: ORIGIN.api, list: content }, said, calls)),
     finishReason: finishReason.unified.replace('-', '_'),
     raw: { content, finishReason, usage },
   }

@@ -4,6 +4,7 @@ import { LONGEST_TIMER_MS } from './errors.js'
 import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreadableBody } from './failure.js'
 import type { AddedEvent, Format } from './format.js'
 import {
+  charge,
   checkDepth,
   type Fields,
   hasTooManyValues,
@@ -63,11 +64,20 @@ export async function readAnswer({ headers, body }: Response, exchange: Exchange
   })
   if (EVENTS.test(bytes.toString('latin1', 0, 200))) return readStream([bytes], exchange)
   const value = parseBody(bytes, asked)
-  const failure = isObject(value) && inlineError(value, asked)
+  try {
+    if (isObject(value)) checkFailure(value, asked)
+    const response = readWithoutKey(value, exchange)
+    onDelta({ content: response.message.content ?? '', reasoning: reasoningOf(response.message) })
+    return response
+  } catch (error) {
+    throw charge(error, value, asked.hide)
+  }
+}
+
+/** @throws {ModelError} What a server sent is an error. */
+function checkFailure(said: Fields, asked: Asked): void {
+  const failure = inlineError(said, asked)
   if (failure) throw failure
-  const response = readWithoutKey(value, exchange)
-  onDelta({ content: response.message.content ?? '', reasoning: reasoningOf(response.message) })
-  return response
 }
 
 /** A stream may bring the key in pieces, so its answer is searched once they are together. */
@@ -136,6 +146,7 @@ const TOO_MANY_VALUES = `It has more than ${MOST_VALUES} values.`
 async function readStream(parts: Parts, exchange: Exchange): Promise<ChatResponse> {
   const { asked, timer, format, onDelta } = exchange
   const answer = format.startStream()
+  const charged = (error: unknown) => charge(error, answer.soFar(), asked.hide)
   const limit = startLimit(asked)
   const pause = startPauses(timer.signal)
   let state: 'open' | 'whole' | 'over' = 'open'
@@ -164,9 +175,13 @@ async function readStream(parts: Parts, exchange: Exchange): Promise<ChatRespons
       } else if (added.kind !== 'alive') timer.onBytes()
     }
   } catch (error) {
-    if (state === 'open') throw error
+    if (state === 'open') throw charged(error)
   }
-  return readWithoutKey(answer.end(isDone), exchange)
+  try {
+    return readWithoutKey(answer.end(isDone), exchange)
+  } catch (error) {
+    throw charged(error)
+  }
 }
 
 /**
@@ -180,8 +195,11 @@ function parseEvent(data: string, asked: Asked): Fields | undefined {
   if (event === undefined)
     throw hasTooManyValues(data) ? tooMuch(TOO_MANY_VALUES, asked) : notAnEvent(data, asked)
   if (!isObject(event)) return undefined
-  const failure = inlineError(event, asked)
-  if (failure) throw failure
+  try {
+    checkFailure(event, asked)
+  } catch (error) {
+    throw charge(error, event.response ?? event, asked.hide)
+  }
   return event
 }
 

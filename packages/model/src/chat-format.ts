@@ -108,6 +108,7 @@ function startStream(): StreamReader {
   const answer: StreamedAnswer = { message: {}, envelope: {}, hasBegun: false }
   return {
     add: (event) => addChunk(answer, event),
+    soFar: () => ({ ...answer.envelope, usage: answer.usage }),
     end(isDone) {
       const { message, envelope, usage, finishReason, hasBegun } = answer
       if (!hasBegun || (!isDone && finishReason === undefined)) {

@@ -34,6 +34,8 @@ export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined
   retryAfterMs?: number | undefined
+  usage?: Readonly<Record<string, unknown>> | undefined
+  model?: string | undefined
   cause?: unknown
 }
 
@@ -47,6 +49,10 @@ export class ModelError extends Error {
   readonly retryable: boolean
   /** How long the server asks to wait, in milliseconds. More than 5 minutes make an error not `retryable`. */
   readonly retryAfterMs: number | undefined
+  /** What the answer said that it cost, as the server spells it: it was paid for, and cannot be used. */
+  readonly usage: Readonly<Record<string, unknown>> | undefined
+  /** The model that such an answer names. */
+  readonly model: string | undefined
 
   constructor(code: ModelErrorCode, message: string, details: ModelErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -54,6 +60,8 @@ export class ModelError extends Error {
     this.status = details.status
     this.retryable = details.retryable ?? false
     this.retryAfterMs = details.retryAfterMs
+    this.usage = details.usage
+    this.model = details.model
   }
 }
 

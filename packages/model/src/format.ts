@@ -42,6 +42,8 @@ export interface StreamReader {
    * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream ended before the answer did.
    */
   end(isDone: boolean): unknown
+  /** The answer so far, as far as it says what it costs. */
+  soFar(): unknown
 }
 
 /** What an event brought. */

@@ -5,6 +5,7 @@ import { LLM_DEFAULTS } from './chat.js'
 import { LONGEST_TIMER_MS, ModelError } from './errors.js'
 import { type Asked, connectionError, statusError } from './failure.js'
 import { beginningOf, post } from './fetch.js'
+import { charge } from './response.js'
 import { FORMATS, toWire } from './wire.js'
 
 /** Options of a model behind a server. */
@@ -86,9 +87,9 @@ export function httpModel(vendor: Vendor, options: HttpModelOptions): ChatModel 
         hear({}, true)
         return response
       } catch (error) {
-        if (signal?.aborted) throw stopped(error)
+        if (signal?.aborted) throw charge(stopped(error), error)
         const isSilence = timer.hasExpired() && Object(error).status === undefined // an answer with a status says what is wrong
-        throw isSilence ? silent(asked, timeoutMs) : error
+        throw isSilence ? charge(silent(asked, timeoutMs), error) : error
       } finally {
         timer.stop()
       }

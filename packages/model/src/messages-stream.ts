@@ -25,6 +25,7 @@ export function startStream(): StreamReader {
       if (type === 'message_stop') return { delta: {}, kind: 'last' }
       return { delta: {}, kind: PARTS.test(String(type)) ? 'part' : 'alive' }
     },
+    soFar: () => answer.envelope,
     end() {
       const { envelope, blocks, inputs, isStopped } = answer
       if (!envelope || !isStopped) {

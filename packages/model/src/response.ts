@@ -1,5 +1,5 @@
 import type { AssistantMessage, ChatResponse, ProviderItems, ToolCall } from './chat.js'
-import { ModelError, type ModelErrorDetails } from './errors.js'
+import { isModelError, ModelError, type ModelErrorDetails } from './errors.js'
 
 export type Fields = Record<string, unknown>
 
@@ -67,14 +67,25 @@ export function parseCompletion(value: unknown): ChatResponse {
 
 /** Takes the usage and the model from the raw answer. */
 export function responseOf(raw: unknown, message: AssistantMessage, finishReason?: string): ChatResponse {
+  return { message, raw, ...(finishReason !== undefined && { finishReason }), ...chargeOf(raw) }
+}
+
+function chargeOf(raw: unknown): { usage?: Fields; model?: string } {
   const { usage, model } = fieldsOf(raw)
-  return {
-    message,
-    raw,
-    ...(finishReason !== undefined && { finishReason }),
-    ...(isObject(usage) && { usage }),
-    ...(typeof model === 'string' && { model }),
-  }
+  return { ...(isObject(usage) && { usage }), ...(typeof model === 'string' && { model }) }
+}
+
+/**
+ * Notes in an error what the answer cost that cannot be used.
+ *
+ * @param raw - The answer, or what arrived of it, or another error about it.
+ * @param hide - Removes the key from a text.
+ * @returns The same error. One that knows the cost already, and one of another kind, stays as it is.
+ */
+export function charge<Thrown>(error: Thrown, raw: unknown, hide = (text: string) => text): Thrown {
+  const found = chargeOf(raw)
+  if (!isModelError(error) || error.usage || !found.usage || isDeeper(found.usage, MAX_DEPTH)) return error
+  return Object.assign(error, mapStrings(found, hide))
 }
 
 export function messageWith(

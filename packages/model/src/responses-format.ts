@@ -194,6 +194,7 @@ function startStream(): StreamReader {
   const answer: StreamedResponse = { items: new Map(), places: {} }
   return {
     add: (event) => addEvent(answer, event),
+    soFar: () => answer.whole,
     end() {
       const { whole, text, items } = answer
       if (!whole) throw cutOff(text, 'no response.completed')

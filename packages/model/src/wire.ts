@@ -2,6 +2,7 @@ import type { Api, BlobReader, ChatRequest, ChatResponse, LeftOut, WireRequest }
 import { chatFormat } from './chat-format.js'
 import { type Format, noBlobs } from './format.js'
 import { messagesFormat } from './messages-format.js'
+import { charge } from './response.js'
 import { responsesFormat } from './responses-format.js'
 
 /** The APIs that a server may speak. */
@@ -25,8 +26,12 @@ export function toWire(api: Api, request: ChatRequest, blobs: BlobReader = noBlo
 /**
  * Reads an answer of an API.
  *
- * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is not one.
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is not one. The error has the answer's `usage` and `model`.
  */
 export function fromWire(api: Api, answer: unknown): ChatResponse {
-  return FORMATS[api].read(answer)
+  try {
+    return FORMATS[api].read(answer)
+  } catch (error) {
+    throw charge(error, answer)
+  }
 }
