@@ -149,7 +149,7 @@ on_run_end: { command: [sh, -c, 'exit 4'] }
   },
   'a run that was killed': {
     files: scripted(
-      "tools: [{ name: work, shell: 'touch started; [ -e second ] || { touch second; exec sleep 60; }' }]\n",
+      "tools: [{ name: work, shell: '[ -e started ] || { touch started; exec sleep 60; }' }]\n",
       [call('work'), says('Finished.')],
     ),
     lines: [
@@ -162,7 +162,7 @@ on_run_end: { command: [sh, -c, 'exit 4'] }
   },
   'a run that is taken up by the same command': {
     files: scripted(
-      "tools: [{ name: work, shell: 'touch started; [ -e second ] || { touch second; exec sleep 60; }' }]\n",
+      "tools: [{ name: work, shell: '[ -e started ] || { touch started; exec sleep 60; }' }]\n",
       [call('work'), says('Finished.')],
     ),
     lines: [...KILLED, 'delta run --agent agent -w work -m Else --run-id two', 'delta list-runs -w work'],
