@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
-import { calls, served } from './delta.js'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, KEY, scene, served } from './delta.js'
 
 const PRICES = [{ match: 'scripted', input: 2, cache_read: 0.2, output: 10 }]
 /** 100 new tokens, 800 cached and 20 written: 100 × 2 + 800 × 0.2 + 20 × 10 = 560 millionths of a dollar. */
@@ -55,6 +58,31 @@ test('an answer that came before a kill was paid for, each time: it counts when 
   expect(totals?.own.cost).toBeCloseTo(3 * COST, 12)
   expect((await at('continue', '-q', '-m', 'More')).stdout).toBe('More.\n')
   expect(await events('ERROR')).toHaveLength(2)
+})
+
+test('an answer that cannot be used was paid for, whether it is asked again or ends the run', async () => {
+  const unusable = { role: 'assistant', tool_calls: 'none' }
+  const messages = [unusable, { role: 'assistant', content: 'Done.' }, unusable, unusable]
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const choices = [{ message: messages.shift(), finish_reason: 'stop' }]
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ model: 'small', choices, usage: USAGE }))
+    })
+  })
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const llm = { model: 'small', base_url: `http://127.0.0.1:${port}/v1`, stream: false, max_attempts: 2 }
+  const { run, events } = await scene(
+    { agent: { llm, prices: [{ ...PRICES[0], match: 'small' }] } },
+    { env: KEY },
+  )
+  const spent = async () => JSON.parse((await run('-q', '--new', '--format', 'json')).stdout).totals.own
+  for (const recoverable of [[true], [true, false]]) {
+    expect(await spent()).toMatchObject({ requests: 2, cost: 2 * COST })
+    expect((await events('ERROR')).map((event) => event.recoverable)).toEqual(recoverable)
+  }
 })
 
 test('an answer that a hook held back was paid for, too', async () => {

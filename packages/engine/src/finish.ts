@@ -47,8 +47,13 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
   state.run.journal.sync() // before the outcome is reported
   for (const event of ended) state.emit({ kind: 'journal', event })
   await updateMetadata(state.run, state.emit)
-  // the iteration and the details of a failure belong to its ERROR event only
-  const { iteration: _iteration, details: _details, ...reported } = { iteration: 0, details: {}, ...outcome }
+  // the iteration, the details and the cost of a failure belong to its ERROR event only
+  const {
+    iteration: _iteration,
+    details: _details,
+    paid: _paid,
+    ...reported
+  } = { iteration: 0, details: {}, paid: {}, ...outcome }
   return {
     ...reported,
     runId: state.run.runId,
@@ -66,7 +71,7 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
  */
 async function reportFailure(
   state: RunState,
-  { iteration, reason, reasonCode, details }: Failure,
+  { iteration, reason, reasonCode, details, paid }: Failure,
 ): Promise<void> {
   const summary = state.run.summary()
   const isRecorded = recordedFailure(summary) !== undefined
@@ -77,6 +82,7 @@ async function reportFailure(
       error_message: reason,
       error_details: { reason_code: reasonCode, ...details },
       recoverable: false,
+      ...paid,
     })
   }
   await recordSkippedIn(state, iteration)

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
+import type { ErrorEvent, RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
@@ -9,6 +9,8 @@ export interface Failure extends Failed {
   /** The iteration in which the run failed. */
   iteration: number
   details?: object
+  /** What its answer cost, if one came. */
+  paid?: Partial<ErrorEvent>
 }
 
 /** An answer that may be a mistake of the model or its server; `accept_empty` of the agent decides. */
@@ -213,7 +215,7 @@ const FAILURE_OF_ERROR: ReadonlyMap<unknown, FailureCode> = new Map([
 /** The failure of a run that an error ended. */
 export function failureBy(
   error: { message: string; code?: unknown },
-  about: { iteration: number; details: object },
+  about: { iteration: number; details: object; paid?: Partial<ErrorEvent> },
 ): Failure {
   return {
     status: 'FAILED',

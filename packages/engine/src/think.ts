@@ -159,11 +159,12 @@ async function afterFailure(
   const { iteration, attempt, delayMs, invocation } = about
   const known = asModelError(error)
   if (delayMs === undefined && !known) throw error
-  const { code, message, status } = known ?? (error as ModelError)
+  const { code, message, status, usage, model } = known ?? (error as ModelError)
   invocation.complete({ error: { code, message, status } })
   const details = { code, status, attempt }
-  if (delayMs === undefined) return failureBy({ code, message }, { iteration, details })
-  const stopped = await reportRetry(state, message, { iteration, details, delayMs })
+  const paid = usage === undefined ? {} : await state.priceAnswer({ usage, model })
+  if (delayMs === undefined) return failureBy({ code, message }, { iteration, details, paid })
+  const stopped = await reportRetry(state, message, { iteration, details, delayMs, paid })
   if (stopped) return stopped
   await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // the next line handles a stop
   return state.signal.aborted ? interrupted(state.signal) : undefined
@@ -173,7 +174,12 @@ async function afterFailure(
 async function reportRetry(
   state: RunState,
   message: string,
-  { iteration, details, delayMs }: { iteration: number; details: object; delayMs: number },
+  {
+    iteration,
+    details,
+    delayMs,
+    paid,
+  }: { iteration: number; details: object; delayMs: number; paid: Partial<PaidFields> },
 ): Promise<Outcome | undefined> {
   const isUndecided = state.agent.hooks.on_error !== undefined
   record(state, {
@@ -182,6 +188,7 @@ async function reportRetry(
     error_message: message,
     error_details: { ...details, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
     recoverable: true,
+    ...paid,
   })
   return notifyHook(state, 'on_error', { iteration, errorMessage: message })
 }
