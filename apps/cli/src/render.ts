@@ -65,6 +65,8 @@ export type Shown = EngineEvent | { kind: 'journal'; event: StoredEvent }
 interface Before {
   /** The model of the last iteration, if it is known. */
   model?: string | null | undefined
+  /** When the last event was appended: a thought after it took that long. */
+  at?: string | undefined
   /** A command waits for a person's decision. */
   isApprovalOpen: boolean
 }
@@ -77,7 +79,7 @@ export function renderer(detail: Detail): (event: Shown) => string[] {
     const stored = 'event' in event && isKnownEvent(event.event) ? event.event : undefined
     if (stored?.type === 'ENGINE_START') shown = shownIn(stored)
     const lines = renderEvent(event, { ...detail, ...shown, ...before })
-    if (stored) before = after(stored, before)
+    if (stored) before = { ...after(stored, before), at: stored.timestamp }
     return lines
   }
 }
@@ -125,10 +127,11 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
       ]
     case 'THOUGHT':
       if (transcript) return fit([...changeOfModel(event, detail), ...thought(event, detail)])
-      if (event.tool_calls.length > 0) return fit(thought(event, detail))
+      if (event.tool_calls.length > 0)
+        return fit([...(verbose ? changeOfModel(event, detail) : []), ...thought(event, detail)])
       // the answer itself is on stdout
-      return verbose && reasoningIn(event) !== undefined
-        ? fit(thought({ ...event, content: '' }, detail))
+      return verbose && (reasoningIn(event) !== undefined || event.tokens)
+        ? fit([...changeOfModel(event, detail), ...thought({ ...event, content: '' }, detail)])
         : []
     case 'ACTION_REQUEST': {
       if (isQuestion(event)) return [] // the question is shown where it is asked
@@ -194,11 +197,11 @@ function childRuns({ child_runs: runs = [] }: ActionResult): string[] {
 }
 
 /** What the model said, behind the number of its iteration; with `-v` below what it reasoned. */
-function thought(event: Thought, { style, verbose, tokens = verbose, transcript }: Rendering): string[] {
+function thought(event: Thought, { style, verbose, tokens = verbose, transcript, at }: Rendering): string[] {
   const words = event.content === '' ? [] : linesOf(event.content).map((line) => style('bold', line))
   const [first, ...rest] = [...(verbose ? reasoningOf(event, style) : []), ...words]
   const lines = [first === undefined ? number(event, style) : `${number(event, style)} ${first}`, ...rest]
-  const after = `${tokens ? tokensOf(event) : ''}${transcript && !verbose ? mentionOfReasoning(event) : ''}`
+  const after = `${tokens ? tokensOf(event, verbose ? at : undefined) : ''}${transcript && !verbose ? mentionOfReasoning(event) : ''}`
   return lines.map((line, index) => {
     const isLast = index === lines.length - 1 && after !== ''
     return `${index === 0 ? '' : '   '}${line}${isLast ? style('dim', after) : ''}`
@@ -209,12 +212,17 @@ function number({ iteration }: Thought, style: Style): string {
   return style('dim', `${iteration}.`)
 }
 
-/** ` (120 + 14 tokens, 80 cached)`: of the request, and of the answer; '' where the provider did not count. */
-export function tokensOf(event: Thought): string {
+/**
+ * ` (120 + 14 tokens, 80 cached, 2.1 s)`: of the request, and of the answer; '' where the provider did not count.
+ *
+ * @param since - When the request was made, to say how long it took.
+ */
+export function tokensOf(event: Thought & { timestamp: string }, since?: string): string {
   if (!event.tokens) return ''
   const { input, cache_read, cache_write, output, reasoning } = event.tokens
   const cached = cache_read > 0 ? `, ${cache_read} cached` : ''
-  return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens${cached})`
+  const took = since === undefined ? '' : timeOf(Date.parse(event.timestamp) - Date.parse(since))
+  return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens${cached}${took})`
 }
 
 /** The model's reasoning as lines, without indentation; none if the provider does not show it. */

@@ -18,7 +18,8 @@ test('each request is priced as it is answered, and the sum stands at the end, i
   ]
   const { run, at, events, workspace } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
   const { stdout, stderr } = await run('--format', 'json', '-v')
-  expect(stderr).toContain('1. (900 + 20 tokens, 800 cached)')
+  expect(stderr).toMatch(/1\. \(900 \+ 20 tokens, 800 cached, [\d.]+ m?s\)/)
+  expect(stderr).toMatch(/2\. \(900 \+ 20 tokens, 800 cached, [\d.]+ m?s\)/)
   expect(stderr).toContain('COMPLETED after 2 iterations, 1840 tokens, $0.00112')
   const { totals } = JSON.parse(stdout)
   const tokens = { input: 200, cache_read: 1600, cache_write: 0, output: 40, reasoning: 0 }
