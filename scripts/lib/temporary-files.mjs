@@ -7,7 +7,6 @@ import { join } from 'node:path'
  * end, so that a worker that was ended leaves none behind; so is the state directory of the user. It looks like a project: no `.env` further up counts in it.
  */
 export default function setup() {
-  if (/\/delta-tests-\w+$/.test(process.env.TMPDIR ?? '')) return // vitest calls this for each project: the first call has made it
   const directory = mkdtempSync(join(plainDirectory(), 'delta-tests-'))
   mkdirSync(join(directory, '.git'))
   process.env.TMPDIR = directory
