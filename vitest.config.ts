@@ -43,8 +43,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
-    // a process for each file is a tenth of the whole time: a test puts back what it changes of the process it runs in
-    isolate: false,
     // vitest leaves one processor free, and of two that is half; our tests wait for processes, not for processors
     maxWorkers: availableParallelism(),
     globalSetup: 'scripts/lib/temporary-files.mjs',

@@ -16,7 +16,6 @@ export interface RecordCheck {
  * What the model saw is in the record: every body that a scripted server received is given back by a record of a run, byte
  * for byte, and every record with a response is that of a received body.
  *
- * It begins with the servers that start from now on, and takes the place of the check of a test file before in the same process.
  * Reads the run directories below all temporary workspaces, when `check` is called and before a workspace is removed.
  *
  * @param readBody - Rebuilds the body of the request that a file in `io/invocations/` records.
@@ -72,7 +71,6 @@ export function checkRecords(readBody: (runDirectory: string, recordName: string
     isSkipped = true
   }
 
-  startedServers.clear()
   onRemoval(collect)
   return { check, skip }
 }

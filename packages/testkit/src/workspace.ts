@@ -23,15 +23,15 @@ export interface WorkspaceOptions {
 
 /** The temporary workspaces that are still there. */
 export const temporaryPaths = new Set<string>()
-let removalListener: ((path: string) => void) | undefined
+const removalListeners: ((path: string) => void)[] = []
 
-/** Calls back with the path of each temporary workspace before its files go, in place of who was called back before. */
+/** Calls back with the path of each temporary workspace before its files go. */
 export function onRemoval(listener: (path: string) => void): void {
-  removalListener = listener
+  removalListeners.push(listener)
 }
 
 export function tellRemoval(path: string): void {
-  removalListener?.(path)
+  for (const listener of removalListeners) listener(path)
 }
 
 process.on('exit', () => {
