@@ -200,7 +200,7 @@ test('run -v into a pipe says what the model reasoned before its answer, and the
   const { run } = await served([turn, turn])
   const { stdout, stderr } = await run('-v')
   expect(stdout).toBe('It is four.\n')
-  expect(stderr).toMatch(/^1\. ∴ Two and two\. \(\d+ \+ \d+ tokens, \d+ ms\)$/m)
+  expect(stderr).toMatch(/^1\. ∴ Two and two\. \(\d+ \+ \d+ tokens, [\d.]+ m?s\)$/m)
   expect(stderr).not.toContain('It is four.')
   expect((await run('--new')).stderr).not.toContain('∴')
 })
