@@ -37,7 +37,9 @@ async function play({ files, lines }: Story): Promise<{ hard: string; soft: stri
   const tables = { hard: '', soft: '' }
   let before = await contentOf(here)
   for (const line of lines) {
-    const { exitCode, stdout, stderr } = await runProcess(['bash', '-c', line], { cwd: here, env, input: '' })
+    // without --norc, bash takes the socket on its stdin for a login from afar and runs the tester's own .bashrc
+    const typed = ['bash', '--norc', '-c', line]
+    const { exitCode, stdout, stderr } = await runProcess(typed, { cwd: here, env, input: '' })
     const normal = (text: string) =>
       normalised(
         text

@@ -104,27 +104,26 @@ const FLAGS = [
 
 const directoryOf = (name: string) => name.replaceAll(' ', '-')
 
-function agents(): Record<string, string> {
-  const files: Record<string, string> = {
-    'good/agent.yaml': HEAD,
-    'good/context.yaml': CONTEXT,
-    'good/script.yaml': '- { content: Done. }\n',
-  }
-  const add = (name: string, agent: string, more: Readonly<Record<string, string>> = {}) => {
-    const all = {
-      'agent.yaml': agent,
-      'context.yaml': CONTEXT,
-      'script.yaml': '- { content: Done. }\n',
-      ...more,
-    }
-    for (const [file, content] of Object.entries(all))
-      if (content !== '' || file === 'agent.yaml') files[`${directoryOf(name)}/${file}`] = content
-  }
-  for (const [name, agent] of Object.entries(AGENTS)) add(name, agent)
-  for (const [name, tool] of Object.entries(TEMPLATES))
-    add(name, `${HEAD}tools:\n  - name: tried\n    ${tool}\n`)
-  for (const [name, more] of Object.entries(OTHERS)) add(name, HEAD, more)
-  return files
+/** The files of agents with these parts instead of good ones, each in a directory of its name. */
+function agents(parts: Readonly<Record<string, Readonly<Record<string, string>>>>): Record<string, string> {
+  const good = { 'agent.yaml': HEAD, 'context.yaml': CONTEXT, 'script.yaml': '- { content: Done. }\n' }
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([name, more]) =>
+      Object.entries({ ...good, ...more })
+        .filter(([file, content]) => content !== '' || file === 'agent.yaml')
+        .map(([file, content]) => [`${directoryOf(name)}/${file}`, content]),
+    ),
+  )
+}
+
+/** The same for each of these texts, as what `agent.yaml` holds. */
+function agentsOf(
+  texts: Readonly<Record<string, string>>,
+  yaml = (text: string) => text,
+): Record<string, string> {
+  return agents(
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, { 'agent.yaml': yaml(text) }])),
+  )
 }
 
 const looksAt = (names: Readonly<Record<string, unknown>>) =>
@@ -132,15 +131,21 @@ const looksAt = (names: Readonly<Record<string, unknown>>) =>
 
 /** What people get wrong, by where. */
 export const MISTAKES: Readonly<Record<string, Story>> = {
-  'mistakes in agent.yaml': { files: agents(), lines: looksAt(AGENTS) },
-  'mistakes in templates': { files: agents(), lines: looksAt(TEMPLATES) },
+  'mistakes in agent.yaml': { files: agentsOf(AGENTS), lines: looksAt(AGENTS) },
+  'mistakes in templates': {
+    files: agentsOf(TEMPLATES, (tool) => `${HEAD}tools:\n  - name: tried\n    ${tool}\n`),
+    lines: looksAt(TEMPLATES),
+  },
   'mistakes in context.yaml and hooks.yaml': {
-    files: agents(),
+    files: agents(OTHERS),
     lines: [
       ...looksAt(OTHERS),
       'delta run --agent missing-file -w work -m Go --run-id one',
       'delta config --agent none',
     ],
   },
-  'mistakes on the command line': { files: agents(), lines: FLAGS },
+  'mistakes on the command line': {
+    files: agentsOf({ good: HEAD, tab: AGENTS.tab ?? '' }),
+    lines: FLAGS,
+  },
 }
