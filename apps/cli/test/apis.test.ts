@@ -146,18 +146,6 @@ describe.each(['chat', 'responses', 'messages'] as const)('a run on %s', (api) =
       observation_content: expect.stringContaining('cannot be passed on exactly; send it as a string'),
     })
   })
-
-  test('discards an answer that was cut, asks again, and says so', async () => {
-    const before = [{ fault: 'truncated' }, { fault: 'cut' }] as const
-    const server = await serve([{ content: 'A long enough answer to be cut in its middle.', before }])
-    const { run, events } = await agentWith(APIS[api], server.baseUrl)
-    expect(await run()).toMatchObject({
-      exitCode: 0,
-      stdout: 'A long enough answer to be cut in its middle.\n',
-    })
-    expect((await events('ERROR')).map(({ recoverable }) => recoverable)).toEqual([true, true])
-    expect(await events('THOUGHT')).toHaveLength(1)
-  })
 })
 
 /** What is sent to the API. */

@@ -250,14 +250,3 @@ test.each([
   expect(await at('journal verify')).toMatchObject({ exitCode: 0, stderr: '' })
   expect((await resume()).stdout).toBe('And more.\n')
 })
-
-test('a run whose lease files were deleted is refused with the way to take it, and goes on by force', async () => {
-  const { path, resume } = await completed()
-  await rm(path('lease'), { recursive: true })
-  const refused = await resume()
-  expect(refused).toMatchObject({ exitCode: 6, stdout: '' })
-  expect(refused.stderr).toMatch(
-    /: Its lease files were deleted, so nothing tells whether process \d+ on \S+ still writes it\.\nTake the run if you know that it is gone\.\nTo take the run from it: delta continue .* --force\n$/,
-  )
-  expect(await resume('--force')).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
-})
