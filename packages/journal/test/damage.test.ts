@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -9,8 +9,9 @@ const whole = Buffer.from(toLines(oneOfEach()))
 const ends = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at)
 
 test('a journal cut after any byte opens with every event that was whole, and goes on', () => {
+  const path = journalFile('')
   for (let length = 0; length <= whole.length; length++) {
-    const path = journalFile(whole.subarray(0, length))
+    writeFileSync(path, whole.subarray(0, length))
     const journal = openJournal(path, { sync: false })
     const complete = ends.filter((end) => end <= length).length // a cut just before the newline keeps the event
     expect([length, journal.lastSeq]).toEqual([length, complete])
@@ -21,6 +22,8 @@ test('a journal cut after any byte opens with every event that was whole, and go
     expect(whole.toString('utf8').startsWith(before)).toBe(true)
     expect(kept.length).toBe(journal.repaired?.tornBytes ?? 0)
     if (kept.length > 0) expect(whole.subarray(length - kept.length, length).equals(kept)).toBe(true)
+    if (journal.repaired) rmSync(journal.repaired.keptIn)
+    expect(readdirSync(dirname(path))).toHaveLength(1)
   }
 })
 
@@ -37,11 +40,12 @@ test('a tail of NULs after any byte is cut off with the line it tore', () => {
 /** A flip can turn a letter into another letter; that, nothing without checksums can see. */
 test('a flipped bit is refused with its line and nothing changed, or leaves events that are all still events', () => {
   const flips = fc.record({ at: fc.nat(whole.length - 2), bit: fc.nat(7) }) // the last newline: see the cuts above
+  const path = journalFile('')
   fc.assert(
     fc.property(flips, ({ at, bit }) => {
       const bytes = Buffer.from(whole)
       bytes[at] = (bytes[at] ?? 0) ^ (1 << bit)
-      const path = journalFile(bytes)
+      writeFileSync(path, bytes)
       const line = ends.filter((end) => end < at).length + 1
       const outcome = tryOpen(path)
       if (outcome.lastSeq === undefined) {
