@@ -33,10 +33,12 @@ test.each(scripted)('%s does the same with a model that is a server', async (exa
   })
 
   const [offline, online] = [await workspaceOf(example), await workspaceOf(example)]
-  const expected = await runExample(example, offline, 'Go.')
   const args = ['run', '--agent', realModel, '-w', online.path, '-m', 'Go.', '--new', '--no-sync']
   const environment = { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl }
-  const { exitCode, stdout } = await delta(args, environment)
+  const [expected, { exitCode, stdout }] = await Promise.all([
+    runExample(example, offline, 'Go.'),
+    delta(args, environment),
+  ])
 
   // The server hands an observation on with its final newline, a script does without.
   const words = (text: string) => text.replace(/\s/g, '')
