@@ -44,7 +44,8 @@ export function normaliseUsage(raw: unknown): Tokens | null {
     return 0
   }
   const [input, read, written] = [count(shape.input), count(shape.read), count(shape.written)]
-  const [output, thought, kept] = [count(shape.output), count(shape.thought), count([LONG])]
+  const [output, thought] = [count(shape.output), count(shape.thought)]
+  const kept = Math.min(count([LONG]), written) // a part is never more than the whole, also where a gateway drops the whole
   const outside = shape === CHAT ? count(['total_tokens']) - input - output : 0
   if (outside > 0) adjusted.add('outside')
   const isBeside = shape === MESSAGES || read + written > input // Messages always counts the cache beside the input

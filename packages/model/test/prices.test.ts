@@ -1,9 +1,10 @@
 import { calcPrice } from '@pydantic/genai-prices'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type PriceRow, priceRowsSchema } from '../src/internal.js'
 import { PRICES_DATE, providerAt, type Rates, ratesFor } from '../src/prices.js'
 import table from '../src/prices.json' with { type: 'json' }
-import type { Tokens } from '../src/usage.js'
+import { normaliseUsage, type Tokens } from '../src/usage.js'
 import { VENDORS } from '../src/vendors.js'
 
 const nothing = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
@@ -58,6 +59,53 @@ test.each<[what: string, model: string, tokens: Partial<Tokens>, dollars: number
   const tokens = { ...nothing, ...given }
   const rates = ratesFor({ models: [model], provider: null, rows: [[PLAIN, FULL]], tokens })
   expect(rates && costOf(tokens, rates)).toBeCloseTo(dollars, 9)
+})
+
+const rate = fc.double({ min: 0, max: 1000, noNaN: true })
+const optionalRate = fc.option(rate, { nil: undefined })
+const someRates = {
+  input: rate,
+  output: rate,
+  cache_read: optionalRate,
+  cache_write: optionalRate,
+  cache_write_1h: optionalRate,
+  reasoning: optionalRate,
+}
+const someRows = fc.array(
+  fc.record({
+    match: fc.constant('*'),
+    ...someRates,
+    above: fc.dictionary(fc.integer({ min: 1, max: 3 * M }).map(String), fc.record(someRates)),
+  }),
+  { minLength: 1, maxLength: 1 },
+)
+const count = fc.option(fc.integer({ min: -1, max: M }), { nil: undefined })
+const someUsage = fc.oneof(
+  fc.record({
+    prompt_tokens: count,
+    completion_tokens: count,
+    prompt_tokens_details: fc.record({ cached_tokens: count, cache_write_tokens: count }),
+    completion_tokens_details: fc.record({ reasoning_tokens: count }),
+  }),
+  fc.record({
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    cache_creation: fc.record({ ephemeral_1h_input_tokens: count }),
+  }),
+)
+
+test('whatever a server reports and a row says, no request costs less than nothing', () => {
+  fc.assert(
+    fc.property(someUsage, someRows, (usage, rows) => {
+      expect(priceRowsSchema.safeParse(rows).success).toBe(true)
+      const tokens = normaliseUsage(usage)
+      const rates = ratesFor({ models: ['any'], provider: null, rows: [rows], tokens })
+      if (tokens === null || rates === null) return
+      expect(costOf(tokens, rates)).toBeGreaterThanOrEqual(0)
+    }),
+  )
 })
 
 test('a name counts before a beginning, and a longer beginning before a shorter one', () => {

@@ -75,6 +75,11 @@ test.each<[shape: string, usage: object, tokens: object]>([
     },
     { input: 21, cache_read: 2000, cache_write: 188, cache_write_1h: 100, output: 303, reasoning: 90 },
   ],
+  [
+    'Messages with a part written for an hour, and no whole',
+    { input_tokens: 21, output_tokens: 3, cache_creation: { ephemeral_1h_input_tokens: 100 } },
+    { input: 21, output: 3, cache_write_1h: 0 },
+  ],
   ['Messages without a cache', { input_tokens: 21, output_tokens: 3 }, { input: 21, output: 3 }],
   [
     'counts that cannot be right',
