@@ -85,7 +85,9 @@ function rowsOf(provider, noon) {
       // a pattern of ours is simpler than theirs: a row stays only if the package takes the same model for the name
       const found = examplesOf(match).map((name) => priceOf(provider, name, noon))
       const rates = ratesOf(found.find((price) => price?.model.id === model.id)?.model_price ?? {})
-      if (rates && !rows.has(match)) rows.set(match, { match, ...rates })
+      if (!rates) continue
+      if (rows.has(match)) throw new Error(`${provider.id}: two rows "${match}" overlap, one of ${model.id}.`)
+      rows.set(match, { match, ...rates })
     }
   }
   return [...rows.values()].sort((one, other) => (one.match < other.match ? -1 : 1))
