@@ -109,8 +109,11 @@ describe('a full disk', () => {
   }) => {
     await using disk = await smallDisk()
     if (!disk.mounted) return skip()
+    // once its process is recorded: a disk that is full before ends the run there
+    const recorded =
+      'until grep -qs start_time "$DELTA_RUN_DIR"/io/tool_executions/*_fill.json; do sleep 0.01; done'
     const tools = [
-      { name: 'fill', shell: 'head -c 9000000 /dev/zero > big' },
+      { name: 'fill', shell: `${recorded}; head -c 9000000 /dev/zero > big` },
       { name: 'after', shell: 'touch ran' },
     ]
     const { run, at } = await served([calls('fill'), calls('after'), { content: 'Done.' }], { tools })
