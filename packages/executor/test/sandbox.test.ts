@@ -83,11 +83,12 @@ test('what the command line remembers for the user is hidden, also where a liste
   const { path } = await workspace({ 'state/runs.jsonl': '', 'agent/x': '' })
   onTestFinished(() => void vi.unstubAllEnvs())
   vi.stubEnv('DELTA_STATE_DIR', join(path, 'state'))
+  vi.stubEnv('HOME', path)
   const words = (settings: Parameters<typeof script>[1]) => prepare(script('true', settings)).resolvedCommand
   const hidden = `--tmpfs ${path}/state`
   const line = words({ write: [path] })
   expect(line.indexOf(hidden)).toBeGreaterThan(line.indexOf(`--bind ${path} `))
-  expect(words({})).not.toContain(hidden) // it lies in /tmp, which is hidden
+  expect(words({})).not.toContain(hidden) // it lies in the home directory, which is hidden
 })
 
 test('the states of sessions, which are code, are hidden from every tool but delta-sessions', async () => {
