@@ -22,7 +22,7 @@ export const PRICES_DATE: string = table.date
  * Who serves at an address. Null for anybody else: a reseller has prices of its own.
  *
  * @example
- * providerAt('https://api.anthropic.com/v1') // 'anthropic'
+ * providerAt('https://api.openai.com/v1') // 'openai'
  */
 export function providerAt(address: string): string | null {
   const origin = URL.canParse(address) ? new URL(address).origin : ''
