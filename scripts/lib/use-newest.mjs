@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { startProcess, waitForFile } from '../../packages/testkit/dist/index.js'
 import { root } from './environment.mjs'
 import { inside, install } from './install.mjs'
@@ -26,7 +26,7 @@ const NEWEST_MODELS = '@ai-sdk/openai-compatible-4@npm:@ai-sdk/openai-compatible
 const ADAPTERS = ['packages/tool-adapters', 'packages/model']
 
 /** What the tests need besides, from this repository. */
-const TEST_TOOLS = ['vitest', 'fast-check', 'typescript']
+const TEST_TOOLS = ['vitest', 'fast-check', 'typescript', '@pydantic/genai-prices']
 
 /**
  * The newest of each framework is within our peer ranges, fits our types, and passes the adapters' tests, under the Node.js
@@ -75,7 +75,9 @@ export async function useNewestFrameworks(directory, packages) {
  * @param {string} target
  */
 function linkPackage(directory, name, target) {
-  symlinkSync(target, join(directory, 'node_modules', name))
+  const link = join(directory, 'node_modules', name)
+  mkdirSync(dirname(link), { recursive: true }) // its scope
+  symlinkSync(target, link)
 }
 
 /** Other programs that run JavaScript, by their packages. */
