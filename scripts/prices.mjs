@@ -13,6 +13,8 @@ import { root } from './lib/environment.mjs'
  */
 
 const FILE = join(root, 'packages/model/src/prices.json')
+/** Apart, because each run over HTTP asks for the provider, and few for a price. */
+const APIS_FILE = join(root, 'packages/model/src/price-apis.json')
 const PROVIDERS = [
   ...['anthropic', 'aws', 'azure', 'cerebras', 'deepseek', 'fireworks', 'google', 'groq', 'mistral'],
   ...['openai', 'openrouter', 'together', 'x-ai'],
@@ -35,25 +37,35 @@ const RATES = {
 function main() {
   const isCheck = process.argv.includes('--check')
   const date = isCheck ? JSON.parse(readFileSync(FILE, 'utf8')).date : new Date().toISOString().slice(0, 10)
-  const text = table(date)
-  if (!isCheck) writeFileSync(FILE, text)
-  else if (readFileSync(FILE, 'utf8') !== text) {
-    console.error(`${FILE} is not what the package says. Update it with: node scripts/prices.mjs`)
-    return 1
+  const texts = { [FILE]: table(date), [APIS_FILE]: apis() }
+  for (const [file, text] of Object.entries(texts)) {
+    if (!isCheck) writeFileSync(file, text)
+    else if (readFileSync(file, 'utf8') !== text) {
+      console.error(`${file} is not what the package says. Update it with: node scripts/prices.mjs`)
+      return 1
+    }
   }
   return 0
 }
 
+function providers() {
+  return PROVIDERS.flatMap((id) => findProvider({ providerId: id }) ?? [])
+}
+
+/** Which addresses are whose. */
+function apis() {
+  const patterns = providers().map(({ id, api_pattern }) => [id, `^${api_pattern}`])
+  return `${JSON.stringify(Object.fromEntries(patterns), null, 2)}\n`
+}
+
 /** One model a line, so that a change can be reviewed. @param {string} date */
 function table(date) {
-  const providers = PROVIDERS.flatMap((id) => findProvider({ providerId: id }) ?? [])
-  const parts = providers.map((provider) => {
+  const parts = providers().map((provider) => {
     const rows = rowsOf(provider, new Date(`${date}T12:00:00Z`)).map(
       (row) => `        ${JSON.stringify(row)}`,
     )
     const also = (provider.fallback_model_providers ?? []).filter((id) => PROVIDERS.includes(id))
-    return `    ${JSON.stringify(provider.id)}: {
-      "api": ${JSON.stringify(`^${provider.api_pattern}`)},${also.length > 0 ? `\n      "also": ${JSON.stringify(also)},` : ''}
+    return `    ${JSON.stringify(provider.id)}: {${also.length > 0 ? `\n      "also": ${JSON.stringify(also)},` : ''}
       "models": [
 ${rows.join(',\n')}
       ]

@@ -2,7 +2,7 @@ import type { Agent } from '@delta/config-loader'
 import { answersSince } from '@delta/journal/internal'
 import { isKnownEvent, type NewEvent, type StoredEvent } from '@delta/journal/runs'
 import { normaliseUsage } from '@delta/model'
-import { FREE } from '@delta/model/internal'
+import { FREE, providerAt } from '@delta/model/internal'
 import { VENDORS } from '@delta/model/vendors'
 import type { EngineOptions } from './options.js'
 import { type PriceAnswer, type RunState, record } from './run-state.js'
@@ -17,12 +17,13 @@ export function pricing(
   const provider = own || defined ? undefined : llm.provider
   const vendor = VENDORS.find(({ id, url }) => id === provider && url !== undefined)
   const address = vendor && (credentials?.baseUrl ?? llm.baseUrl ?? vendor.url)
-  const free = provider === 'script' || provider === 'replay' ? 'script' : null // a replay costs nothing either
-  const isKnown = address === undefined && rows.length === 0
+  // a replay costs nothing either
+  const free = provider === 'script' || provider === 'replay' ? 'script' : null
+  const paidTo = address === undefined ? free : providerAt(address)
+  const isAsked = rows.length > 0 || (paidTo !== null && paidTo !== free)
   return async ({ usage, model, waitedMs = 0 }) => {
     const tokens = normaliseUsage(usage)
-    const table = isKnown ? undefined : await import('@delta/model/prices')
-    const paidTo = table && address !== undefined ? table.providerAt(address) : free
+    const table = isAsked ? await import('@delta/model/prices') : undefined
     const request = { models: [model, llm.model], provider: paidTo, rows, tokens }
     return {
       ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),

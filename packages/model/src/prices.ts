@@ -2,11 +2,10 @@ import { FREE, type PriceRow, type Rates, ratesOf, rowFor } from './price-rows.j
 import table from './prices.json' with { type: 'json' }
 import type { Tokens } from './usage.js'
 
+export { providerAt } from './price-apis.js'
 export type { PriceRates, PriceRow, Rates } from './price-rows.js'
 
 interface PricedProvider {
-  /** Which addresses are this provider's. */
-  api: string
   /** Providers whose models it serves at their prices. */
   also?: string[]
   models: PriceRow[]
@@ -17,18 +16,6 @@ const PROVIDERS = table.providers as Readonly<Record<string, PricedProvider>>
 
 /** The date of the shipped prices. */
 export const PRICES_DATE: string = table.date
-
-/**
- * Who serves at an address. Null for anybody else: a reseller has prices of its own.
- *
- * @example
- * providerAt('https://api.openai.com/v1') // 'openai'
- */
-export function providerAt(address: string): string | null {
-  const origin = URL.canParse(address) ? new URL(address).origin : ''
-  const found = Object.entries(PROVIDERS).find(([, { api }]) => new RegExp(`${api}$`).test(origin)) // `api.openai.com.example` is not OpenAI's
-  return found?.[0] ?? null
-}
 
 /** Whose request is priced. */
 export interface PricedRequest {
