@@ -20,7 +20,7 @@ const PROVIDERS = [
   ...['openai', 'openrouter', 'together', 'x-ai'],
 ]
 
-/** Our name of a rate, by that of the package. Those of audio, images and searches are left out: they are no tokens of a chat. */
+/** Our name of each rate, by the package's name. Audio, images and searches are left out, because a chat has no tokens of them. */
 const RATES = {
   input_mtok: 'input',
   cache_read_mtok: 'cache_read',

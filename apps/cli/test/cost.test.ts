@@ -217,3 +217,26 @@ test('a link in the place of tree.jsonl is not followed; the run says that it is
   )
   expect(await workspace.read('victim')).toBe('')
 })
+
+test('whatever a tool writes into tree.jsonl, the run goes on, and is listed', async () => {
+  const lines = [
+    '[]',
+    '{"all":{"tokens":{}},"by_model":null}',
+    '{"all":{"cost":"much"},"by_model":{}}',
+    '7',
+  ].map(
+    (totals, index) =>
+      `{"type":"RUN","run_id":"r","directory":"/${index}","caller":{"directory":"'"$RUN_DIR"'","action_id":"'"$DELTA_ACTION_ID"'"}}\n` +
+      `{"type":"END","run_id":"r","directory":"/${index}","status":[],"totals":${totals}}\n`,
+  )
+  const shell = `printf '%s' '${[...lines, 'null\n', '{"type":'].join('')}' > "$DELTA_ROOT_RUN/tree.jsonl"`
+  const { run, at, events } = await served([calls('lie'), { content: 'Done.' }], {
+    tools: [{ name: 'lie', shell }],
+  })
+  const { totals, answer } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+  expect(answer).toBe('Done.')
+  expect(totals.sub_agents).toMatchObject({ runs: 0, requests: 0 })
+  const [result] = (await events('ACTION_RESULT')) as { child_runs?: object[] }[]
+  expect(result?.child_runs).toHaveLength(4)
+  expect(await at('list-runs')).toMatchObject({ exitCode: 0, stderr: '' })
+})

@@ -20,7 +20,7 @@ export function pricing(
   // a replay costs nothing either
   const free = provider === 'script' || provider === 'replay' ? 'script' : null
   const paidTo = address === undefined ? free : providerAt(address)
-  const isAsked = rows.length > 0 || (paidTo !== null && paidTo !== free)
+  const isAsked = rows.length > 0 || (address !== undefined && paidTo !== null)
   return async ({ usage, model, waitedMs = 0 }) => {
     const tokens = normaliseUsage(usage)
     const table = isAsked ? await import('@delta/model/prices') : undefined

@@ -92,16 +92,15 @@ function fromEnd({ run_id, directory, ...said }: TreeLine & { type: 'END' }): Ch
   const [status, reason_code] = [said.status, said.reason_code].map((each) =>
     typeof each === 'string' ? each : null,
   )
-  return {
-    run_id,
-    directory,
-    status,
-    reason_code,
-    totals: said.totals === Object(said.totals) ? (said.totals as object as Record<string, unknown>) : null,
-  }
+  const totals = isObject(said.totals) ? said.totals : null
+  return { run_id, directory, status, reason_code, totals }
 }
 
-/** Of a run that still goes on, or was killed. */
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value === Object(value) && !Array.isArray(value)
+}
+
+/** Reads what a run has spent that still goes on, or was killed. */
 async function fromJournal(directory: string): Promise<ChildRun> {
   const about = { run_id: basename(directory), directory }
   try {
@@ -127,9 +126,12 @@ function linesIn(path: string): TreeLine[] {
     })
 }
 
+/** A tree of a hundred thousand runs has fewer. */
+const MOST_BYTES = 64 * 1024 * 1024
+
 function textIn(path: string): string {
   try {
-    return readIfThere(path)?.toString() ?? ''
+    return readIfThere(path, { mostBytes: MOST_BYTES })?.toString() ?? ''
   } catch {
     return '' // a tool put something else there
   }

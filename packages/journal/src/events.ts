@@ -44,7 +44,7 @@ const price = z.looseObject({
   cache_write_1h: z.optional(z.number()),
   output: z.number(),
   reasoning: z.optional(z.number()),
-  /** Of the table that gave them; absent for rates of the person's own. */
+  /** The date of the table that gave them; absent for rates of the person's own. */
   date: z.optional(text),
 })
 

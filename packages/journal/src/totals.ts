@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import type { ActionResult, ErrorEvent, JournalEvent, Thought } from './events.js'
 
 /** Tokens in disjoint buckets, which add up to what is billed. */
@@ -35,7 +36,7 @@ export interface Totals {
   sub_agents: RunSpending
   /** Both. */
   all: RunSpending
-  /** Of all, by the model that answered. */
+  /** The same as `all`, by the model that answered. */
   by_model: Record<string, Spending>
   /** The date of the newest table that gave a price; null where none did. */
   prices: string | null
@@ -71,7 +72,7 @@ export function costOf(tokens: TokenSum & { cache_write_1h?: number | undefined 
 /** Sums up what a run costs, event by event. What another run did, or a record, costs this one nothing. */
 export function addUp() {
   const ownByModel = new Map<string, Spending>()
-  const children = new Map<string, Totals>()
+  const children = new Map<string, z.infer<typeof totalsOfChild>>()
   const clock = startClock()
   let prices: string | null = null
   let waitedMs = 0
@@ -90,7 +91,10 @@ export function addUp() {
   }
 
   function addChildren({ child_runs = [] }: ActionResult): void {
-    for (const { directory, totals } of child_runs) if (isTotals(totals)) children.set(directory, totals)
+    for (const { directory, totals } of child_runs) {
+      const said = totalsOfChild.safeParse(totals) // a tool may have written it
+      if (said.success) children.set(directory, said.data)
+    }
   }
 
   function totals(): Totals {
@@ -184,11 +188,26 @@ function weightOf({ tokens, estimated }: Pick<Spending, 'tokens' | 'estimated'>)
   return Object.values(tokens).reduce((total, count) => total + count, estimated)
 }
 
-/** A journal may hold what another program wrote there. */
-function isTotals(value: unknown): value is Totals {
-  const { all, by_model } = Object(value) as Partial<Totals>
-  return typeof all?.tokens === 'object' && typeof by_model === 'object'
-}
+const amount = z.number().check(z.minimum(0))
+const spending = z.object({
+  requests: amount,
+  unreported: amount,
+  estimated: amount,
+  tokens: z.object({
+    input: amount,
+    cache_read: amount,
+    cache_write: amount,
+    output: amount,
+    reasoning: amount,
+  }),
+  cost: z.nullable(amount),
+  priced: amount,
+})
+/** What is counted of the totals of a sub-agent. */
+const totalsOfChild = z.object({
+  all: z.extend(spending, { runs: amount }),
+  by_model: z.record(z.string(), spending),
+})
 
 /** Measures by the events' own times how long engines ran: each from its start to its last event, less its questions. */
 function startClock() {

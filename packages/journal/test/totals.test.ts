@@ -59,6 +59,14 @@ test('an answer without a price or a count costs nothing known, and lowers the s
   expect(script.own).toMatchObject({ cost: 0, priced: 1, unreported: 1 })
 })
 
+/** What a tool may have written in place of the totals of its sub-agent. */
+const HOSTILE = [
+  null,
+  { all: 'not ours' },
+  { all: { tokens: {} }, by_model: null },
+  { all: { runs: 1, requests: '1', tokens: {}, cost: 'much', priced: 1 }, by_model: {} },
+]
+
 test('a sub-agent counts once with all that it started, as its last call found it', async () => {
   const child = await totalsOf([thought({ model: 'small' })])
   const later = await totalsOf([thought({ model: 'small' }), thought({ model: 'small' })])
@@ -75,7 +83,7 @@ test('a sub-agent counts once with all that it started, as its last call found i
     thought(),
     result(child),
     result(later),
-    result({ all: 'not ours' }),
+    ...HOSTILE.map(result),
   ])
   expect(own).toMatchObject({ runs: 1, requests: 1 })
   expect(sub_agents).toMatchObject({ runs: 1, requests: 2, cost: 2 * COST })

@@ -68,7 +68,7 @@ export interface PriceRow extends PriceRates {
 
 /** The rates of one request, none missing. */
 export type Rates = { [Bucket in keyof PriceRates]-?: number } & {
-  /** Of the table that gave them; absent where the user did. */
+  /** The date of the table that gave them; absent where the user did. */
   date?: string
 }
 
@@ -86,7 +86,11 @@ export function rowFor<Row extends Pick<PriceRow, 'match'>>(
   return best
 }
 
-/** The rates of a request that used so many tokens; without them, those of a short one. */
+/**
+ * The rates of a request.
+ *
+ * @param tokens - What it used, because a long request may cost more. Default: a short one.
+ */
 export function ratesOf({ match: _, above = {}, ...row }: PriceRow, tokens?: Tokens | null): Rates {
   const read = tokens ? tokens.input + tokens.cache_read + tokens.cache_write : 0
   const steps = Object.keys(above).map(Number)
