@@ -12,6 +12,7 @@ export const layers = {
   'apps/cli': {
     imports: [
       'workspace',
+      'trace',
       'engine',
       'config-loader',
       'context',
@@ -28,6 +29,7 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
+  'packages/trace': { imports: ['journal', 'model', 'executor'] },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },

@@ -1,5 +1,4 @@
 // For the other packages of Delta: may change in any release.
-export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { type Conversation, followEvents } from './conversation.js'
 export { jsonOf, keepJson } from './json.js'
 export { manifestSchema } from './manifest.js'

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ChatMessage, FunctionTool } from '@delta/model'
-import { textOf, toWire } from '@delta/model/internal'
+import type { ChatMessage } from '@delta/model'
+import { textOf } from '@delta/model/internal'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BuiltContext, safeParseManifest } from '../src/index.js'
-import { bytesOfMedia, findCacheBreak } from '../src/internal.js'
+import { bytesOfMedia } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const text = (words: string, more: object = {}) => ({ type: 'text', text: words, header: false, ...more })
@@ -322,36 +322,3 @@ test('images of the last results are left out first to stay within the budget, w
     /^Two pictures\.(\n\[image image\/png left out to stay within the token budget\]\n){2}$/,
   )
 })
-
-test.each(['chat', 'responses', 'messages'] as const)(
-  'on %s a breakpoint that moves on with the conversation breaks no cache, and a changed source before it does',
-  async (api) => {
-    const { build } = await placeWith()
-    const run = history()
-    run.user('Go.')
-    const sources = (rules: string) => [text(rules, { id: 'rules', prompt_cache: true }), JOURNAL]
-    const look = (description: string): FunctionTool[] => [
-      { type: 'function', function: { name: 'look', description } },
-    ]
-    const ask = async (rules: string, tools = look('Looks.')): Promise<Asked> => {
-      const options = { journalPath: run.events, tools }
-      const { messages, blocks } = await build({ sources: sources(rules) }, options)
-      return { ...toWire(api, { messages, tools }).body, blocks }
-    }
-    const before = await ask('Rules.')
-    run.iteration('I look.', 'a')
-    expect(findCacheBreak(before, await ask('Rules.'))).toBeUndefined()
-    const same = Buffer.byteLength('{"role":"system","content":"Rule')
-    expect(findCacheBreak(before, await ask('Rulez.'))).toMatchObject({ source: 'rules', byte: same })
-
-    const others = await ask('Rulez.', look('Looks!')) // the tools come before all messages
-    const byte = JSON.stringify(others.tools).indexOf('!')
-    expect(findCacheBreak(before, others)).toMatchObject({ source: 'tools', type: 'tools', byte })
-    const older = { ...before, blocks: before.blocks.slice(1) } // of a record without the block
-    expect(findCacheBreak(older, await ask('Rules.'))).toBeUndefined()
-  },
-)
-
-interface Asked extends Pick<BuiltContext, 'blocks'> {
-  tools?: unknown
-}

@@ -1,8 +1,6 @@
 import type { ChatMessage } from '@delta/model'
-import { toWire } from '@delta/model/internal'
 import { expect, test } from 'vitest'
 import type { BuiltContext } from '../src/index.js'
-import { findCacheBreak } from '../src/internal.js'
 import { history, placeWith } from './place.js'
 
 const FILES = { 'agent/prompt.md': 'You count.\n', 'work/DELTA.md': 'Größe zählt.', 'work/TASK.md': 'Now.' }
@@ -147,38 +145,3 @@ test('max_tokens cuts the end of each source of a merged message, also of one wi
     '150 tokens are too few for what must stay: "text"',
   )
 })
-
-test.each(['chat', 'responses', 'messages'] as const)(
-  'a conversation that only grows can be cached to its end on %s; a source that changes before large ones is named, with what it costs',
-  async (api) => {
-    const { build, write } = await placeWith({ ...FILES, 'agent/long.md': 'All rules. '.repeat(2000) })
-    const rules = { type: 'file', id: 'rules', path: '${AGENT_HOME}/long.md' }
-    const run = history()
-    run.user('Go.')
-    /** Where the next request breaks the cache, after the guide was changed or not. */
-    async function breakOf(manifest: object, guide = 'Größe zählt.') {
-      await write('work/DELTA.md', FILES['work/DELTA.md'])
-      const before = await build(manifest, { journalPath: run.events })
-      run.iteration('next', 'y')
-      await write('work/DELTA.md', guide)
-      return findCacheBreak(asked(before), asked(await build(manifest, { journalPath: run.events })))
-    }
-    const asked = ({ messages, blocks }: BuiltContext) => ({ ...toWire(api, { messages }).body, blocks })
-    const changed = 'Größe zählte.'
-    for (const merge of [false, true]) {
-      const manifest = { header: false, merge, sources: [PROMPT, GUIDE, rules, JOURNAL] }
-      expect(await breakOf(manifest)).toBeUndefined()
-      const found = await breakOf(manifest, changed)
-      const same = merge ? '\\nGröße zählt' : '{"role":"system","content":"Größe zählt'
-      expect(found).toMatchObject({ source: 'guide', byte: Buffer.byteLength(same) })
-      expect(found?.message).toMatch(/^`guide` changed at byte \d+: 5\.\dk tokens after it cannot be cached$/)
-    }
-    const last = { sources: [PROMPT, rules, JOURNAL, GUIDE] } // nothing that could be cached stands behind the guide
-    expect(await breakOf(last, changed)).toBeUndefined()
-    expect((await breakOf(last))?.message).toMatch(
-      /^`guide` stands behind `journal`, which grew: its \d+ tokens cannot be cached$/,
-    )
-    const window = { sources: [PROMPT, { ...JOURNAL, id: 'talk', max_iterations: 3 }] }
-    expect(await breakOf(window)).toMatchObject({ source: 'talk' })
-  },
-)

@@ -2,12 +2,28 @@
 export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
 export { foldRun } from './fold.js'
+export { inspectJournal } from './inspect.js'
 export { blockedPathError, refuseLinkedRun } from './layout.js'
 export { migratedDirectory } from './migrate.js'
-export { emptyRunError, latestRunId } from './read-runs.js'
+export {
+  emptyRunError,
+  isOfRun,
+  latestRunId,
+  nothingIfDeleted,
+  readRunThrough,
+  runDirectoriesOf,
+} from './read-runs.js'
 export { recordName } from './records.js'
-export { answersSince, openRecordedRequests, type RecordedRequests, readBody } from './requests.js'
-export { journalPath } from './run-paths.js'
+export {
+  answersSince,
+  fromRanges,
+  openRecordedRequests,
+  type RecordedRequests,
+  readBody,
+  readParts,
+  recordsIn,
+} from './requests.js'
+export { journalPath, runPaths } from './run-paths.js'
 export { checkRunsDirectory, runDirectory } from './runs-directory.js'
 export { costOf } from './totals.js'
 export { verifyRun } from './verify-run.js'

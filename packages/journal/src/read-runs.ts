@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { asReadError, isJournalError, JournalError } from './errors.js'
-import { isToday } from './events.js'
+import { isToday, type StoredEvent } from './events.js'
 import { LARGEST_TEXT_BYTES, readFirstLine, readText } from './files.js'
 import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
 import { inspectJournal } from './inspect.js'
@@ -26,10 +26,18 @@ export async function readRun(
   runDirectory: string,
   options: { tolerant?: boolean | undefined } = {},
 ): Promise<RunSummary> {
-  const { tolerant = false } = options
+  return readRunThrough(runDirectory, { ...options, through: (event) => event })
+}
+
+/** Like `readRun`, with what `through` makes of each event in its place. */
+export async function readRunThrough(
+  runDirectory: string,
+  options: { tolerant?: boolean | undefined; through: (event: StoredEvent) => StoredEvent },
+): Promise<RunSummary> {
+  const { tolerant = false, through } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
-  const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
+  const { fold, damage } = await foldJournal(journalPath(directory), { tolerant, through })
   const { owner, problem = damage } = readOwner(directory, tolerant)
   const summary = fold.summary(directory, owner)
   if (!tolerant && summary.problem) throw summary.problem
@@ -39,18 +47,18 @@ export async function readRun(
 /** Reading stops at damage a whole piece of the file early; then each line is looked at, unless that would take too much memory. */
 async function foldJournal(
   path: string,
-  tolerant: boolean,
+  { tolerant, through }: { tolerant: boolean; through: (event: StoredEvent) => StoredEvent },
 ): Promise<{ fold: RunFold; damage?: JournalError }> {
   const fold = foldRun()
   try {
-    for await (const event of streamJournal(path, { schema: runEventSchema })) fold.add(event)
+    for await (const event of streamJournal(path, { schema: runEventSchema })) fold.add(through(event))
     return { fold }
   } catch (damage) {
     if (!tolerant || !isJournalError(damage)) throw damage
     const isWhole = damage.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_TEXT_BYTES
     if (!isWhole) return { fold, damage }
     const whole = foldRun()
-    for (const { event } of inspectJournal(path, runEventSchema).lines) if (event) whole.add(event)
+    for (const { event } of inspectJournal(path, runEventSchema).lines) if (event) whole.add(through(event))
     return { fold: whole, damage }
   }
 }
@@ -119,18 +127,22 @@ export async function listRuns(
   workDirectory: string,
   options: RunsOfPlace & { calledBy?: string | undefined } = {},
 ): Promise<RunSummary[]> {
-  const { calledBy, ofAnyWorkspace = false } = options
-  const today = runsDirectoryOf(workDirectory, options)
-  const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
+  const { calledBy } = options
   const runs: RunSummary[] = []
-  for (const name of names) {
-    const directory = runDirectory(workDirectory, name, options)
-    if (!ofAnyWorkspace && !isRunOf(workDirectory, directory)) continue
+  for (const directory of runDirectoriesOf(workDirectory, options)) {
     if (calledBy !== undefined && !mayBeCalledBy(calledBy, directory)) continue
     const run = await readRun(directory, { tolerant: true }).catch(nothingIfDeleted)
     if (run && (calledBy === undefined || run.metadata.parent_run === calledBy)) runs.push(run)
   }
   return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+}
+
+/** The directory of each run of a workspace, in no order. @throws {JournalError} `ERR_JOURNAL_READ`. */
+export function runDirectoriesOf(workDirectory: string, options: RunsOfPlace = {}): string[] {
+  const today = runsDirectoryOf(workDirectory, options)
+  const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
+  const directories = [...names].map((name) => runDirectory(workDirectory, name, options))
+  return options.ofAnyWorkspace ? directories : directories.filter((each) => isRunOf(workDirectory, each))
 }
 
 /** The first event names the caller of a run. When it cannot be read, the whole journal is. */
@@ -144,7 +156,7 @@ function mayBeCalledBy(caller: string, directory: string): boolean {
 }
 
 /** A run may be deleted after its name was read. */
-function nothingIfDeleted(error: unknown): undefined {
+export function nothingIfDeleted(error: unknown): undefined {
   if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
 }
 
@@ -167,8 +179,8 @@ function runNames(directory: string): string[] {
 
 const RUN_PARTS = new Set(['journal.jsonl', 'metadata.json', 'lease', 'io', 'execution'])
 
-/** Computed sources write into directories beside the runs, which hold nothing of a run. */
-function isOfRun(directory: string): boolean {
+/** Whether a directory is that of a run. Computed sources write into directories beside the runs, which hold nothing of one. */
+export function isOfRun(directory: string): boolean {
   try {
     return readdirSync(directory).some((name) => RUN_PARTS.has(name))
   } catch (error) {

@@ -67,7 +67,7 @@ export async function readJournal<Event = AnyEvent>(
 }
 
 /**
- * The events of a journal one by one, in bounded memory unless it has lines of an earlier format.
+ * The events of a journal one by one, or those behind `fromOffset`, in bounded memory unless it has lines of an earlier format.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
  * @example
@@ -75,7 +75,7 @@ export async function readJournal<Event = AnyEvent>(
  */
 export async function* streamJournal<Event = AnyEvent>(
   path: string,
-  options: ReadOptions<Event> = {},
+  options: FromOffset<Event> = {},
 ): AsyncGenerator<Stored<Event>, void> {
   for await (const batch of readBatches(path, options)) yield* batch
 }

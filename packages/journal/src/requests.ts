@@ -248,7 +248,8 @@ function addToRanges(ranges: Ranges, number: number): void {
   else ranges.push([number, number])
 }
 
-function fromRanges(ranges: readonly (readonly [number, number])[]): number[] {
+/** The numbers of the lines that pairs of first and last name. */
+export function fromRanges(ranges: readonly (readonly [number, number])[]): number[] {
   return ranges.flatMap(([first, last]) =>
     Array.from({ length: last - first + 1 }, (_, index) => first + index),
   )
@@ -445,8 +446,8 @@ function readRecord(path: string): { response?: unknown; usage?: unknown } {
   return Object(parseJson(readText(path)))
 }
 
-/** What each line of a parts log holds, by its number. A line that is damaged, or the whole file, is simply not in the map. */
-function readParts(path: string): Map<number, unknown> {
+/** What each line of `io/parts.jsonl` holds, by its number. A line that is damaged, or the whole file, is simply not in the map. */
+export function readParts(path: string): Map<number, unknown> {
   const events = inspectJournal<PartEvent>(path, undefined).lines.flatMap(({ event }) => event ?? [])
   return new Map(events.map(({ seq, part }) => [seq, part]))
 }
@@ -461,7 +462,7 @@ function corruptRequest(path: string, problem: string): JournalError {
 }
 
 /** The names of the records, oldest first. */
-function recordsIn(directory: string): string[] {
+export function recordsIn(directory: string): string[] {
   return namesIn(directory)
     .filter((name) => name.endsWith('.json'))
     .sort()

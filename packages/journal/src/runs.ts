@@ -32,5 +32,5 @@ export { type Invocation, type InvocationRecord, type RequestLog, readRequest } 
 export type { Run } from './run.js'
 export type { RunPaths } from './run-paths.js'
 export type { RunsPlace } from './runs-directory.js'
-export type { RunSpending, Spending, TokenSum, Totals } from './totals.js'
+export type { Rates, RunSpending, Spending, TokenSum, Totals } from './totals.js'
 export { repairRun } from './verify-run.js'

@@ -1,19 +1,17 @@
 import type { LoadedAgent } from '@delta/config-loader'
 import { type ContextBlock, type ContextManifest, isContextError } from '@delta/context'
-import type { CacheBreak } from '@delta/context/internal'
-import { findCacheBreak } from '@delta/context/internal'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor/internal'
-import { streamJournal } from '@delta/journal'
-import { journalPath, latestRunId, refuseLinkedRun } from '@delta/journal/internal'
-import { isKnownEvent, type RunSummary, readRequest, runEventSchema } from '@delta/journal/runs'
+import { latestRunId, refuseLinkedRun } from '@delta/journal/internal'
+import type { RunSummary } from '@delta/journal/runs'
+import { type CacheBreak, type ComparedRequest, findCacheBreak, openTrace } from '@delta/trace'
+import { recordedParts } from '@delta/trace/internal'
 import { type AgentFlags, openAgent, ownRun, placeToWork, type RunsFlags } from '@delta/workspace'
 import { existingWorkDirectory } from '@delta/workspace/internal'
 import { findEnvironment, warnOf } from '../agent.js'
 import { readMessage } from '../engine-options.js'
 import { findShownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
-import { readRecord } from '../request-record.js'
 import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -41,7 +39,10 @@ function asRecord({ context, iteration, run, agent }: NextContext, breaks: Expla
       limit_tokens: agent.manifest.totalMaxTokens ?? null,
     },
     warnings: context.warnings,
-    cache_breaks: breaks.map(({ tokensAfter, ...rest }) => ({ ...rest, tokens_after: tokensAfter })),
+    cache_breaks: breaks.map(({ tokensAfter, advice: _, ...rest }) => ({
+      ...rest,
+      tokens_after: tokensAfter,
+    })),
   }
 }
 
@@ -62,8 +63,7 @@ function asText({ context, iteration, run, agent }: NextContext, breaks: readonl
     tableOf(context.blocks, context.messages.length, note),
     ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
     ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
-    ...(breaks.some(({ type }) => type !== 'journal' && type !== 'tools') ? [ORDER_ADVICE] : []),
-    ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
+    ...[...new Set(breaks.map(({ advice }) => advice))].map((advice) => `${advice}\n`),
   ].join('')
 }
 
@@ -79,10 +79,6 @@ function tableOf(blocks: readonly ContextBlock[], sent?: number, note = ''): str
   const total = ['all', '', ...[sent ?? messages, bytes, tokens].map(String), note]
   return table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total])
 }
-
-const ORDER_ADVICE = 'Put a source that changes often after those that do not.\n'
-const JOURNAL_ADVICE =
-  'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.\n'
 
 /** `delta context build`: the request that would be sent now, as JSON. No model is asked. */
 export async function build(flags: ContextFlags, terminal: Terminal): Promise<number> {
@@ -177,7 +173,7 @@ interface ExplainedBreak extends CacheBreak {
   iteration: number
 }
 
-type Sent = Parameters<typeof findCacheBreak>[0] & { iteration: number }
+type Sent = ComparedRequest & { iteration: number }
 
 /** Where each of the last requests of a run, and the next one, stops being an extension of the one before. */
 async function findCacheBreaks(
@@ -192,23 +188,14 @@ async function findCacheBreaks(
   })
 }
 
+/** Without those that are not recorded: of a run of an old layout. */
 async function lastRequests(directory: string): Promise<Sent[]> {
-  const thoughts: { iteration: number; ref: string }[] = []
-  for await (const event of streamJournal(journalPath(directory), { schema: runEventSchema })) {
-    if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.llm_invocation_ref === undefined) continue
-    thoughts.push({ iteration: event.iteration, ref: event.llm_invocation_ref })
-    if (thoughts.length > MOST_REQUESTS) thoughts.shift()
+  const trace = await openTrace(directory)
+  const { bodyOf } = recordedParts(directory)
+  const sent: Sent[] = []
+  for await (const { n, request } of trace.steps({ last: MOST_REQUESTS + 1 })) {
+    const body = request && (await bodyOf(request))
+    if (body) sent.push({ ...body, iteration: n })
   }
-  const sent = await Promise.all(thoughts.map((thought) => readSent(directory, thought)))
-  return sent.flatMap((request) => request ?? [])
-}
-
-/** Undefined if there is no such record: a run of an old layout. */
-async function readSent(
-  directory: string,
-  { iteration, ref }: { iteration: number; ref: string },
-): Promise<Sent | undefined> {
-  const { blocks } = await readRecord(directory, ref)
-  if (blocks.length === 0) return undefined
-  return { ...(JSON.parse(await readRequest(directory, iteration)) as object), blocks, iteration }
+  return sent.slice(-MOST_REQUESTS)
 }

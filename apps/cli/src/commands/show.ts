@@ -8,12 +8,12 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
+import { childFinder, followRun, mayBegin } from '@delta/trace/internal'
 import { isOwnRun, placeToLook } from '@delta/workspace'
+import { placeOfRun } from '@delta/workspace/internal'
 import { type CallFilter, callFilter } from '../call-filter.js'
-import { childFinder } from '../child-finder.js'
 import { describeError } from '../errors.js'
 import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
-import { followJournal, mayBegin } from '../follow-journal.js'
 import { nextCommandOf } from '../next-command.js'
 import { renderer, styleFor } from '../render.js'
 import { contextOfStep } from '../request-record.js'
@@ -89,11 +89,15 @@ async function* eventsOf(
   terminal: Terminal,
 ): AsyncGenerator<StoredEvent> {
   const events = follow
-    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
+    ? eachOf(followRun(run.directory, { onLeft: (left) => sayWatched(left, terminal) }))
     : streamJournal(journalPath(run.directory), { schema: runEventSchema })
   if (json) return yield* events
-  const withChildren = childFinder(run)
+  const withChildren = childFinder(run, placeOfRun(run.directory))
   for await (const event of events) yield await withChildren(event)
+}
+
+async function* eachOf(pieces: AsyncIterable<StoredEvent[]>): AsyncGenerator<StoredEvent> {
+  for await (const events of pieces) yield* events
 }
 
 /** Prints events as JSON, or as lines for people; `begin` takes an `ENGINE_START`, which says how calls are shown. */

@@ -7,36 +7,48 @@ import { type RunSummary, readRun, runEventSchema, type StoredEvent } from '@del
 
 const LOOK_AGAIN_MS = 200
 
+/** How a run is followed. */
+export interface FollowOptions {
+  /** Where to begin in the journal. Bytes; default: 0. */
+  fromOffset?: number | undefined
+  /** Called once each time no process writes the run, but one may still take it up. */
+  onLeft?: ((run: RunSummary) => void) | undefined
+  /** Ends it. */
+  signal?: AbortSignal | undefined
+}
+
 /**
- * A run's events, including those still to come, until the run ends or waits for input. While no process writes it, because
- * it has not begun or its engine was killed, one may still take it up: `onLeft` is called once each time, and following
- * continues.
+ * A run's events, including those still to come, in the pieces that they are found in, until the run ends or waits for input.
+ * While no process writes it, because it has not begun or its engine was killed, one may still take it up: then it is watched.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
-export async function* followJournal(
-  { directory }: RunSummary,
-  { onLeft }: { onLeft: (run: RunSummary) => void },
-): AsyncGenerator<StoredEvent> {
+export async function* followRun(
+  directory: string,
+  { fromOffset = 0, onLeft, signal }: FollowOptions = {},
+): AsyncGenerator<StoredEvent[]> {
   const path = journalPath(directory)
-  let fromOffset = 0
   let isLeft = false
   const read = async (): Promise<StoredEvent[]> => {
     const { events, endOffset } = await readJournal(path, { fromOffset, schema: runEventSchema })
     fromOffset = endOffset
     return events
   }
-  for (;;) {
+  while (!signal?.aborted) {
     const events = await read()
-    yield* events
-    if (events.length > 0) continue
+    if (events.length > 0) {
+      yield events
+      continue
+    }
     const now = await readRun(directory, { tolerant: true })
     const late = await read() // its last events may have come after the first read
-    yield* late
+    if (late.length > 0) yield late
     if (!mayGoOn(now)) return
     if (late.length > 0) continue
     const wasLeft = isLeft
     isLeft = now.owner?.alive !== true
-    if (isLeft && !wasLeft) onLeft(now)
-    await wait(LOOK_AGAIN_MS)
+    if (isLeft && !wasLeft) onLeft?.(now)
+    await wait(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
   }
 }
 

@@ -5,18 +5,24 @@ import {
   isKnownEvent,
   listRuns,
   type RunSummary,
+  type RunsPlace,
   type StoredEvent,
 } from '@delta/journal/runs'
-import type { Place } from '@delta/workspace'
-import { placeOfRun } from '@delta/workspace/internal'
+
+/** A workspace, and where its runs are kept. */
+type Place = RunsPlace & { workDirectory: string }
 
 /**
  * Adds the runs that a call started to its result, where the journal does not name them: of the runs beside this one, and of those
  * in the workspace that the call names with `-w`, the ones that have this run as their caller and began during the call. A call
  * beside which others ran gets none, since they may be another's.
+ *
+ * @param place - The run's workspace, and where its runs are kept.
  */
-export function childFinder({ runId, directory }: RunSummary): (event: StoredEvent) => Promise<StoredEvent> {
-  const place = placeOfRun(directory)
+export function childFinder(
+  { runId }: Pick<RunSummary, 'runId'>,
+  place: Place,
+): (event: StoredEvent) => Promise<StoredEvent> {
   const calledIn = listerOfCalled(runId, place)
   const open = new Map<string, ActionRequest>()
   let aloneSince: string | undefined

@@ -1,21 +1,28 @@
-import type { ContextBlock } from './context-block.js'
+import type { SentBlock } from './request-record.js'
 
 /** The place where a request differs from the one before it, so that a provider's prompt cache ends there. */
 export interface CacheBreak {
-  /** The source that changed. */
+  /** The source that changed, or `tools`. */
   source: string
-  type: ContextBlock['type']
-  /** Offset of the first difference in that source's messages, or in its share of one, as JSON. */
+  type: SentBlock['type']
+  /** The conversation before it, which grew: nothing else changed. */
+  behind?: string
+  /**
+   * The first difference: a byte of the source's own text, without its header. Of a conversation, of its messages as JSON; of the
+   * tools, of their definitions as JSON.
+   */
   byte: number
-  /** Tokens from there to the end, which a provider reads anew and bills in full. */
+  /** Estimated tokens from there to the end, which a provider reads anew and bills in full. */
   tokensAfter: number
-  /** All this as a sentence. */
+  /** All this as a sentence, without its full stop. */
   message: string
+  /** What helps, as a sentence. */
+  advice: string
 }
 
 /** The sources of a request, and what its body says, in the words of any API. */
-interface Compared {
-  blocks: readonly ContextBlock[]
+export interface ComparedRequest {
+  blocks: readonly SentBlock[]
   messages?: unknown
   input?: unknown
   prompt?: unknown
@@ -27,12 +34,12 @@ interface Compared {
  * Compares two requests of one run as a provider's prompt cache does: by their common prefix. Undefined if nothing is lost: the
  * later request continues the earlier one, or everything after the difference is new.
  */
-export function findCacheBreak(before: Compared, after: Compared): CacheBreak | undefined {
+export function findCacheBreak(before: ComparedRequest, after: ComparedRequest): CacheBreak | undefined {
   return breakInTools(before, after) ?? breakInMessages(withoutTools(before), withoutTools(after))
 }
 
 /** The tools are the beginning of what a provider caches: after a change in them, nothing is left. */
-function breakInTools(before: Compared, after: Compared): CacheBreak | undefined {
+function breakInTools(before: ComparedRequest, after: ComparedRequest): CacheBreak | undefined {
   const sent = JSON.stringify(before.tools ?? [])
   const sending = JSON.stringify(after.tools ?? [])
   if (sent === sending) return undefined
@@ -44,57 +51,86 @@ function breakInTools(before: Compared, after: Compared): CacheBreak | undefined
 }
 
 /** Records of before 0.2 have no block of the tools. */
-function withoutTools(request: Compared): Compared {
+function withoutTools(request: ComparedRequest): ComparedRequest {
   return { ...request, blocks: request.blocks.filter(({ type }) => type !== 'tools') }
 }
 
-function breakInMessages(before: Compared, after: Compared): CacheBreak | undefined {
+function breakInMessages(before: ComparedRequest, after: ComparedRequest): CacheBreak | undefined {
   const sent = textsOf(before)
   const sending = textsOf(after)
-  const index = sent.findIndex((text, at) => text !== sending[at])
-  const rest = sent.slice(index)
+  const index = sent.findIndex(({ json }, at) => json !== sending[at]?.json)
+  const rest = sent.slice(index).map(({ json }) => json)
   const behind = new Set(rest)
-  if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
+  if (index === -1 || !sending.slice(index).some(({ json }) => behind.has(json))) return undefined
 
-  const sizes = sending.map((text) => Buffer.byteLength(text))
-  const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
+  const sizes = sending.map(({ json }) => Buffer.byteLength(json))
+  const same = sum(sizes.slice(0, index)) + commonBytes(sent[index]?.json ?? '', sending[index]?.json ?? '')
   const { block, byte, next } = blockAt(before.blocks, after.blocks, same)
   if (block === undefined) return undefined
-  const isAtEnd = rest.every((text, at) => text === sending[sending.length - rest.length + at])
+  const isAtEnd = rest.every((json, at) => json === sending[sending.length - rest.length + at]?.json)
   if (block.type === 'journal' && isAtEnd) return movedBy(block, next)
   const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
-  return changeOf(block, byte, tokensAfter)
+  const common = commonBytes(sent[index]?.text ?? '', sending[index]?.text ?? '')
+  return changeOf(block, byteOfText(block, common) ?? byte, tokensAfter)
+}
+
+/** A byte of a message, counted from where a source's own text begins in it; undefined for a source that is whole messages. */
+function byteOfText({ from, header_bytes: header = 0 }: SentBlock, byte: number): number | undefined {
+  return from === undefined ? undefined : Math.max(0, byte - from - header)
 }
 
 function changeOf(
-  { source_id: source, type }: Pick<ContextBlock, 'source_id' | 'type'>,
+  { source_id: source, type }: Pick<SentBlock, 'source_id' | 'type'>,
   byte: number,
   tokensAfter: number,
 ): CacheBreak {
   const message = `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`
-  return { source, type, byte, tokensAfter, message }
+  return { source, type, byte, tokensAfter, message, advice: adviceFor(type) }
+}
+
+function adviceFor(type: SentBlock['type']): string {
+  if (type === 'tools') return 'Keep the tools the same through a run.'
+  if (type !== 'journal') return 'Put it after the sources that do not change.'
+  return 'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.'
 }
 
 /** The break at sources that stand behind a conversation that only grew. */
-function movedBy(
-  { source_id: journal }: ContextBlock,
-  [first, ...more]: ContextBlock[],
-): CacheBreak | undefined {
+function movedBy({ source_id: journal }: SentBlock, [first, ...more]: SentBlock[]): CacheBreak | undefined {
   if (first === undefined) return undefined
   const { source_id: source, type } = first
   const tokensAfter = sum([first, ...more].map(({ tokens }) => tokens))
   const message = `\`${source}\` stands behind \`${journal}\`, which grew: its ${thousands(tokensAfter)} tokens cannot be cached`
-  return { source, type, byte: 0, tokensAfter, message }
+  return {
+    source,
+    type,
+    behind: journal,
+    byte: 0,
+    tokensAfter,
+    message,
+    advice: 'Put it before the conversation if it does not change.',
+  }
+}
+
+/** A part of a message as JSON, and its text if it is one. */
+interface SentText {
+  json: string
+  text: string | undefined
 }
 
 /** The parts of all messages: what one API adds to the message before is another message in another API. */
-function textsOf({ system, messages, input, prompt }: Compared): string[] {
+function textsOf({ system, messages, input, prompt }: ComparedRequest): SentText[] {
   const list: unknown = [messages, input, prompt].find(Array.isArray) ?? []
   const said = [system ? { role: 'system', content: system } : [], list].flat() as { content?: unknown }[]
   return said.flatMap(({ content, ...rest }) => {
     const parts: unknown[] = Array.isArray(content) && content.length > 0 ? content : [content]
-    return parts.map((part) => JSON.stringify({ ...rest, content: part }, plain))
+    return parts.map((part) => {
+      const text = typeof part === 'string' ? part : Object(part).text
+      return {
+        json: JSON.stringify({ ...rest, content: part }, plain),
+        text: typeof text === 'string' ? text : undefined,
+      }
+    })
   })
 }
 
@@ -110,10 +146,10 @@ function plain(key: string, value: unknown): unknown {
 }
 
 /**
- * The first source that is not what it was, the offset in it of a byte of the messages, and the sources behind it. If all are what they were, a hook
- * changed the messages: then it is the source of that byte.
+ * The first source that is not what it was, the offset in it of a byte of the messages, and the sources behind it. If all are
+ * what they were, a hook changed the messages: then it is the source of that byte.
  */
-function blockAt(before: readonly ContextBlock[], after: readonly ContextBlock[], at: number) {
+function blockAt(before: readonly SentBlock[], after: readonly SentBlock[], at: number) {
   const changed = after.findIndex(({ source_id, sha256 }, index) => {
     return source_id !== before[index]?.source_id || sha256 !== before[index]?.sha256
   })

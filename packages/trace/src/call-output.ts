@@ -1,0 +1,44 @@
+import { constants } from 'node:fs'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A piece of what a command printed. */
+export interface OutputPiece {
+  stream: 'stdout' | 'stderr'
+  /** The first byte. */
+  from: number
+  /** How many at most. */
+  bytes: number
+}
+
+/** Reads a piece of what a command printed, from its record. Empty if nothing is recorded. */
+export async function readOutput(
+  runDirectory: string,
+  ref: string | null | undefined,
+  { stream, from, bytes }: OutputPiece,
+): Promise<Buffer> {
+  if (!ref) return Buffer.alloc(0)
+  const path = join(runDirectory, ref)
+  const text = await recordedText(path, stream)
+  if (text !== undefined) return Buffer.from(text).subarray(from, from + bytes)
+  const kept = await open(path.replace(/\.json$/, `.${stream}`), O_READ).catch(() => undefined)
+  if (kept === undefined) return Buffer.alloc(0)
+  try {
+    const { bytesRead, buffer } = await kept.read(Buffer.alloc(bytes), 0, bytes, from)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await kept.close()
+  }
+}
+
+/** A command may have put a pipe or a link there. */
+const O_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
+
+async function recordedText(path: string, stream: OutputPiece['stream']): Promise<string | undefined> {
+  try {
+    const text: unknown = JSON.parse(await readFile(path, { encoding: 'utf8', flag: O_READ }))[stream]?.text
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
+  }
+}

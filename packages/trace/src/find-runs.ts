@@ -1,0 +1,48 @@
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isOfRun, nothingIfDeleted, runDirectoriesOf } from '@delta/journal/internal'
+import type { RunsOfPlace } from '@delta/journal/runs'
+import type { PriceOptions } from './prices.js'
+import { readTracedRun, type TracedRun } from './traced-run.js'
+
+/** Where runs are looked for: a directory, or a workspace of which the caller knows where its runs are kept. */
+export type RunsAt = string | (RunsOfPlace & { workDirectory: string })
+
+/**
+ * Every run of these directories, newest first. A directory may be a run, a workspace, a directory of runs, or a tree of them.
+ * A damaged run has a `problem`.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_READ`: a directory cannot be read.
+ * @example
+ * for await (const { runId, totals } of findRuns(['bench'])) console.log(runId, totals.all.cost)
+ */
+export async function* findRuns(
+  places: readonly RunsAt[],
+  options: PriceOptions = {},
+): AsyncGenerator<TracedRun> {
+  const runs: TracedRun[] = []
+  for (const directory of new Set(places.flatMap(runDirectoriesAt))) {
+    const run = await readTracedRun(directory, options).catch(nothingIfDeleted)
+    if (run) runs.push(run)
+  }
+  const beginning = ({ metadata, runId }: TracedRun) => `${metadata.created_at ?? ''} ${runId}`
+  yield* runs.sort((one, other) => (beginning(one) < beginning(other) ? 1 : -1))
+}
+
+function runDirectoriesAt(place: RunsAt): string[] {
+  if (typeof place !== 'string') return runDirectoriesOf(place.workDirectory, place)
+  const directory = resolve(place)
+  const names = directoriesIn(directory)
+  if (names.includes('.delta')) return runDirectoriesOf(directory) // a workspace also holds other directories
+  if (isOfRun(directory)) return [directory]
+  const kept = runDirectoriesOf(directory, { runsDirectory: directory, ofAnyWorkspace: true })
+  const others = names.filter((name) => !name.startsWith('.') && name !== 'node_modules')
+  const below = others.map((name) => join(directory, name)).filter((path) => !kept.includes(path))
+  return [...kept, ...below.flatMap(runDirectoriesAt)]
+}
+
+function directoriesIn(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+}

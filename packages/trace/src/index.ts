@@ -1,0 +1,22 @@
+export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
+export { type CacheMiss, cacheMisses } from './cache-misses.js'
+export {
+  type CallCost,
+  type Cost,
+  type CostKey,
+  type CostRows,
+  costTable,
+  type ModelCost,
+  type RunCost,
+  type StepCost,
+  type ToolCost,
+} from './cost-table.js'
+export { findRuns, type RunsAt } from './find-runs.js'
+export type { PriceOptions } from './prices.js'
+export type { SentBlock } from './request-record.js'
+export type { CostedBlock, SentRequest } from './sent-request.js'
+export type { Share } from './shares.js'
+export type { IndexedStep, StepIndex } from './step-index.js'
+export type { Said, Step, StepCall } from './steps.js'
+export { openTrace, type StepRange, type Trace } from './trace.js'
+export type { ChildRun, TracedRun } from './traced-run.js'

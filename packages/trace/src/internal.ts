@@ -1,0 +1,5 @@
+// For the other packages of Delta: may change in any release.
+export { childFinder } from './child-finder.js'
+export { type FollowOptions, followRun, mayBegin } from './follow-run.js'
+export { recordedParts } from './recorded-parts.js'
+export { readRecord } from './request-record.js'

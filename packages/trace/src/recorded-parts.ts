@@ -1,0 +1,48 @@
+import { fromRanges, readParts, runPaths } from '@delta/journal/internal'
+import type { ComparedRequest } from './cache-break.js'
+import { type RequestRecord, readRecord } from './request-record.js'
+import type { SentRequest } from './sent-request.js'
+
+/** What requests were made of: `io/parts.jsonl`, read once. Images and files stand in it by name. */
+export interface RecordedParts {
+  /** The lines of a request; undefined if its record does not say. */
+  linesOf(request: SentRequest): Promise<RequestLines | undefined>
+  /** What a line holds. */
+  part(line: number): unknown
+  /** The body of a request, for comparing it with another one's; undefined if it is not recorded. */
+  bodyOf(request: SentRequest): Promise<ComparedRequest | undefined>
+}
+
+/** Which lines a request is made of. */
+export interface RequestLines {
+  /** The body without its conversation. */
+  parameters: number
+  messages: number[]
+  /** The field of the conversation. */
+  list: string
+}
+
+export function recordedParts(runDirectory: string): RecordedParts {
+  let parts: Map<number, unknown> | undefined
+
+  function part(line: number): unknown {
+    parts ??= readParts(runPaths(runDirectory).parts)
+    return parts.get(line)
+  }
+
+  async function linesOf({ ref }: SentRequest): Promise<RequestLines | undefined> {
+    const record: RequestRecord | undefined = ref === '' ? undefined : await readRecord(runDirectory, ref)
+    if (!record?.parts) return undefined
+    const { parameters, messages, list = 'messages' } = record.parts
+    return { parameters, messages: fromRanges(messages ?? []), list }
+  }
+
+  async function bodyOf(request: SentRequest): Promise<ComparedRequest | undefined> {
+    const lines = await linesOf(request)
+    if (lines === undefined || request.blocks.length === 0) return undefined
+    const { parameters, messages, list } = lines
+    return { ...Object(part(parameters)), [list]: messages.map(part), blocks: request.blocks }
+  }
+
+  return { linesOf, part, bodyOf }
+}

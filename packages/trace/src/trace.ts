@@ -1,0 +1,151 @@
+import { isJournalError, streamJournal } from '@delta/journal'
+import { inspectJournal, journalPath } from '@delta/journal/internal'
+import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import { followRun } from './follow-run.js'
+import { completer, type PriceOptions } from './prices.js'
+import { lastRecordOf, type SentRequest } from './sent-request.js'
+import { indexSteps, type StepIndex } from './step-index.js'
+import { type Step, stepsOf } from './steps.js'
+import { readTracedRun, type TracedRun } from './traced-run.js'
+
+/** Which steps. Default: all. */
+export interface StepRange {
+  /** The first iteration. */
+  from?: number | undefined
+  /** The last one. */
+  to?: number | undefined
+  /** Only so many of them, the last ones. */
+  last?: number | undefined
+}
+
+/** A run to read. Holds nothing open, and writes nothing. */
+export interface Trace {
+  /** As it stood when it was opened. A damaged run has a `problem`, and its steps end at the damage. */
+  run: TracedRun
+  /** Where its steps lie; made when it is first asked for. */
+  readonly index: StepIndex
+  /** The steps, in order. */
+  steps(range?: StepRange): AsyncGenerator<Step>
+  /** The steps, and each one again whenever it has grown, until the run ends or waits for input, or `signal` is aborted. */
+  follow(signal: AbortSignal): AsyncGenerator<Step>
+  /** The request of an iteration; undefined if none is recorded. */
+  request(n: number): Promise<SentRequest | undefined>
+}
+
+/**
+ * Opens a run to read it, while it is being written, too: then it is read up to its last whole line.
+ *
+ * @param directory - The run's.
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
+ * @example
+ * const { run, steps } = await openTrace('.delta/20261120_093000_a1b2c3')
+ * for await (const { n, request } of steps()) console.log(n, request?.cost)
+ */
+export async function openTrace(directory: string, options: PriceOptions = {}): Promise<Trace> {
+  const run = await readTracedRun(directory, options)
+  const path = journalPath(run.directory)
+  let index: StepIndex | undefined
+
+  const indexNow = () => {
+    index ??= indexSteps(path)
+    return index
+  }
+
+  async function* eventsFrom(fromOffset: number): AsyncGenerator<StoredEvent> {
+    const complete = await completer(options)
+    if (fromOffset > 0) for await (const start of streamJournal(path, SCHEMA)) if (complete(start)) break // it names the prices
+    for await (const event of readable(path, fromOffset)) yield complete(event)
+  }
+
+  function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {
+    const { children, model } = run
+    return stepsOf(events, {
+      runDirectory: run.directory,
+      children,
+      model,
+      lastRecordOf: lastRecordOf(run.directory),
+    })
+  }
+
+  async function* steps({ from = 1, to = Number.POSITIVE_INFINITY, last }: StepRange = {}) {
+    const first = last === undefined ? from : Math.max(from, firstOfLast(indexNow(), { to, last }))
+    const offset = first <= 1 ? 0 : offsetBefore(indexNow(), first)
+    for await (const step of grouped(eventsFrom(offset))) {
+      if (step.n > to) return
+      if (step.n >= first) yield step
+    }
+  }
+
+  async function request(n: number): Promise<SentRequest | undefined> {
+    for await (const step of steps({ from: n, to: n })) return step.request
+    return undefined
+  }
+
+  /** Groups what is new with the steps that it may belong to. */
+  async function* follow(signal: AbortSignal): AsyncGenerator<Step> {
+    const complete = await completer(options)
+    let held: StoredEvent[] = []
+    for await (const events of followRun(run.directory, { signal })) {
+      const isFirst = held.length === 0
+      held.push(...events.map(complete))
+      const grown = Math.min(...events.map((event) => iterationOf(event) ?? Number.POSITIVE_INFINITY))
+      let last = 0
+      for await (const step of grouped(held)) {
+        if (isFirst || step.n >= grown) yield step
+        last = step.n
+      }
+      held = held.slice(
+        Math.max(
+          0,
+          held.findIndex((event) => (iterationOf(event) ?? 0) >= last - 2),
+        ),
+      )
+    }
+  }
+
+  return {
+    run,
+    get index() {
+      return indexNow()
+    },
+    steps,
+    follow,
+    request,
+  }
+}
+
+const SCHEMA = { schema: runEventSchema }
+
+function iterationOf(event: StoredEvent): number | undefined {
+  const { iteration } = event as { iteration?: unknown }
+  return typeof iteration === 'number' ? iteration : undefined
+}
+
+function firstOfLast({ steps }: StepIndex, { to, last }: { to: number; last: number }): number {
+  const wanted = steps.filter(({ n }) => n <= to)
+  return last === 0 ? Number.POSITIVE_INFINITY : (wanted.at(-last)?.n ?? 1)
+}
+
+/** The step before may hold what is said before this one. An engine's start before it names the prices. */
+function offsetBefore({ steps }: StepIndex, n: number): number {
+  const index = steps.findIndex((step) => step.n >= n)
+  return steps[index === -1 ? steps.length - 1 : index - 1]?.offset ?? 0
+}
+
+/** The events of a journal up to its end, or to where it is damaged. */
+async function* readable(path: string, fromOffset: number): AsyncGenerator<StoredEvent> {
+  let seen = 0
+  try {
+    for await (const event of streamJournal(path, { ...SCHEMA, fromOffset })) {
+      seen += 1
+      yield event
+    }
+  } catch (error) {
+    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
+    const lines = inspectJournal(path, runEventSchema).lines.filter(({ offset }) => offset >= fromOffset)
+    for (const { event } of lines.slice(seen)) {
+      if (event === undefined) return
+      yield event
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { readRunThrough } from '@delta/journal/internal'
+import {
+  type ActionResult,
+  isKnownEvent,
+  type RunSummary,
+  type StoredEvent,
+  type Totals,
+} from '@delta/journal/runs'
+import { completer, lacksPrice, type PriceOptions } from './prices.js'
+
+/** A run that a call of another one started. */
+export interface ChildRun {
+  /** The call. */
+  actionId: string
+  runId: string
+  /** Its path, as its caller recorded it. */
+  directory: string
+  /** As it stands now; as its caller recorded it if it is gone. Null where nobody says. */
+  status: string | null
+  reasonCode: string | null
+  /** What it and its own sub-agents cost. */
+  totals: Totals | null
+  /** True when its directory was removed. */
+  isGone: boolean
+  /** True when it went on after its call had ended: its caller's journal does not count all of it. */
+  wentOn: boolean
+}
+
+/** A run, what it cost with all that its sub-agents cost until now, and those sub-agents. */
+export interface TracedRun extends RunSummary {
+  /** In the order of their calls. */
+  children: ChildRun[]
+}
+
+/**
+ * Reads a run and its sub-agents. Damage, and files that cannot be read, are in `problem`.
+ *
+ * What a journal of another program lacks is completed: tokens from `usage`, prices from the tables.
+ *
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
+ */
+export async function readTracedRun(
+  directory: string,
+  options: PriceOptions & { seen?: ReadonlySet<string> } = {},
+): Promise<TracedRun> {
+  const { seen = new Set(), ...prices } = options
+  let isIncomplete = prices.reprice === true
+  const results: ActionResult[] = []
+  const run = await readRunThrough(directory, {
+    tolerant: true,
+    through: (event) => {
+      if (isKnownEvent(event) && event.type === 'ACTION_RESULT' && event.child_runs) results.push(event)
+      isIncomplete ||= lacksPrice(event)
+      return event
+    },
+  })
+  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, run.directory]) })
+  const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
+  if (!isIncomplete && others.size === 0) return { ...run, children }
+  const complete = await completer(prices)
+  const through = (event: StoredEvent) => withTotals(complete(event), others)
+  return { ...(await readRunThrough(directory, { tolerant: true, through })), children }
+}
+
+/** Of several entries for one run, the last counts. */
+async function childrenOf(
+  results: readonly ActionResult[],
+  options: PriceOptions & { seen: ReadonlySet<string> },
+): Promise<ChildRun[]> {
+  const children = new Map<string, ChildRun>()
+  for (const { action_id, child_runs = [] } of results)
+    for (const recorded of child_runs)
+      children.set(recorded.directory, await childAsItStands(action_id, recorded, options))
+  return [...children.values()]
+}
+
+type RecordedChild = NonNullable<ActionResult['child_runs']>[number]
+
+async function childAsItStands(
+  actionId: string,
+  recorded: RecordedChild,
+  options: PriceOptions & { seen: ReadonlySet<string> },
+): Promise<ChildRun> {
+  const { run_id: runId, directory } = recorded
+  const totals = (recorded.totals ?? null) as Totals | null
+  const { status = null, reason_code: reasonCode = null } = recorded
+  const said = { actionId, runId, directory, status, reasonCode, totals, wentOn: false }
+  if (options.seen.has(directory)) return { ...said, isGone: false } // a tool wrote there
+  const live = await readTracedRun(directory, options).catch(() => undefined)
+  if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
+  const counted = totals?.all?.requests ?? 0
+  return {
+    ...said,
+    status: live.status,
+    reasonCode: live.metadata.reason_code,
+    totals: live.totals,
+    isGone: false,
+    wentOn: live.totals.all.requests > counted,
+  }
+}
+
+/** The result of a call with what its sub-agents cost now. */
+function withTotals(event: StoredEvent, others: ReadonlyMap<string, ChildRun>): StoredEvent {
+  if (!isKnownEvent(event) || event.type !== 'ACTION_RESULT' || !event.child_runs) return event
+  const child_runs = event.child_runs.map((child) => {
+    const totals = others.get(child.directory)?.totals
+    return totals ? { ...child, totals: { ...totals } } : child
+  })
+  return { ...event, child_runs }
+}
