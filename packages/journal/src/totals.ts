@@ -98,10 +98,10 @@ export function addUp() {
   }
 
   function totals(): Totals {
-    const own = { runs: 1, ...sum([...ownByModel.values()]) }
+    const own = { runs: 1, ...addSpending([...ownByModel.values()]) }
     const below = [...children.values()].map(({ all }) => all)
     const runs = below.reduce((count, each) => count + each.runs, 0)
-    const sub_agents = { runs, ...sum(below) }
+    const sub_agents = { runs, ...addSpending(below) }
     const byModel = new Map(ownByModel)
     for (const child of children.values())
       for (const [name, spending] of Object.entries(child.by_model))
@@ -161,7 +161,8 @@ function estimateOf(event: Thought | ErrorEvent): number {
   return Math.ceil((request_bytes + Buffer.byteLength(content)) / USUAL_BYTES_PER_TOKEN)
 }
 
-function sum(all: readonly Spending[]): Spending {
+/** What all of these cost together. */
+export function addSpending(all: readonly Spending[]): Spending {
   return all.reduce(plus, NOTHING)
 }
 
