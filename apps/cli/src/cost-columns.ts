@@ -1,10 +1,10 @@
 import type { Cost, CostKey, CostRows } from '@delta/trace'
-import { duration, money, printableLine } from './text.js'
+import { duration, printableLine } from './text.js'
 
-/** A column of a cost table. Numbers stand to the right. */
+/** A column of a cost table. Numbers stand to the right, and dollars below one another. */
 export interface Column<Row> {
   title: string
-  of: (row: Row) => string
+  of: (row: Row, most: number) => string
   isText?: boolean
 }
 
@@ -25,7 +25,7 @@ const written = number<Cost>('WRITTEN', ({ tokens }) => tokens.cache_write)
 const output: Column<Cost> = { title: 'OUTPUT', of: (row) => orDash(writtenIn(row)) }
 const reasoning = number<Cost>('REASONING', ({ tokens }) => tokens.reasoning)
 const all: Column<Cost> = { title: 'TOKENS', of: (row) => withEstimate(readIn(row) + writtenIn(row), row) }
-const cost: Column<Cost> = { title: 'COST', of: (row) => dollars(row.cost) }
+const cost: Column<Cost> = { title: 'COST', of: (row, most) => dollars(row.cost, most) }
 
 /** The columns of each table. */
 export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[] } = {
@@ -67,7 +67,7 @@ export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[]
     input,
     output,
     cost,
-    { title: 'PER RUN', of: (row) => dollars(row.cost === null ? null : row.cost / row.runs) },
+    { title: 'PER RUN', of: (row, most) => dollars(row.cost === null ? null : row.cost / row.runs, most) },
   ],
   run: [
     key('RUN'),
@@ -100,8 +100,11 @@ function orDash(count: number): string {
   return count === 0 ? '-' : count.toLocaleString('en-US')
 }
 
-function dollars(cost: number | null): string {
-  return cost === null ? '-' : money(cost)
+/** With as many decimals as the largest sum of the table needs for four significant digits. */
+function dollars(cost: number | null, most: number): string {
+  if (cost === null) return '-'
+  const decimals = most > 0 ? Math.max(0, 3 - Math.floor(Math.log10(most))) : 0
+  return `$${cost.toFixed(Math.min(decimals, 12))}`
 }
 
 /** `67 %`; `-` of nothing. */

@@ -40,7 +40,8 @@ export interface ToolCost extends Cost {
 
 export interface CallCost extends Cost {
   runId: string
-  step: number
+  /** Null for the row `rest`: what is of no call. */
+  step: number | null
   tool: string
   /** Null: it has no result. */
   status: string | null
@@ -98,7 +99,7 @@ export async function costTable<By extends CostKey>(traces: Iterable<Trace>, by:
 }
 
 /** The row for what is neither of a tool nor of a call. */
-export const REST = 'rest'
+const REST = 'rest'
 
 async function bySource(traces: Iterable<Trace>): Promise<Cost[]> {
   const rows = table(newCost)
@@ -164,7 +165,7 @@ async function byTool(traces: Iterable<Trace>): Promise<ToolCost[]> {
 
 async function byCall(traces: Iterable<Trace>): Promise<CallCost[]> {
   const rows: CallCost[] = []
-  const about = (runId: string) => ({ runId, step: 0, tool: '', status: null, exitCode: null, ms: null })
+  const about = (runId: string) => ({ runId, step: null, tool: REST, status: null, exitCode: null, ms: null })
   for (const trace of traces) {
     const { directory, runId } = trace.run
     const pieces = pieceReader(recordedParts(directory))

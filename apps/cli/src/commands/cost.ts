@@ -93,16 +93,20 @@ function asTable<By extends CostKey>(by: By, rows: CostRows[By]): string {
   const isPriced = sum.cost !== null && sum.cost > 0
   const weightOf = (row: Cost) => (isPriced ? (row.cost ?? 0) : readIn(row) + row.estimated)
   const whole = weightOf(sum)
+  const most = sum.cost ?? 0
   const shares = (row: Cost) => [
     percent(weightOf(row), whole, 1),
     '#'.repeat(Math.round((SHARE_COLUMNS * weightOf(row)) / whole) || 0),
   ]
   const isDrawn = by === 'source'
   const header = [...columns.map(({ title }) => title), ...(isDrawn ? ['SHARE', ''] : [])]
-  const cells = rows.map((row) => [...columns.map(({ of }) => of(row)), ...(isDrawn ? shares(row) : [])])
+  const cells = rows.map((row) => [
+    ...columns.map(({ of }) => of(row, most)),
+    ...(isDrawn ? shares(row) : []),
+  ])
   const last = columns.map(({ title, of }, index) => {
     if (index === 0) return 'all'
-    return SUMMED.has(title) ? of(sum) : ''
+    return SUMMED.has(title) ? of(sum, most) : ''
   })
   const isNumber = header.map(
     (title, index) => title === 'SHARE' || (index < columns.length && !columns[index]?.isText),
@@ -211,8 +215,9 @@ function asRecord(row: Cost): object {
 /** RFC 4180; the buckets of tokens are columns. */
 function asCsv(records: readonly object[]): string {
   const rows = records.map((record) => {
-    const { tokens, ...rest } = record as { tokens?: unknown }
-    return { ...rest, ...(typeof tokens === 'object' ? tokens : { tokens }) } as Record<string, unknown>
+    const { tokens, estimated, cost, ...about } = record as Record<string, unknown>
+    const buckets = typeof tokens === 'object' ? { ...tokens, estimated } : { tokens }
+    return { ...about, ...buckets, cost } as Record<string, unknown>
   })
   const names = Object.keys(rows[0] ?? {})
   const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
