@@ -122,6 +122,7 @@ const EFFECTS = {
   continue: RUNS_AN_AGENT,
   'list-runs': READS,
   show: READS,
+  cost: READS,
   config: READS,
   'context build': STARTS_PROGRAMS,
   'context explain': STARTS_PROGRAMS,
