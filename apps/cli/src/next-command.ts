@@ -74,7 +74,7 @@ export function newRun(place: Place): string {
 
 /** The line for a failed run: `--retry` or, where that is refused, a message. */
 function wayToRetry({ reasonCode, maxIterations, retryWith }: Stopped, resume: string): string {
-  if (retryWith !== undefined) return `To continue: ${resume} --retry --set ${quoteForPerson([retryWith])}`
+  if (retryWith !== undefined) return `To continue: ${resume} --retry --set ${retryWith}`
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${resume} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'

@@ -264,7 +264,7 @@ export function raised(
   code: string | undefined,
   { cost, tokens, wallTimeMs }: Limits,
 ): { retryWith?: string } {
-  if (code === 'limit_cost' && cost) return { retryWith: `limits.cost=${2 * cost}` }
+  if (code === 'limit_cost' && cost) return { retryWith: `limits.cost=${Number((2 * cost).toPrecision(12))}` }
   if (code === 'limit_tokens' && tokens) return { retryWith: `limits.tokens=${2 * tokens}` }
   if (code !== 'limit_wall_time' || !wallTimeMs) return {}
   return { retryWith: `limits.wall_time=${wallTimeInWords(2 * wallTimeMs)}` }
