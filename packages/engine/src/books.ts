@@ -38,7 +38,7 @@ export function openBooks(): Books {
   let tree: ReturnType<typeof treeReader> | undefined
   /** The last line about each run. */
   const listed = new Map<string, TreeLine>()
-  /** The runs that each run has called: lines say it and, where a workspace was moved since, results of calls. */
+  /** The runs that each run has called, or below it: lines say it and, where a workspace was moved since, results of calls. */
   const calls = new Map<string, Set<string>>()
   /** Those of the results. */
   const named = new Set<string>()
@@ -87,6 +87,7 @@ export function openBooks(): Books {
     const lines = tree.readOn()
     for (const line of lines) {
       listed.set(line.directory, line)
+      addCall(rootRun, line.directory) // by whatever name a caller knows it
       if (line.type === 'RUN') addCall(line.caller.directory, line.directory)
     }
     return lines.length > 0
