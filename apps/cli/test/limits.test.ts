@@ -169,30 +169,51 @@ test('a limit of a sub-agent is its own, and ends nobody else', async () => {
   )
 })
 
+/** An agent that calls `child`, and can be called. */
+const middle = (limits: object) => ({
+  'middle/agent.yaml': JSON.stringify({
+    name: 'middle',
+    llm: { provider: 'script', script: 'script.yaml' },
+    limits,
+    tools: [{ ...help, exec: help.exec.replace('/child', '/../child') }],
+  }),
+  'middle/context.yaml': 'sources: [{ type: journal }]\n',
+  'middle/script.yaml': JSON.stringify([calls('help', { where: 'c' }), { content: '{{last_observation}}' }]),
+})
+const delegate = { name: 'delegate', exec: 'delta run --agent ${AGENT_HOME}/middle -m Ask -w m -q' }
+const delegating = { ...calls('delegate'), usage: USAGE }
+
 test('a sub-agent of a sub-agent spends from the limits of both', async () => {
-  const middle = {
-    'middle/agent.yaml': JSON.stringify({
-      name: 'middle',
-      llm: { provider: 'script', script: 'script.yaml' },
-      limits: { tokens: 100_000 },
-      tools: [{ ...help, exec: help.exec.replace('/child', '/../child') }],
-    }),
-    'middle/context.yaml': 'sources: [{ type: journal }]\n',
-    'middle/script.yaml': JSON.stringify([
-      calls('help', { where: 'c' }),
-      { content: '{{last_observation}}' },
-    ]),
-  }
-  const delegate = { name: 'delegate', exec: 'delta run --agent ${AGENT_HOME}/middle -m Ask -w m -q' }
   const { run, events } = await family(
-    { turns: [{ ...calls('delegate'), usage: USAGE }, done], conversations: [HELPED] },
-    { agent: { limits: { cost: 2.5 * COST } }, tools: [delegate], files: middle },
+    { turns: [delegating, done], conversations: [HELPED] },
+    { agent: { limits: { cost: 2.5 * COST } }, tools: [delegate], files: middle({ tokens: 100_000 }) },
   )
   const { stdout, stderr } = await run('-q', '--format', 'json')
   expect(JSON.parse(stdout).totals.all).toMatchObject({ runs: 3 })
   expect(stderr).toContain('$0.00168 of $0.0014 is spent, $0.00112 of it by 2 sub-agents.')
   const [result] = (await events('ACTION_RESULT')) as unknown as Ended[]
   expect(result?.child_runs).toMatchObject([{ status: 'FAILED', reason_code: 'limit_cost' }])
+})
+
+test('a sub-agent that reached its own limit goes on by hand as it says, and then its caller does', async () => {
+  const { run, at, workspace, events } = await family(
+    { turns: [delegating, calls('stop'), done], conversations: [HELPED] },
+    {
+      agent: { limits: { cost: 1 } },
+      tools: [delegate, { name: 'stop', shell: 'test -e once || { touch once; kill -9 $PPID; }' }],
+      files: middle({ tokens: 1000 }),
+    },
+  )
+  expect((await run('-q')).signal).toBe('SIGKILL')
+  const [{ observation_content: said } = {}] = (await events('ACTION_RESULT')) as {
+    observation_content?: string
+  }[]
+  const [, way = ''] = /^To continue: delta (continue .*)$/m.exec(said ?? '') ?? []
+  expect(way).toMatch(/ --retry --set limits\.tokens=2000$/)
+  const far = way.replace('2000', '100000').split(' ')
+  expect(await delta([...far, '-q'], { env: KEY })).toMatchObject({ exitCode: 0 })
+  expect(await at('continue', '-q')).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(workspace.has('once')).toBe(true)
 })
 
 test('prices below a limit are those of the caller, then of an author, and no model chooses them', async () => {
@@ -259,7 +280,7 @@ test.each([
   ['cut', 'truncate -s 10 "$RUN_DIR/tree.jsonl"', 'tree.jsonl is shorter than before.'],
   ['emptied', ': > "$RUN_DIR/tree.jsonl"', 'tree.jsonl is shorter than before.'],
   ['removed', 'rm "$RUN_DIR/tree.jsonl"', 'tree.jsonl is gone.'],
-  ['written anew', 'echo {} >> "$RUN_DIR/tree.jsonl"', 'tree.jsonl has a line that no run wrote.'],
+  ['written to', 'echo {} >> "$RUN_DIR/tree.jsonl"', 'tree.jsonl has a line that no run wrote.'],
   [
     'replaced',
     'cd "$RUN_DIR" && mv tree.jsonl moved && ln -s moved tree.jsonl',

@@ -40,8 +40,8 @@ export function openBooks(): Books {
   const listed = new Map<string, TreeLine>()
   /** The runs that each run has called, or below it: lines say it and, where a workspace was moved since, results of calls. */
   const calls = new Map<string, Set<string>>()
-  /** Those of the results. */
-  const named = new Set<string>()
+  /** Those of the results, and whether their caller was below another run then: that says in which tree they are listed. */
+  const named = new Map<string, { caller: string; isBelow: boolean }>()
 
   async function read(directory: string): Promise<void> {
     const path = journalPath(directory)
@@ -62,10 +62,13 @@ export function openBooks(): Books {
 
   function enter(event: JournalEvent, { directory, book }: { directory: string; book: Book }): void {
     book.sums.add(event, null)
-    if (event.type === 'ENGINE_START') book.config = event.config
+    if (event.type === 'ENGINE_START') {
+      book.config = event.config
+      book.isBelow = event.parent_run !== undefined
+    }
     if (event.type !== 'ACTION_RESULT') return
     for (const child of event.child_runs ?? []) {
-      named.add(child.directory)
+      named.set(child.directory, { caller: directory, isBelow: book.isBelow })
       addCall(directory, child.directory)
     }
   }
@@ -100,9 +103,15 @@ export function openBooks(): Books {
     readLines(rootRun)
     do for (const directory of withThoseBelow(limited)) await read(directory)
     while (readLines(rootRun)) // a run is listed before any journal names it
-    const isBelow = (directory: string) => withThoseBelow([directory]).has(run)
-    const unlisted = limited.every(isBelow) ? [...named].find((each) => !listed.has(each)) : run
+    const isCounted = limited.every((directory) => withThoseBelow([directory]).has(run))
+    const unlisted = isCounted ? missingIn(rootRun) : run
     if (unlisted !== undefined) throw new Uncountable(`${treePath(rootRun)} does not list ${unlisted}.`)
+  }
+
+  /** A run that was continued by hand has a tree of its own from then on. */
+  function missingIn(rootRun: string): string | undefined {
+    const ofThisTree = [...named].filter(([, { caller, isBelow }]) => isBelow === (caller !== rootRun))
+    return ofThisTree.map(([directory]) => directory).find((directory) => !listed.has(directory))
   }
 
   function withThoseBelow(directories: readonly string[]): Set<string> {
@@ -128,10 +137,12 @@ interface Book {
   sums: ReturnType<typeof addUp>
   /** Of its newest start. */
   config: unknown
+  /** True if a command of another run made that start. */
+  isBelow: boolean
 }
 
 function emptyBook(): Book {
-  return { offset: 0, lastSeq: 0, sums: addUp(), config: undefined }
+  return { offset: 0, lastSeq: 0, sums: addUp(), config: undefined, isBelow: false }
 }
 
 async function readOn(path: string, fromOffset: number) {
