@@ -100,9 +100,13 @@ export function openBooks(): Books {
     rootRun: string,
     { limited, run }: { limited: readonly string[]; run: string },
   ): Promise<void> {
+    let runs: ReadonlySet<string>
     readLines(rootRun)
-    do for (const directory of withThoseBelow(limited)) await read(directory)
-    while (readLines(rootRun)) // a run is listed before any journal names it
+    do {
+      runs = withThoseBelow(limited)
+      for (const directory of runs) await read(directory)
+      // a run is listed before any journal names it
+    } while (readLines(rootRun) || withThoseBelow(limited).size > runs.size)
     const isCounted = limited.every((directory) => withThoseBelow([directory]).has(run))
     const unlisted = isCounted ? missingIn(rootRun) : run
     if (unlisted !== undefined) throw new Uncountable(`${treePath(rootRun)} does not list ${unlisted}.`)
