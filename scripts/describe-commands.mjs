@@ -123,6 +123,7 @@ const EFFECTS = {
   'list-runs': READS,
   show: READS,
   cost: READS,
+  diff: READS,
   config: READS,
   'context build': STARTS_PROGRAMS,
   'context explain': STARTS_PROGRAMS,

@@ -220,6 +220,15 @@ function addLooking({ add, group }: Adding): void {
     .addOption(new Option('--csv', 'print CSV').conflicts('json'))
     .option('--json', 'print JSON')
 
+  add('diff', () => import('./commands/diff.js'))
+    .description('Compare two runs: the first difference and its cause; exit code 3 if there is one')
+    .argument('[a]', 'run id, prefix, or the directory of a run or workspace')
+    .argument('[b]', 'the other one')
+    .addOption(lookedAt())
+    .addOption(runsDirectory())
+    .addOption(repeatable('--mask <regex>', 'text that does not count, such as times; may be repeated'))
+    .option('--json', 'print JSON')
+
   add('config', () => import('./commands/config.js'))
     .description('Print an agent as the engine understands it, and where its settings come from')
     .option('--agent <directory>', 'agent directory', '.')

@@ -40,6 +40,7 @@ export interface StepCall {
   args: unknown
   /** As a person would type it. Null: it was refused, or did not start. */
   command: string | null
+  /** Without what a sandbox puts around it. */
   argv: string[] | null
   /** Undefined while it has no result. */
   status: ActionResult['status'] | undefined
@@ -292,7 +293,7 @@ function callIn(
     name,
     args: parsed(raw),
     command: request?.resolved_command ?? null,
-    argv: request?.argv ?? null,
+    argv: request?.sandbox?.argv ?? request?.argv ?? null,
     status: result?.status,
     exitCode: result?.exit_code ?? null,
     observation: result?.observation_content ?? '',
