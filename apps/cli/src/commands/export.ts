@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import { emptyRunError } from '@delta/journal/internal'
@@ -75,7 +75,7 @@ function targetOf(
   { cwd }: Terminal,
 ): Target {
   const path = output === undefined ? undefined : resolve(cwd, output)
-  const isThere = path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const isThere = path !== undefined && kindOf(path)?.isDirectory() === true
   const isOne = (documents.length === 1 && !(subAgents && format === 'atif')) || format === 'sft'
   if (path !== undefined && (isThere || output?.endsWith('/') || !isOne)) return { directory: path }
   if (!isOne && documents.length > 1)
@@ -117,16 +117,28 @@ async function write(
 
 /** @throws {UsageError} It cannot be written; or it is a device or a pipe, which is not to be replaced. */
 function replace(path: string, text: readonly string[], directory?: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+  if (kindOf(path)?.isFile() === false)
     throw new UsageError(`-o ${path}: it is not a regular file. Leave out -o to print to stdout.`)
   try {
     if (directory !== undefined) mkdirSync(directory, { recursive: true })
     replaceFile(path, text.join(''))
   } catch (cause) {
-    const reason = explainSystemError(cause)
-    if (reason === undefined) throw cause
-    throw new UsageError(`-o ${directory ?? path}: ${reason}`, { cause })
+    throw cannotWrite(directory ?? path, cause)
   }
+}
+
+/** Undefined if nothing is there. */
+function kindOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (cause) {
+    throw cannotWrite(path, cause)
+  }
+}
+
+function cannotWrite(path: string, cause: unknown): unknown {
+  const reason = explainSystemError(cause)
+  return reason === undefined ? cause : new UsageError(`-o ${path}: ${reason}`, { cause })
 }
 
 /** What is missing, and what nobody promises. */
