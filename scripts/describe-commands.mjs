@@ -122,6 +122,8 @@ const EFFECTS = {
   continue: RUNS_AN_AGENT,
   'list-runs': READS,
   show: READS,
+  export: WRITES,
+  import: { ...WRITES, idempotent: false },
   config: READS,
   'context build': STARTS_PROGRAMS,
   'context explain': STARTS_PROGRAMS,

@@ -104,8 +104,9 @@ Examples:
       the latest run, for viewers of trajectories
   delta export 4be1 --format atif --sub-agents -o out/
       a run and those that it started, a file each
-  delta export --format otlp | curl -H 'Content-Type: application/json'
-    -d @- http://localhost:4318/v1/traces
+  delta export --format otlp |
+    curl -H 'Content-Type: application/json' \\
+    --data-binary @- http://localhost:4318/v1/traces
       to a collector
 
 sft prints nothing of a run that did not end with an answer. Exit code 1 if \

@@ -153,7 +153,7 @@ function checkContinuable(summary: RunSummary, given: Given): void {
   requireAnswer(summary, given)
 }
 
-/** @throws {EngineError} `ERR_ENGINE_IMPORTED`: it was made from a file of another program, and has no agent. */
+/** A run that was made from a file of another program has no agent. @throws {EngineError} `ERR_ENGINE_IMPORTED`. */
 export function refuseImported({ imported, directory: path }: RunSummary): void {
   if (imported === undefined) return
   const message = 'This run was imported and cannot be continued. Start a new one with -m.'

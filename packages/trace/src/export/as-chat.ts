@@ -39,7 +39,7 @@ export async function chatOf(request: SentRequest | undefined): Promise<Chat | u
 }
 
 /** Spells the body of a request as a chat. */
-export function asChat(body: unknown): Chat {
+function asChat(body: unknown): Chat {
   const { system, messages, input, prompt, tools } = Object(body) as Fields
   const said = [messages, input, prompt].find(Array.isArray) ?? []
   const first = partsIn(system).map((part) => ({ role: 'system', content: [part] }))
@@ -156,15 +156,35 @@ function contentOf(parts: readonly Fields[], glue: string): ChatMessage['content
 
 /** A part, as a chat spells it. An image is a data URI, or where it lies on the web. */
 function partOf(part: Fields): Fields {
-  const { type, text, image_url: url, source, file, file_data, filename, title } = part
+  const {
+    type,
+    text,
+    image_url: url,
+    source,
+    file,
+    file_data,
+    filename,
+    title,
+    mediaType,
+    data: bytes,
+  } = part
   if (typeof text === 'string') return { type: 'text', text }
   if (isObject(file)) return { type: 'file', file }
   if (file_data !== undefined) return { type: 'file', file: { filename, file_data } }
+  if (typeof mediaType === 'string')
+    return partOfSdk(mediaType, isObject(bytes) ? bytes.data : bytes, filename)
   if (url !== undefined) return { type: 'image_url', image_url: isObject(url) ? url : { url } }
   const { media_type = '', data = '', url: linked } = Object(source) as Fields
   const uri = linked ?? `data:${media_type};base64,${data}`
   if (type === 'image') return { type: 'image_url', image_url: { url: uri } }
   return { type: 'file', file: { ...(title !== undefined && { filename: title }), file_data: uri } }
+}
+
+/** As the AI SDK has it. */
+function partOfSdk(mediaType: string, base64: unknown, filename: unknown): Fields {
+  const url = `data:${mediaType};base64,${base64}`
+  if (mediaType.startsWith('image/')) return { type: 'image_url', image_url: { url } }
+  return { type: 'file', file: { filename, file_data: url } }
 }
 
 function partsIn(content: unknown): Fields[] {
