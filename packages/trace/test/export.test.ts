@@ -135,6 +135,57 @@ test('answers that a fork copied are not learned again', async () => {
   expect(messages[1].tool_calls[0].function.arguments).toEqual({ path: '/new' })
 })
 
+test('what was sent through the AI SDK is a chat for fine-tuning, with its pictures', async () => {
+  const prompt = [
+    { role: 'system', content: 'Be brief.' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look.' },
+        { type: 'file', mediaType: 'image/png', data: 'AAAA' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'Hm.' },
+        { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: { path: 'x' } },
+      ],
+    },
+    {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', toolCallId: 'a', toolName: 'look', output: { type: 'text', value: 'Saw.' } },
+      ],
+    },
+  ]
+  const tools = [{ type: 'function', name: 'look', inputSchema: { type: 'object' } }]
+  const directory = await runOf(({ requests }) => {
+    const { ref } = requests.record({ iteration: 1, request: { prompt, tools }, list: 'prompt' })
+    return [{ type: 'THOUGHT', iteration: 1, content: 'Done.', tool_calls: [], llm_invocation_ref: ref }, END]
+  })
+  expect(JSON.parse(await exported(directory, 'sft'))).toMatchObject({
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Look.' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        reasoning_content: 'Hm.',
+        tool_calls: [{ id: 'a', function: { name: 'look', arguments: { path: 'x' } } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'Saw.' },
+      { role: 'assistant', content: 'Done.' },
+    ],
+    tools: [{ function: { name: 'look', parameters: { type: 'object' } } }],
+  })
+})
+
 test('a sub-agent belongs to the trace and session of the run that was asked for', async () => {
   const { run: root } = await openTrace(await fork())
   const directory = await runOf(() => [END])

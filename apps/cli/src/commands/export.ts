@@ -155,7 +155,7 @@ function conclude(
       terminal,
       `${left} of ${counted(documents.length, 'run')} left out: sft takes runs that ended answered, whose last request is recorded.`,
     )
-  say(terminal, redact ? REDACTED : AS_IT_IS)
+  if (count > 0) say(terminal, redact ? REDACTED : AS_IT_IS)
   return problems.length > 0 || count === 0 ? EXIT.failed : EXIT.completed
 }
 

@@ -1,5 +1,6 @@
 import { isJournalError } from '@delta/journal'
 import { reasoningOf } from '@delta/model'
+import type { RecordedParts } from '../recorded-parts.js'
 import type { SentRequest } from '../sent-request.js'
 
 /** A request as Chat Completions would have it, whichever API it was sent to. */
@@ -27,9 +28,21 @@ interface ChatCall {
 
 type Fields = Record<string, unknown>
 
-/** What a request said. Undefined if it is not recorded, or its record is damaged. */
-export async function chatOf(request: SentRequest | undefined): Promise<Chat | undefined> {
+/**
+ * What a request said. Undefined if it is not recorded, or its record is damaged.
+ *
+ * @param parts - With it, images and files have a name in the place of their bytes, and a part that comes again is read once.
+ */
+export async function chatOf(
+  request: SentRequest | undefined,
+  parts?: RecordedParts,
+): Promise<Chat | undefined> {
   if (!request?.ref) return undefined
+  const lines = await parts?.linesOf(request)
+  if (parts && lines) {
+    const messages = lines.messages.map(parts.part)
+    return asChat({ ...Object(parts.part(lines.parameters)), [lines.list]: messages })
+  }
   try {
     return asChat(JSON.parse(await request.body()))
   } catch (error) {
@@ -41,7 +54,7 @@ export async function chatOf(request: SentRequest | undefined): Promise<Chat | u
 /** Spells the body of a request as a chat. */
 function asChat(body: unknown): Chat {
   const { system, messages, input, prompt, tools } = Object(body) as Fields
-  const said = [messages, input, prompt].find(Array.isArray) ?? []
+  const said = fieldsIn([messages, input, prompt].find(Array.isArray))
   const first = partsIn(system).map((part) => ({ role: 'system', content: [part] }))
   return { messages: joined([...first, ...said].flatMap(messagesIn)), tools: fieldsIn(tools).map(asTool) }
 }
@@ -53,8 +66,7 @@ function asTool(tool: Fields): Chat['tools'][number] {
 }
 
 /** The messages that a message of a chat or of Messages is, or an item of Responses. */
-function messagesIn(item: unknown): ChatMessage[] {
-  const message = Object(item) as Fields
+function messagesIn(message: Fields): ChatMessage[] {
   const { type, role, content, tool_call_id, call_id, output } = message
   if (type === 'reasoning') return [thought({ reasoning: reasoningOf({ items: { list: [message] } }) })]
   if (type === 'function_call')

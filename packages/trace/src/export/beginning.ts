@@ -1,4 +1,5 @@
 import type { ContentPart, EngineStart } from '@delta/journal/runs'
+import { recordedParts } from '../recorded-parts.js'
 import type { Step } from '../steps.js'
 import type { Trace } from '../trace.js'
 import { type ChatMessage, chatOf } from './as-chat.js'
@@ -16,9 +17,10 @@ export interface Beginning {
 /** Reads a run as far as its first recorded request. */
 export async function beginningOf(trace: Trace): Promise<Beginning> {
   const starts: EngineStart[] = []
+  const parts = recordedParts(trace.run.directory)
   for await (const step of trace.steps()) {
     starts.push(...step.starts)
-    const chat = await chatOf(step.request)
+    const chat = await chatOf(step.request, parts)
     if (chat === undefined) continue
     const end = chat.messages.findIndex(({ role }) => role !== 'system')
     const system = chat.messages.slice(0, end === -1 ? undefined : end)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type RecordedParts, recordedParts } from '../recorded-parts.js'
 import type { SentRequest } from '../sent-request.js'
 import type { Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
@@ -48,6 +49,12 @@ interface Within {
   texts: Write | undefined
 }
 
+/** How what was said is read and written. */
+interface Texts {
+  write: Write
+  parts: RecordedParts
+}
+
 const INTERNAL = 1
 const CLIENT = 3
 const OK = { code: 1 }
@@ -55,12 +62,17 @@ const OK = { code: 1 }
 async function* spansOf(trace: Trace, { traceId, caller, texts }: Within): AsyncGenerator<object> {
   const { run } = trace
   const runSpan = spanId(run, 1)
+  const parts = recordedParts(run.directory)
   yield { traceId, spanId: runSpan, ...(caller && { parentSpanId: caller }), ...aboutRun(run) }
   for await (const step of trace.steps()) {
     if (step.inherited) continue
     const within = { traceId, parentSpanId: runSpan }
     if (step.thought)
-      yield { ...within, spanId: spanId(run, step.thought.seq), ...(await aboutThought(step, run, texts)) }
+      yield {
+        ...within,
+        spanId: spanId(run, step.thought.seq),
+        ...(await aboutThought(step, run, texts && { write: texts, parts })),
+      }
     for (const call of step.calls)
       yield { ...within, spanId: callSpan(run, call.actionId), ...aboutCall(call, step, texts) }
   }
@@ -85,10 +97,10 @@ function aboutRun({ runId, metadata, model }: TracedRun): object {
   }
 }
 
-async function aboutThought(step: Step, run: TracedRun, write: Write | undefined): Promise<object> {
+async function aboutThought(step: Step, run: TracedRun, said: Texts | undefined): Promise<object> {
   const { request, thought, modelMs = 0, at } = step
   const end = thought?.at ?? at
-  const texts = write && { ...(await inputOf(request, write)), ...outputOf(step, write) }
+  const texts = said && { ...(await inputOf(request, said)), ...outputOf(step, said) }
   return {
     name: `chat ${request?.model ?? ''}`.trimEnd(),
     kind: CLIENT,
@@ -155,8 +167,11 @@ function failed(message: string): object {
   return { code: 2, message }
 }
 
-async function inputOf(request: SentRequest | undefined, write: Write): Promise<Record<string, unknown>> {
-  const chat = await chatOf(request)
+async function inputOf(
+  request: SentRequest | undefined,
+  { write, parts }: Texts,
+): Promise<Record<string, unknown>> {
+  const chat = await chatOf(request, parts)
   return chat === undefined ? {} : { 'gen_ai.input.messages': write(chat.messages.map(messageOf)) }
 }
 
@@ -169,18 +184,18 @@ function messageOf(message: ChatMessage): object {
   const calls = tool_calls.map(({ id, function: { name, arguments: written } }) =>
     partOfCall(id, name, written),
   )
-  return { role, parts: [...said(reasoning_content, text), ...calls] }
+  return { role, parts: [...spoken(reasoning_content, text), ...calls] }
 }
 
-function outputOf({ thought, calls, request }: Step, write: Write): Record<string, unknown> {
+function outputOf({ thought, calls, request }: Step, { write }: Texts): Record<string, unknown> {
   if (thought === undefined) return {}
   const called = calls.map(({ actionId, name, argumentsText }) => partOfCall(actionId, name, argumentsText))
-  const parts = [...said(thought.reasoning, thought.content), ...called]
+  const parts = [...spoken(thought.reasoning, thought.content), ...called]
   const answer = { role: 'assistant', parts, finish_reason: request?.finishReason }
   return { 'gen_ai.output.messages': write([answer]) }
 }
 
-function said(reasoning: string | undefined, text: string): object[] {
+function spoken(reasoning: string | undefined, text: string): object[] {
   return [
     ...(reasoning ? [{ type: 'reasoning', content: reasoning }] : []),
     ...(text === '' ? [] : [{ type: 'text', content: text }]),
