@@ -122,6 +122,7 @@ const EFFECTS = {
   continue: RUNS_AN_AGENT,
   'list-runs': READS,
   show: READS,
+  cost: READS,
   export: WRITES,
   import: { ...WRITES, idempotent: false },
   config: READS,

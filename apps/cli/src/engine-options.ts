@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { readPrices } from '@delta/config-loader'
 import type { EngineOptions, RunResult } from '@delta/engine'
 import type { AgentFlags, OpenAgent, Place, RunsFlags, SetFlags } from '@delta/workspace'
 import { explainSystemError, isWithinRun, passedWithoutValue } from '@delta/workspace/internal'
@@ -10,6 +9,7 @@ import { findEnvironment } from './agent.js'
 import { askAtTerminal } from './ask.js'
 import { withOwnCommands } from './own-commands.js'
 import type { Presenter, PresenterFlags } from './presenter.js'
+import { pricesIn } from './prices.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from './terminal.js'
 import { UsageError, wholeNumber } from './usage.js'
 
@@ -53,17 +53,6 @@ export async function engineOptions(
     onEvent: (event) => presenter.show(event),
     maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
-  }
-}
-
-/** The files of `--prices` and `DELTA_PRICES`. @throws {ConfigError} One cannot be used. */
-function pricesIn(
-  { prices }: EngineFlags,
-  { cwd, env: { DELTA_PRICES: usual } }: Terminal,
-): EngineOptions['prices'] {
-  return {
-    ...(prices !== undefined && { first: readPrices(prices, { cwd }) }),
-    ...(usual && { last: readPrices(usual, { cwd }) }),
   }
 }
 

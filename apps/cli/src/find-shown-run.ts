@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { isJournalError } from '@delta/journal'
-import { latestRunId, runDirectory } from '@delta/journal/internal'
+import { isOfRun, latestRunId, runDirectory } from '@delta/journal/internal'
 import { listRuns, type RunSummary, readRun } from '@delta/journal/runs'
-import type { Place, RunsFlags } from '@delta/workspace'
+import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { commandAt, placeInWords } from '@delta/workspace/internal'
+import type { Terminal } from './terminal.js'
 import { UsageError } from './usage.js'
 
 /**
@@ -30,6 +32,36 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
   }
 }
 
+/**
+ * The run that a person named: by its id, a unique prefix or its last part; by its directory; by a workspace, whose latest it
+ * is. Without a name, the latest of the workspace where the command looks.
+ */
+export async function shownRun(
+  flags: ShownRunFlags,
+  terminal: Terminal,
+  argument: string | undefined,
+): Promise<RunSummary> {
+  const typed = namedRun(flags, argument)
+  const directory = typed === undefined ? undefined : directoryAt(typed, terminal)
+  if (directory === undefined) return findShownRun(placeToLook(flags, terminal), typed)
+  if (isOfRun(directory)) return readRun(directory, { tolerant: true })
+  return findShownRun(placeToLook({ ...flags, workDir: directory }, terminal), undefined)
+}
+
+/**
+ * The directory that was typed in the place of an id; undefined for an id.
+ *
+ * @throws {UsageError} A path leads to no directory.
+ */
+export function directoryAt(typed: string, { cwd }: Terminal): string | undefined {
+  const path = resolve(cwd, typed)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
+  if (!typed.includes('/')) return undefined
+  throw new UsageError(
+    `${typed}: there is no such directory. Name a run, a workspace, or a directory of runs.`,
+  )
+}
+
 /** How a command that only reads is told which run it is about. */
 export interface ShownRunFlags extends RunsFlags {
   workDir?: string
@@ -37,14 +69,14 @@ export interface ShownRunFlags extends RunsFlags {
 }
 
 /** The run that `--run-id` or the argument names; undefined for the latest. */
-export function namedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
+function namedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
   if (runId !== undefined && argument !== undefined && runId !== argument)
     throw new UsageError(`--run-id ${runId} and ${argument} name two runs. Name one.`)
   return runId ?? argument
 }
 
 /**
- * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: the next
+ * The id of the run that was typed: in full, as a unique prefix, or as what stands behind its last `_`. If no id is such, it is returned as typed: the next
  * lookup reports that the run does not exist.
  *
  * @throws {UsageError} Several ids begin so; the message lists them.
@@ -53,7 +85,7 @@ export async function resolveRunId(typed: string, place: Place): Promise<string>
   const { workDirectory } = place
   if (typed === '' || existsSync(runDirectory(workDirectory, typed, place))) return typed
   const all = await listRuns(workDirectory, place)
-  const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
+  const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed) || id.endsWith(`_${typed}`))
   if (ids.length <= 1) return ids[0] ?? typed
   const shown = ids.slice(-MOST_IDS).map((id) => `  ${id}`)
   const more = ids.length > MOST_IDS ? [`To see all: ${commandAt(place, 'list-runs')}`] : []

@@ -204,9 +204,25 @@ function addLooking({ add, group }: Adding): void {
     .option('-v, --verbose', 'full tool output, hooks, token counts and reasoning')
     .option('--json', 'print the journal lines instead')
 
+  add('cost', () => import('./commands/cost.js'))
+    .description('Print what runs cost, by source of the context, step, tool, call, model or run')
+    .argument('[runs...]', 'run ids, prefixes, workspaces or directories of runs; default: the latest run')
+    .addOption(lookedAt())
+    .addOption(runsDirectory())
+    .addOption(
+      choices('--by <key>', 'what a row is; default: source, of several runs run', COST_KEYS).conflicts(
+        'cache',
+      ),
+    )
+    .option('--cache', 'instead: what kept the provider from using its cache, and what that cost')
+    .option('--prices <file>', 'prices of models, before all others; implies --reprice')
+    .option('--reprice', 'look all prices up again, instead of those recorded with each answer')
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
+    .option('--json', 'print JSON')
+
   add('export', () => import('./commands/export.js'))
     .description('Print runs in a format of other programs, for their viewers, collectors and training')
-    .argument('[runs...]', 'run ids or unique prefixes; default: the latest')
+    .argument('[runs...]', 'run ids, prefixes, workspaces or directories of runs; default: the latest run')
     .addOption(
       Object.assign(
         new Option(
@@ -221,7 +237,6 @@ function addLooking({ add, group }: Adding): void {
     .option('--sub-agents', 'with the runs that its calls started')
     .option('--content', 'otlp: with what was said, not only numbers and names')
     .addOption(lookedAt())
-    .addOption(runId())
     .addOption(runsDirectory())
 
   add('import', () => import('./commands/import.js'))
@@ -316,6 +331,7 @@ function addConnecting({ add, group }: Adding): void {
 const MESSAGE = '"-" reads stdin, "@file" a file'
 const RUN = 'run id or unique prefix; default: the latest'
 const TOOLS = 'agent directory, agent.yaml or tools file'
+const COST_KEYS = ['source', 'step', 'tool', 'call', 'model', 'run']
 const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
 
 /** What `run` and `continue` share. */

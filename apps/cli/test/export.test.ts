@@ -325,7 +325,7 @@ test('--redact replaces what looks like a secret, and the home and work director
   }
 })
 
-test('several runs need a directory, but for lines of fine-tuning; mistakes are named', async () => {
+test('several runs, or those of a workspace, need a directory but for lines of fine-tuning; mistakes are named', async () => {
   const { run, at, workspace } = await scene({ turns: [{ content: 'Done.' }] })
   await run('--run-id', 'one')
   await run('--run-id', 'two', '--new')
@@ -354,6 +354,9 @@ test('several runs need a directory, but for lines of fine-tuning; mistakes are 
   })
   const { stdout } = await at('export', 'one', 'two', '--format', 'sft')
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
+  await mkdir(join(workspace.path, '.delta/empty'))
+  const whole = await at('export', workspace.path, '--format', 'sft')
+  expect(whole.stdout.trimEnd().split('\n').sort()).toEqual(stdout.trimEnd().split('\n').sort())
   await mkdir(join(workspace.path, 'out'))
   await at('export', 'one', 'two', '--format', 'hf', '-o', join(workspace.path, 'out'))
   expect(await readdir(join(workspace.path, 'out'))).toEqual(['one.jsonl', 'two.jsonl'])

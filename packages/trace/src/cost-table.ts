@@ -19,6 +19,7 @@ export interface Cost {
   cost: number | null
 }
 
+/** What an iteration cost. */
 export interface StepCost extends Cost {
   runId: string
   step: number
@@ -30,6 +31,7 @@ export interface StepCost extends Cost {
   ms: number | null
 }
 
+/** What a tool cost: its definition, and its calls with their results. */
 export interface ToolCost extends Cost {
   calls: number
   /** Tokens of its definition, in all requests. */
@@ -38,9 +40,11 @@ export interface ToolCost extends Cost {
   results: number
 }
 
+/** What a call cost: its arguments and its result, in each request that carried them. */
 export interface CallCost extends Cost {
   runId: string
-  step: number
+  /** Null for the row `rest`: what is of no call. */
+  step: number | null
   tool: string
   /** Null: it has no result. */
   status: string | null
@@ -48,11 +52,13 @@ export interface CallCost extends Cost {
   ms: number | null
 }
 
+/** What the requests cost that a model answered. */
 export interface ModelCost extends Cost {
   runs: number
   requests: number
 }
 
+/** What a run cost, with its sub-agents. */
 export interface RunCost extends Cost {
   agent: string | null
   model: string | null
@@ -98,7 +104,7 @@ export async function costTable<By extends CostKey>(traces: Iterable<Trace>, by:
 }
 
 /** The row for what is neither of a tool nor of a call. */
-export const REST = 'rest'
+const REST = 'rest'
 
 async function bySource(traces: Iterable<Trace>): Promise<Cost[]> {
   const rows = table(newCost)
@@ -164,7 +170,7 @@ async function byTool(traces: Iterable<Trace>): Promise<ToolCost[]> {
 
 async function byCall(traces: Iterable<Trace>): Promise<CallCost[]> {
   const rows: CallCost[] = []
-  const about = (runId: string) => ({ runId, step: 0, tool: '', status: null, exitCode: null, ms: null })
+  const about = (runId: string) => ({ runId, step: null, tool: REST, status: null, exitCode: null, ms: null })
   for (const trace of traces) {
     const { directory, runId } = trace.run
     const pieces = pieceReader(recordedParts(directory))

@@ -35,14 +35,14 @@ export interface Trace {
 /**
  * Opens a run to read it, while it is being written, too: then it is read up to its last whole line.
  *
- * @param directory - The run's.
+ * @param from - The run's directory, or the run as `findRuns` gave it.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
  * @example
  * const { run, steps } = await openTrace('.delta/20261120_093000_a1b2c3')
  * for await (const { n, request } of steps()) console.log(n, request?.cost)
  */
-export async function openTrace(directory: string, options: PriceOptions = {}): Promise<Trace> {
-  const run = await readTracedRun(directory, options)
+export async function openTrace(from: string | TracedRun, options: PriceOptions = {}): Promise<Trace> {
+  const run = typeof from === 'string' ? await readTracedRun(from, options) : from
   const path = journalPath(run.directory)
   let index: StepIndex | undefined
 

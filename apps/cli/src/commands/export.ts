@@ -2,12 +2,12 @@ import { mkdirSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import { emptyRunError } from '@delta/journal/internal'
-import { EXPORT_FORMATS, type ExportFormat, exportRun, openTrace, type Trace } from '@delta/trace'
+import { EXPORT_FORMATS, type ExportFormat, exportRun, type Trace } from '@delta/trace'
 import { withSubAgents } from '@delta/trace/internal'
-import { placeToLook } from '@delta/workspace'
 import { explainSystemError } from '@delta/workspace/internal'
 import { describeError } from '../errors.js'
-import { findShownRun, type ShownRunFlags } from '../find-shown-run.js'
+import type { ShownRunFlags } from '../find-shown-run.js'
+import { namedRuns } from '../named-runs.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, say } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -23,15 +23,9 @@ interface ExportFlags extends ShownRunFlags {
 /** `delta export`: runs in a format of other programs. Only reads the runs. */
 export async function execute(flags: ExportFlags, terminal: Terminal, named: string[]): Promise<number> {
   const format = formatOf(flags)
-  const ids = flags.runId === undefined ? named : [...named, flags.runId]
-  const place = placeToLook(flags, terminal)
-  const directories = new Set<string>()
-  for (const id of ids.length === 0 ? [undefined] : ids)
-    directories.add((await findShownRun(place, id)).directory)
-  const traces = await Promise.all([...directories].map((directory) => openTrace(directory)))
-  for (const { run } of traces)
-    if (run.status === 'EMPTY' && run.problem === undefined) throw emptyRunError(run.directory)
-
+  const found = await namedRuns(named, flags, terminal)
+  const traces = found.filter(({ run }) => run.status !== 'EMPTY' || run.problem !== undefined)
+  if (traces.length === 0) throw emptyRunError(found[0]?.run.directory ?? '')
   const documents = await documentsOf(traces, flags)
   const target = targetOf(documents, { ...flags, format }, terminal)
   const count = await write(documents, { ...flags, format, target }, terminal)

@@ -1,8 +1,7 @@
 import { blockedPathError, verifyRun } from '@delta/journal/internal'
 import { repairRun } from '@delta/journal/runs'
-import { placeToLook } from '@delta/workspace'
 import { describeError, waysOut } from '../errors.js'
-import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
+import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print, printable, printJson, say } from '../text.js'
 
@@ -12,7 +11,7 @@ export async function verify(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
+  const run = await shownRun(flags, terminal, runId)
   const { text, wayOut, ...report } = verifyRun(run.directory)
   if (flags.json) printJson(terminal, report)
   else print(terminal, `${printable([text, ...waysOut({ wayOut, path: report.path })].join('\n'))}\n`)
@@ -29,7 +28,7 @@ export async function repair(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
+  const run = await shownRun(flags, terminal, runId)
   const { text, ...result } = await repairRun(run.directory, { force: flags.force ?? false })
   if (flags.json) printJson(terminal, result)
   else print(terminal, `${printable(text)}\n`)

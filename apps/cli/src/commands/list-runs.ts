@@ -1,5 +1,6 @@
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
-import { listRuns, type RunSummary } from '@delta/journal/runs'
+import type { RunSummary } from '@delta/journal/runs'
+import { findRuns, type TracedRun } from '@delta/trace'
 import { isOwnRun, type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { placeInWords } from '@delta/workspace/internal'
 import { describeError, reportFailure } from '../errors.js'
@@ -17,7 +18,7 @@ interface ListFlags extends RunsFlags {
 
 /** A run, and the workspace that it lies in, as it was typed. */
 interface Listed {
-  run: RunSummary
+  run: TracedRun
   workspace: string
 }
 
@@ -68,8 +69,7 @@ async function runsIn(
         terminal,
       )
       places.push(place)
-      for (const run of await listRuns(place.workDirectory, place))
-        all.push({ run, workspace: workDir ?? '.' })
+      for await (const run of findRuns([place])) all.push({ run, workspace: workDir ?? '.' })
     } catch (error) {
       if (workspaces.length === 1) throw error
       await reportFailure(terminal, error)

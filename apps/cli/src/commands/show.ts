@@ -9,11 +9,11 @@ import {
   type StoredEvent,
 } from '@delta/journal/runs'
 import { childFinder, followRun, mayBegin } from '@delta/trace/internal'
-import { isOwnRun, placeToLook } from '@delta/workspace'
+import { isOwnRun } from '@delta/workspace'
 import { placeOfRun } from '@delta/workspace/internal'
 import { type CallFilter, callFilter } from '../call-filter.js'
 import { describeError } from '../errors.js'
-import { findShownRun, namedRun, type ShownRunFlags } from '../find-shown-run.js'
+import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
 import { nextCommandOf } from '../next-command.js'
 import { renderer, styleFor } from '../render.js'
 import { contextOfStep } from '../request-record.js'
@@ -36,7 +36,7 @@ export async function execute(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), namedRun(flags, runId))
+  const run = await shownRun(flags, terminal, runId)
   refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))

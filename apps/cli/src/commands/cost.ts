@@ -1,0 +1,209 @@
+import { addSpending } from '@delta/journal/internal'
+import type { RunSpending, Totals } from '@delta/journal/runs'
+import {
+  type Cost,
+  type CostKey,
+  type CostRows,
+  cacheMisses,
+  costTable,
+  type PriceOptions,
+  type Trace,
+} from '@delta/trace'
+import { COLUMNS, type Column, percent, readIn } from '../cost-columns.js'
+import { describeError } from '../errors.js'
+import type { ShownRunFlags } from '../find-shown-run.js'
+import { namedRuns } from '../named-runs.js'
+import { pricesIn } from '../prices.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { counted, money, print, printableLine, printJson, say, table } from '../text.js'
+
+interface CostFlags extends ShownRunFlags {
+  by?: CostKey
+  cache?: boolean
+  prices?: string
+  reprice?: boolean
+  json?: boolean
+  csv?: boolean
+}
+
+/** `delta cost`: what runs cost, by source, step, tool, call, model or run, or what kept a cache from making them cheaper. Only reads. */
+export async function execute(
+  flags: CostFlags,
+  terminal: Terminal,
+  named: readonly string[] = [],
+): Promise<number> {
+  const reprice = flags.prices !== undefined || flags.reprice === true
+  const options: PriceOptions = { prices: pricesIn(flags, terminal), reprice }
+  const traces = await namedRuns(named, flags, terminal, options)
+  if (flags.cache) await showMisses(traces, flags, terminal)
+  else await showTable(traces, flags, terminal)
+  const damaged = traces.filter(({ run }) => run.problem)
+  for (const { run } of damaged)
+    say(terminal, `Run ${run.runId} is damaged, and counted up to there: ${describeError(run.problem)}`)
+  return damaged.length > 0 ? EXIT.failed : EXIT.completed
+}
+
+async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: Terminal): Promise<void> {
+  const { by = traces.length > 1 ? 'run' : 'source' } = flags
+  const rows = await costTable(traces, by)
+  const totals = totalsOf(traces)
+  const warnings = warningsOn(traces)
+  if (flags.csv) return print(terminal, asCsv(rows.map(asRecord)))
+  if (flags.json) return printJson(terminal, { by, rows: rows.map(asRecord), totals, warnings })
+  const lines = [headline(traces), asTable(by, rows), footer(totals, by), ...warnings]
+  print(terminal, lines.map((line) => `${line.trimEnd()}\n`).join(''))
+}
+
+function headline(traces: readonly Trace[]): string {
+  const [first] = traces
+  if (first === undefined || traces.length > 1) return counted(traces.length, 'run')
+  const { runId, metadata, model, lastIteration, status } = first.run
+  const code = metadata.reason_code === null ? '' : ` (${metadata.reason_code})`
+  const names = [metadata.agent_name ?? 'an agent without a name', model ?? 'unknown model'].map(
+    printableLine,
+  )
+  return `run ${runId} of ${names.join(', ')}, ${counted(lastIteration, 'step')}, ${status}${code}`
+}
+
+/** The rows, and their sum. By source, a last column draws what each has of the whole. */
+function asTable<By extends CostKey>(by: By, rows: CostRows[By]): string {
+  const columns = COLUMNS[by] as readonly Column<Cost>[]
+  const sum = sumOf(rows)
+  const isPriced = sum.cost !== null && sum.cost > 0
+  const weightOf = (row: Cost) => (isPriced ? (row.cost ?? 0) : readIn(row) + row.estimated)
+  const whole = weightOf(sum)
+  const most = sum.cost ?? 0
+  const shares = (row: Cost) => [
+    percent(weightOf(row), whole, 1),
+    '#'.repeat(Math.round((SHARE_COLUMNS * weightOf(row)) / whole) || 0),
+  ]
+  const isDrawn = by === 'source'
+  const header = [...columns.map(({ title }) => title), ...(isDrawn ? ['SHARE', ''] : [])]
+  const cells = rows.map((row) => [
+    ...columns.map(({ of }) => of(row, most)),
+    ...(isDrawn ? shares(row) : []),
+  ])
+  const last = columns.map(({ title, of }, index) => {
+    if (index === 0) return 'all'
+    return SUMMED.has(title) ? of(sum, most) : ''
+  })
+  const isNumber = header.map(
+    (title, index) => title === 'SHARE' || (index < columns.length && !columns[index]?.isText),
+  )
+  return table(toTheRight([header, ...cells, [...last, ...(isDrawn ? ['', ''] : [])]], isNumber))
+}
+
+const SHARE_COLUMNS = 36
+const SUMMED = new Set(['INPUT', 'CACHED', 'WRITTEN', 'OUTPUT', 'REASONING', 'TOKENS', 'COST'])
+
+function toTheRight(rows: readonly string[][], isNumber: readonly boolean[]): string[][] {
+  const widths = isNumber.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)))
+  return rows.map((cells) =>
+    cells.map((cell, column) => (isNumber[column] ? cell.padStart(widths[column] ?? 0) : cell)),
+  )
+}
+
+function sumOf(rows: readonly Cost[]): Cost {
+  const tokens = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
+  const sum: Cost = { key: 'all', tokens, estimated: 0, cost: null }
+  for (const row of rows) {
+    for (const bucket of Object.keys(tokens) as (keyof typeof tokens)[]) tokens[bucket] += row.tokens[bucket]
+    sum.estimated += row.estimated
+    if (row.cost !== null) sum.cost = (sum.cost ?? 0) + row.cost
+  }
+  return sum
+}
+
+type Sums = Pick<Totals, 'own' | 'sub_agents' | 'all' | 'prices'>
+
+/** A run that is also the sub-agent of another one that was named counts there, too. */
+function totalsOf(traces: readonly Trace[]): Sums {
+  const of = (part: 'own' | 'sub_agents' | 'all'): RunSpending => {
+    const parts = traces.map(({ run }) => run.totals[part])
+    return { runs: parts.reduce((sum, { runs }) => sum + runs, 0), ...addSpending(parts) }
+  }
+  const dates = traces.flatMap(({ run }) => run.totals.prices ?? [])
+  return { own: of('own'), sub_agents: of('sub_agents'), all: of('all'), prices: dates.sort().at(-1) ?? null }
+}
+
+function footer({ own, sub_agents: below, all, prices }: Sums, by: CostKey): string {
+  const isOfAll = by === 'run' || by === 'model'
+  const { priced, requests, unreported } = isOfAll ? all : own
+  const date = prices === null ? '' : ` (prices of ${prices})`
+  const counts =
+    unreported === 0
+      ? `${counted(requests, 'request')}, all counted by the provider.`
+      : `${counted(requests, 'request')}, ${unreported} of them not counted by the provider: ~ is an estimate.`
+  return `priced ${percent(priced, 1)}${date}. ${counts} ${subAgentsIn(below, all, isOfAll)}`
+}
+
+function subAgentsIn(below: RunSpending, all: RunSpending, isCounted: boolean): string {
+  if (below.runs === 0) return 'No sub-agents.'
+  const runs = counted(below.runs, 'sub-agent')
+  if (isCounted) return `${runs} counted.`
+  const cost =
+    below.cost === null ? 'no known cost' : `${money(below.cost)} more, ${money(all.cost ?? 0)} in all`
+  return `${runs}: ${cost}; see --by run.`
+}
+
+function warningsOn(traces: readonly Trace[]): string[] {
+  const children = traces.flatMap(({ run }) => run.children)
+  return [
+    ...(children.some(({ wentOn }) => wentOn) ? ['A sub-agent went on after its caller ended.'] : []),
+    ...children
+      .filter(({ isGone }) => isGone)
+      .map(({ runId }) => `Sub-agent ${runId} is gone; what its caller recorded counts.`),
+  ]
+}
+
+async function showMisses(traces: readonly Trace[], flags: CostFlags, terminal: Terminal): Promise<void> {
+  const misses: object[] = []
+  let last: string | undefined
+  for (const trace of traces) {
+    const { runId } = trace.run
+    for await (const { broken, message, ...miss } of cacheMisses(trace)) {
+      const { source = null, type = null, byte = null } = broken ?? {}
+      misses.push({
+        run_id: runId,
+        step: miss.n,
+        source,
+        type,
+        byte,
+        tokens: miss.tokens,
+        cost: miss.cost,
+        message,
+      })
+      if (flags.json || flags.csv) continue
+      if (traces.length > 1 && last !== runId) print(terminal, `run ${runId}\n`)
+      last = runId
+      print(terminal, `${message}\n`)
+    }
+  }
+  if (flags.json) printJson(terminal, misses)
+  else if (flags.csv) print(terminal, asCsv(misses))
+  else if (misses.length === 0)
+    print(terminal, 'Each request began as the one before it, and a cache could serve it.\n')
+}
+
+/** The row as JSON has it: snake_case, as everything on disk. */
+function asRecord(row: Cost): object {
+  const name = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(row).map(([key, value]) => [name(key), value]))
+}
+
+/** RFC 4180; the buckets of tokens are columns. */
+function asCsv(records: readonly object[]): string {
+  const rows = records.map((record) => {
+    const { tokens, estimated, cost, ...about } = record as Record<string, unknown>
+    const buckets = typeof tokens === 'object' ? { ...tokens, estimated } : { tokens }
+    return { ...about, ...buckets, cost } as Record<string, unknown>
+  })
+  const names = Object.keys(rows[0] ?? {})
+  const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
+  return lines.map((cells) => `${cells.map(cell).join(',')}\n`).join('')
+}
+
+function cell(value: unknown): string {
+  const said = String(value ?? '')
+  return /[",\r\n]/.test(said) ? `"${said.replaceAll('"', '""')}"` : said
+}
