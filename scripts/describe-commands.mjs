@@ -124,6 +124,8 @@ const EFFECTS = {
   show: READS,
   cost: READS,
   diff: READS,
+  export: WRITES,
+  import: { ...WRITES, idempotent: false },
   config: READS,
   'context build': STARTS_PROGRAMS,
   'context explain': STARTS_PROGRAMS,

@@ -85,9 +85,9 @@ function wayToRetry({ reasonCode, maxIterations, retryWith }: Stopped, resume: s
   return `${way} with: ${resume} --retry${limit}`
 }
 
-/** What a person may type next about a run that was read from disk; nothing if its journal is damaged. */
+/** What a person may type next about a run that was read from disk; nothing if its journal is damaged or imported. */
 export function nextCommandOf(run: RunSummary): string[] {
-  if (run.problem !== undefined) return []
+  if (run.problem !== undefined || run.imported !== undefined) return []
   const { humanRequest: request, metadata, status } = run
   const stopped = {
     ...run,

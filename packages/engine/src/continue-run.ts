@@ -69,7 +69,7 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_NO_PRICE`,
  *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
- *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
+ *   `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY`: another process is writing the run. {ConfigError} The agent does not load.
  */
 export function continueRun(options: ContinueRunOptions): AgentRun<string | undefined> {
@@ -147,13 +147,22 @@ type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
 /**
  * Refuses input that cannot continue the run, before anything is written.
  *
- * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
+ * @throws {EngineError} `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`,
+ *   `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
 function checkContinuable(summary: RunSummary, given: Given): void {
+  refuseImported(summary)
   requireWaiting(summary, given)
   if (given.retry) requireRetry(summary, given)
   else requireMessage(summary, given)
   requireAnswer(summary, given)
+}
+
+/** A run that was made from a file of another program has no agent. @throws {EngineError} `ERR_ENGINE_IMPORTED`. */
+export function refuseImported({ imported, directory: path }: RunSummary): void {
+  if (imported === undefined) return
+  const message = 'This run was imported and cannot be continued. Start a new one with -m.'
+  throw new EngineError('ERR_ENGINE_IMPORTED', message, { path })
 }
 
 function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {

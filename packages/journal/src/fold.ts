@@ -134,6 +134,8 @@ export interface RunSummary {
   allowed?: NonNullable<EngineStart['allowed']>
   /** The last THOUGHT. */
   lastThought?: Thought
+  /** Where it came from, if it was not run here but made from a file of another format. It cannot go on. */
+  imported?: NonNullable<EngineStart['imported']>
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
   /** Why the journal could not be read to its end, or is without its beginning. */
@@ -348,6 +350,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
+    ...(state.firstStart?.imported && { imported: state.firstStart.imported }),
     ...(isLost && { problem: missingStartError(directory) }),
   }
 }

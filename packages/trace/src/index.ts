@@ -20,7 +20,11 @@ export {
   type FurtherDifference,
   type RunDiff,
 } from './diff-runs.js'
+export { isTraceError, TraceError } from './errors.js'
+export type { ExportOptions } from './export/document.js'
+export { EXPORT_FORMATS, type ExportFormat, exportRun } from './export/export-run.js'
 export { findRuns, type RunsAt } from './find-runs.js'
+export { importRun } from './import-run.js'
 export type { PriceOptions } from './prices.js'
 export type { SentBlock } from './request-record.js'
 export type { CostedBlock, SentRequest } from './sent-request.js'
