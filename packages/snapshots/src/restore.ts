@@ -127,9 +127,12 @@ async function writeFiles(objects: Objects, top: Bytes, files: WithContents[]): 
   }
 }
 
-/** As Node.js takes times: it cuts to the microsecond, so half of one more keeps the right one. */
-function times(mtimeNs: bigint): [number, number] {
+/**
+ * As Node.js takes times. Node.js 20 cuts to the microsecond, so half of one more keeps the right one; before 1970 it cuts towards
+ * the later, and the time may be one microsecond off. Of a negative number Node.js makes now, of a string it does not.
+ */
+function times(mtimeNs: bigint): [string, string] {
   const microseconds = Number(mtimeNs / 1000n)
-  const seconds = (microseconds + (microseconds < 0 ? -0.5 : 0.5)) / 1e6
+  const seconds = String((microseconds < 0 ? microseconds : microseconds + 0.5) / 1e6)
   return [seconds, seconds]
 }
