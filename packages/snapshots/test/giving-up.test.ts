@@ -6,7 +6,7 @@ import { contents, describeDirectory, hasTools, scene, sh, take } from './helper
 
 /** Enough that it is not read within one slice. */
 const MUCH =
-  'for i in {1..40}; do head -c 2000000 /dev/urandom > $i; done; mkdir sub && head -c 3000000 /dev/urandom > sub/a'
+  'for i in {1..40}; do head -c 700000 /dev/urandom > $i; done; mkdir sub && head -c 3000000 /dev/urandom > sub/a'
 
 describe.skipIf(!hasTools)('a snapshot that is given up by its signal', () => {
   test('has no id, says so at once, and names the largest directories', async () => {
@@ -25,7 +25,7 @@ describe.skipIf(!hasTools)('a snapshot that is given up by its signal', () => {
 
   test('leaves what it has read in the store, so that some later attempt succeeds', async () => {
     const { from, store, at } = await scene(MUCH)
-    const all = 83_000_000
+    const all = 31_000_000
     let sum = 0
     for (let attempts = 1; ; attempts++) {
       const giveUp = new AbortController()
