@@ -8,7 +8,7 @@ export const META_NAME = ','
 const RESERVED = /^(?:,|\.git|git~)/i
 
 /** A name as it stands in the tree. */
-export function escapeName(name: Bytes): Bytes {
+function escapeName(name: Bytes): Bytes {
   return RESERVED.test(name) ? `,${name}` : name
 }
 

@@ -1,5 +1,5 @@
 import { constants, mkdirSync, statSync } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Change, compareSnapshots } from './compare.js'
 import { SnapshotError } from './errors.js'
@@ -174,6 +174,8 @@ async function copyPacks(from: Objects, to: Objects): Promise<void> {
   )
   await mkdir(join(to.directory, 'pack'), { recursive: true, mode: 0o700 })
   for (const name of names.flatMap(({ name: index }) => [index.replace('.idx', '.pack'), index])) {
-    await copyFile(join(pack, name), join(to.directory, 'pack', name), constants.COPYFILE_FICLONE)
+    const copy = join(to.directory, 'pack', name)
+    await rm(copy, { force: true }) // git makes them read-only, and an earlier copy may have been interrupted
+    await copyFile(join(pack, name), copy, constants.COPYFILE_FICLONE)
   }
 }

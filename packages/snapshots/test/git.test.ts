@@ -28,11 +28,13 @@ describe.skipIf(!hasTools)('git', () => {
   test('that is removed later is missed, too', async () => {
     const { from, store, at } = await scene('echo 1 > a')
     const id = await take(store, from)
+    sh(from, 'echo 2 > a')
     vi.stubEnv('PATH', at)
     onTestFinished(() => void vi.unstubAllEnvs())
     await expect(store.restore(id, 'files', join(at, 'back'))).rejects.toMatchObject({
       code: 'ERR_SNAPSHOT_NO_GIT',
     })
+    expect(await store.take({ files: { directory: from } })).toMatchObject({ id: null, reason: 'git' })
   })
 
   test('leaves nothing in the temporary directory, and is not started when nothing has changed', async () => {

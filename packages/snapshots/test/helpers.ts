@@ -10,7 +10,7 @@ import { openStore, type SnapshotStore } from '../src/index.js'
 export const hasTools = areInstalled('git', 'bash') && process.platform === 'linux'
 
 /** A directory for one test, which is removed whatever modes are in it. */
-export function temporaryDirectory(): string {
+function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'snapshots-test-'))
   onTestFinished(() => {
     execFileSync('sh', ['-c', 'chmod -R u+rwx "$1"; rm -rf "$1"', 'sh', directory], { stdio: 'ignore' }) // Node.js fails at long paths

@@ -63,8 +63,13 @@ describe.skipIf(!hasTools)('a store that somebody else wrote', () => {
 
     sh(at, `echo ${at}/other > store/objects/info/alternates`)
     await expect(restore()).rejects.toMatchObject(refusal('/info/alternates'))
-    const taken = await store.take({ files: { directory: from } }, { label: 'changed' })
-    expect(taken.id ?? id).toBe(id)
+    sh(from, 'echo more > b')
+    const { message } = refusal('/info/alternates')
+    expect(await store.take({ files: { directory: from } })).toMatchObject({
+      id: null,
+      reason: 'git',
+      message,
+    })
 
     sh(
       at,
@@ -112,7 +117,7 @@ describe.skipIf(!hasTools)('a snapshot made by hand', () => {
   const folder = join(import.meta.dirname, 'crafted')
   test.each(readdirSync(folder))('that %s is refused, and nothing is written', async (file) => {
     const script = readFileSync(join(folder, file), 'utf8')
-    const [, words] = /^# says: (.*)$/m.exec(script) ?? []
+    const [, words = ''] = /^# says: (.*)$/m.exec(script) ?? []
     const { from, store, at } = await scene()
     const id = craft(at, script)
     const before = sh('/', `ls -A /tmp/pwned ${at} ${from} 2>&1 || true`)
