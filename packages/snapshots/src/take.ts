@@ -247,8 +247,11 @@ function gitMode({ kind, mode }: Status): '100644' | '100755' | '120000' {
 function metaOf({ mode, mtimeNs, entries }: Directory): Bytes {
   const line = (status: { mode: number; mtimeNs: bigint }, name: Bytes) =>
     `${status.mode.toString(8)} ${status.mtimeNs} ${name}\0`
-  const sorted = [...entries].sort(([one], [other]) => (one < other ? -1 : 1))
-  return line({ mode, mtimeNs }, '.') + sorted.map(([name, status]) => line(status, name)).join('')
+  const lines = [...entries.keys()].sort().map((name) => {
+    const status = entries.get(name)
+    return status ? line(status, name) : ''
+  })
+  return line({ mode, mtimeNs }, '.') + lines.join('')
 }
 
 /** The result of an attempt that failed. What git got so far is kept, if git still lives. */

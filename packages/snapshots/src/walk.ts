@@ -1,5 +1,5 @@
 import { type BigIntStats, lstatSync, readdirSync, realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import picomatch from 'picomatch'
 import { type Bytes, bytesOf, pathOf, textOf } from './bytes.js'
 import type { Slices } from './slices.js'
@@ -79,16 +79,25 @@ export interface Found {
  */
 export async function walk(roots: Record<string, Root>, found: Found, options: WalkOptions): Promise<void> {
   const isIgnored = ignores(options.ignore)
-  for (const [name, root] of Object.entries(roots)) {
-    await walkRoot(name, root, { ...options, ...found, isIgnored })
+  for (const [name, { directory, exclude = [] }] of Object.entries(roots)) {
+    const top = realPath(directory)
+    if (top === undefined) continue
+    readdirSync(top) // a root that is a file, or may not be listed, is not a root with nothing in it
+    const excluded = new Set([options.store, ...exclude].flatMap((path) => placesOf(path, top)))
+    await walkRoot(top, { ...found, name, excluded, isIgnored, slices: options.slices, pending: [] })
   }
 }
 
-interface Walker extends WalkOptions, Found {
+/** The walk through one root. */
+interface Walk extends Found {
+  name: string
+  excluded: Set<Bytes>
   isIgnored: (path: Bytes, name: Bytes) => boolean
+  slices: Slices
+  /** Directories that are still to be listed. */
+  pending: Pending[]
 }
 
-/** A directory that is still to be looked at. */
 interface Pending {
   place: Bytes
   /** Relative to the root, ended by `/`; empty for the root itself. */
@@ -96,53 +105,53 @@ interface Pending {
   status: BigIntStats
 }
 
-async function walkRoot(name: string, root: Root, walker: Walker): Promise<void> {
-  const { tree, omitted, slices } = walker
-  const top = realPath(root.directory)
-  if (top === undefined) return
-  readdirSync(top) // a root that is a file, or may not be listed, is not a root with nothing in it
-  const excluded = new Set([walker.store, ...(root.exclude ?? [])].map((path) => placeOf(path, top)))
-  const pending: Pending[] = [{ place: bytesOf(top), prefix: '', status: lstatSync(top, { bigint: true }) }]
-  const omit = (path: Bytes, why: Omitted['why'], bytes?: number) =>
-    omitted.push({ root: name, path: textOf(path) || '.', why, ...(bytes === undefined ? {} : { bytes }) })
-
-  for (let at = pending.pop(); at; at = pending.pop()) {
-    const names = namesIn(at.place)
-    if (names === undefined) {
-      omit(at.prefix.slice(0, -1), 'unreadable')
-      continue
-    }
-    const entries = new Map<Bytes, Status>()
-    const { mtimeNs } = at.status
-    const mode = modeOf(at.status)
-    tree.set(`${name}/${at.prefix}`.slice(0, -1), { place: at.place, mode, mtimeNs, entries })
-    for (const child of names) {
-      const pause = slices.pause()
-      if (pause) await pause
-      const path = at.prefix + child
-      const place = `${at.place}/${child}`
-      if (excluded.has(place)) continue
-      if (walker.isIgnored(path, child)) {
-        omit(path, 'ignored')
-        continue
-      }
-      const status = statusAt(place)
-      if (status === 'gone') continue
-      if (status === 'unreadable') omit(path, status)
-      else if (status.isDirectory()) {
-        if (child === 'snapshots' && STORE.test(path)) omit(path, 'snapshots')
-        else pending.push({ place, prefix: `${path}/`, status })
-      } else {
-        const why = withoutContents(status)
-        if (why) omit(path, why, why === 'large' ? Number(status.size) : undefined)
-        else entries.set(child, statusOf(status))
-      }
-    }
+async function walkRoot(top: string, walk: Walk): Promise<void> {
+  const { pending } = walk
+  pending.push({ place: bytesOf(top), prefix: '', status: lstatSync(top, { bigint: true }) })
+  for (let directory = pending.pop(); directory; directory = pending.pop()) {
+    const names = namesIn(directory.place)
+    if (names === undefined) omit(directory.prefix.slice(0, -1), 'unreadable', walk)
+    else await addDirectory(names, directory, walk)
   }
 }
 
+async function addDirectory(names: Bytes[], directory: Pending, walk: Walk): Promise<void> {
+  const { place, prefix, status } = directory
+  const entries = new Map<Bytes, Status>()
+  const path = `${walk.name}/${prefix}`.slice(0, -1)
+  walk.tree.set(path, { place, mode: modeOf(status), mtimeNs: status.mtimeNs, entries })
+  for (const name of names) {
+    const pause = walk.slices.pause()
+    if (pause) await pause
+    addEntry(name, directory, entries, walk)
+  }
+}
+
+function addEntry(name: Bytes, directory: Pending, entries: Map<Bytes, Status>, walk: Walk): void {
+  const path = directory.prefix + name
+  const place = `${directory.place}/${name}`
+  if (walk.excluded.has(place)) return
+  const found = walk.isIgnored(path, name) ? 'ignored' : statusAt(place)
+  if (found === 'gone') return
+  if (typeof found === 'string') omit(path, found, walk)
+  else if (found.isDirectory()) addBelow({ place, prefix: `${path}/`, status: found }, walk)
+  else if (found.isSymbolicLink()) entries.set(name, statusOf(found))
+  else if (!found.isFile()) omit(path, kindOf(found), walk)
+  else if (found.size > LARGEST_FILE) omit(path, 'large', walk, { bytes: Number(found.size) })
+  else entries.set(name, statusOf(found))
+}
+
+function addBelow(directory: Pending, walk: Walk): void {
+  if (STORE.test(directory.prefix)) omit(directory.prefix.slice(0, -1), 'snapshots', walk)
+  else walk.pending.push(directory)
+}
+
+function omit(path: Bytes, why: Omitted['why'], walk: Walk, more: { bytes?: number } = {}): void {
+  walk.omitted.push({ root: walk.name, path: textOf(path), why, ...more })
+}
+
 /** The store of a run whose workspace lies below ours. */
-const STORE = /(?:^|\/)\.delta\/[^/]+\/snapshots$/
+const STORE = /(?:^|\/)\.delta\/[^/]+\/snapshots\/$/
 
 /** Undefined for a missing directory. */
 function realPath(path: string): string | undefined {
@@ -154,10 +163,12 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** Where a path meets the walk, which goes by real paths; a missing one meets nothing. */
-function placeOf(path: string, top: string): Bytes {
+/** Where a path meets the walk, which goes by real paths: the file itself, and what a link leads to. Not there: nowhere. */
+function placesOf(path: string, top: string): Bytes[] {
   const absolute = resolve(top, path)
-  return bytesOf(realPath(absolute) ?? absolute)
+  const directory = realPath(dirname(absolute))
+  const places = [directory && join(directory, basename(absolute)), realPath(absolute)]
+  return places.flatMap((place) => (place === undefined ? [] : [bytesOf(place)]))
 }
 
 /** The names in a directory. Undefined: the system refuses to list it. A directory that has gone is listed as empty. */
@@ -182,9 +193,7 @@ export function statusAt(place: Bytes): BigIntStats | 'gone' | 'unreadable' {
   }
 }
 
-function withoutContents(status: BigIntStats): Omitted['why'] | undefined {
-  if (status.isSymbolicLink()) return undefined
-  if (status.isFile()) return status.size > LARGEST_FILE ? 'large' : undefined
+function kindOf(status: BigIntStats): 'fifo' | 'socket' | 'device' {
   if (status.isFIFO()) return 'fifo'
   return status.isSocket() ? 'socket' : 'device'
 }

@@ -115,7 +115,10 @@ function craft(at: string, script: string): string {
 
 describe.skipIf(!hasTools)('a snapshot made by hand', () => {
   const folder = join(import.meta.dirname, 'crafted')
-  test.each(readdirSync(folder))('that %s is refused, and nothing is written', async (file) => {
+  const cases = readdirSync(folder).map(
+    (file) => [file.replace('.sh', '').replaceAll('-', ' '), file] as const,
+  )
+  test.each(cases)('that %s is refused, and nothing is written', async (_, file) => {
     const script = readFileSync(join(folder, file), 'utf8')
     const [, words = ''] = /^# says: (.*)$/m.exec(script) ?? []
     const { from, store, at } = await scene()

@@ -83,6 +83,15 @@ describe.skipIf(!hasTools)('what is not in a snapshot is named:', () => {
     expect(await contents(store, id ?? '', '.delta/a')).toBeUndefined()
   })
 
+  test('a link that is excluded is not kept as a link: it would lead a copy to the original', async () => {
+    const { from, store } = await scene('mkdir ../runs && ln -s ../runs .delta && touch a')
+    const { id } = await store.take({ files: { directory: from, exclude: ['.delta'] } })
+    expect([await contents(store, id ?? '', 'a'), await contents(store, id ?? '', '.delta')]).toEqual([
+      '',
+      undefined,
+    ])
+  })
+
   test('a file that is written to all the time, and the rest is kept', async () => {
     const { from, store } = await scene('head -c 60000000 /dev/zero > log && echo 1 > other')
     let isOver = false

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Entry, openStore } from '../src/index.js'
@@ -100,11 +99,17 @@ describe.skipIf(!hasTools)('a snapshot can be', () => {
   })
 })
 
-test.skipIf(!hasTools)('a root has a name of letters, which is not the one for attributes', async () => {
-  const { from, store } = await scene('touch a')
-  for (const name of ['meta', 'a/b', '..', '', 'A']) {
-    await expect(store.take({ [name]: { directory: from } })).rejects.toThrow(TypeError)
-  }
-  mkdirSync(join(from, 'b'))
-  expect((await store.take({ work: { directory: from } })).filesId).toBeNull()
-})
+test.skipIf(!hasTools)(
+  'a root has a name of letters, which is not the one for attributes, and a pattern is not empty',
+  async () => {
+    const { from, store } = await scene('touch a')
+    for (const name of ['meta', 'a/b', '..', '', 'A']) {
+      await expect(store.take({ [name]: { directory: from } })).rejects.toThrow(TypeError)
+    }
+    const ignore = ['']
+    await expect(store.take({ files: { directory: from } }, { ignore })).rejects.toThrow(
+      'Expected pattern to be a non-empty string',
+    )
+    expect((await store.take({ work: { directory: from } })).filesId).toBeNull()
+  },
+)
