@@ -3,19 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '@delta/snapshots'
 
-const at = mkdtempSync(join(tmpdir(), 'first-'))
-const directory = mkdtempSync(join(at, 'project-'))
-const store = await openStore(join(at, 'store'))
+const directory = mkdtempSync(join(tmpdir(), 'project-'))
+const store = await openStore(`${directory}.snapshots`)
 
 writeFileSync(join(directory, 'plan.md'), 'Measure first.\n')
-const before = await store.take({ files: { directory } })
-rmSync(join(directory, 'plan.md'))
-writeFileSync(join(directory, 'notes.md'), 'Whatever.\n')
-const after = await store.take({ files: { directory } })
-if (before.id === null || after.id === null) throw new Error(before.message ?? after.message)
+const { id, message } = await store.take({ files: { directory } })
+if (id === null) throw new Error(message)
 
-for (const { kind, path } of await store.compare({ id: before.id }, { id: after.id }))
-  console.log(`${kind} ${path}`)
-console.log(await store.restore(before.id, 'files', join(at, 'restored')))
-console.log(readFileSync(join(at, 'restored', 'plan.md'), 'utf8'))
-rmSync(at, { recursive: true })
+rmSync(join(directory, 'plan.md')) // what a program does when nobody looks
+console.log(await store.restore(id, 'files', `${directory}.before`))
+console.log(readFileSync(`${directory}.before/plan.md`, 'utf8'))
