@@ -34,7 +34,7 @@ ln src/run.sh src/second-name.sh
 
 git init -q repository && echo one > repository/a && git -C repository add a && git -C repository commit -qm one
 git init -q repository/inner && echo two > repository/inner/b && git -C repository/inner add b && git -C repository/inner commit -qm two
-git init -q . && git add .gitignore && git commit -qm outer
+git init -q . && git add .gitignore 2> /dev/null && git commit -qm outer
 
 truncate -s 5000000 sparse/hole && printf x | dd of=sparse/hole bs=1 seek=3000000 conv=notrunc status=none
 
