@@ -45,6 +45,7 @@ export const layers = {
   'packages/tool-expander': { imports: [], pure: true },
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
+  'packages/snapshots': { imports: [] },
   'packages/settings': { imports: [], pure: true },
   'packages/durable': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },
