@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runProcess } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bytesOf } from '../src/bytes.js'
+import { isSame } from '../src/compare-trees.js'
 import { openStore } from '../src/index.js'
 import { readEntry } from '../src/read-entry.js'
 import { slices } from '../src/slices.js'
@@ -153,6 +154,22 @@ describe.skipIf(!hasTools)('a file that is another by the time it is read', () =
         renameSync(`${path}2`, path)
       }),
     ).toBe('new')
+  })
+
+  test('may have changed in the same tick of the clock when it changed just before, so the next snapshot reads it again', async () => {
+    const { from } = await scene()
+    const path = join(from, 'file')
+    const statusAfter = async (change: () => void) => {
+      change()
+      const read = await readEntry(bytesOf(path), statusOf(lstatSync(path, { bigint: true })), slices())
+      return typeof read === 'string'
+        ? read
+        : { isFresh: read.status.isFresh, isSame: isSame(read.status, read.status) }
+    }
+    await expect
+      .poll(() => statusAfter(() => writeFileSync(path, 'new')))
+      .toEqual({ isFresh: true, isSame: false })
+    await expect.poll(() => statusAfter(() => {})).toEqual({ isFresh: false, isSame: true })
   })
 
   test('is no way to another file, and does not block', async () => {

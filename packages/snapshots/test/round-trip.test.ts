@@ -110,6 +110,14 @@ describe.skipIf(!hasTools)('what goes into a snapshot comes out of it:', () => {
   })
 })
 
+test.skipIf(!hasTools)('no name in the store is one that git takes for its own', async () => {
+  const { from, store, at } = await scene(EVERY_KIND)
+  const id = await take(store, from)
+  const check =
+    'git init -q --bare check && GIT_OBJECT_DIRECTORY=store/objects git --git-dir check fsck --strict'
+  expect(sh(at, `${check} --no-progress ${id} 2>&1`)).toBe('')
+})
+
 describe.skipIf(!hasTools)('an id', () => {
   test('of the files is git’s own id of a tree with the same files, whatever their times', async () => {
     const { from, store, at } = await scene(
