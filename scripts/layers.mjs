@@ -31,7 +31,16 @@ export const layers = {
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
   'packages/trace': { imports: ['executor', 'journal', 'model'] },
   'packages/engine': {
-    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
+    imports: [
+      'config-loader',
+      'context',
+      'executor',
+      'journal',
+      'model',
+      'tool-expander',
+      'durable',
+      'snapshots',
+    ],
   },
   'packages/config-loader': {
     imports: ['context', 'executor', 'model', 'tool-expander', 'atip', 'settings'],
