@@ -26,6 +26,8 @@ const CHUNK_BYTES = 1 << 20
 /** The beginning of a line as this engine writes it. */
 const KNOWN = /^\{"seq":\d+,"timestamp":"([^"]+)","type":"([A-Z_]+)"(?:,"iteration":(\d+))?/
 const HEAD_BYTES = 160
+/** Events of other types name their iteration, if not there, then further on. */
+const OF_NO_ITERATION = new Set(['ENGINE_START', 'ENGINE_END', 'USER_MESSAGE', 'SYSTEM_MESSAGE'])
 
 /** Reads a journal once, and keeps of each line at most where it lies. A missing file has no steps. */
 export function indexSteps(path: string): StepIndex {
@@ -35,7 +37,9 @@ export function indexSteps(path: string): StepIndex {
   let events = 0
 
   const bytes = scanLines(path, (line, offset, end) => {
-    const { iteration, atMs } = headOf(line)
+    const head = headOf(line)
+    if (head === undefined) return
+    const { iteration, atMs } = head
     events += 1
     const last = steps.at(-1)
     if (iteration === undefined) {
@@ -59,7 +63,7 @@ export function indexSteps(path: string): StepIndex {
   return { steps, events, bytes }
 }
 
-/** Calls `onLine` for each whole line that is not blank, without its newline. @returns The end of the last one. */
+/** Calls `onLine` for each whole line that is not empty, without its newline. @returns The end of the last one. */
 function scanLines(path: string, onLine: (line: Buffer, offset: number, end: number) => void): number {
   let file: number
   try {
@@ -91,14 +95,20 @@ function scanLines(path: string, onLine: (line: Buffer, offset: number, end: num
   }
 }
 
-/** A line that begins otherwise was written by another program, or by hand: it is parsed. */
-function headOf(line: Buffer): { iteration: number | undefined; atMs: number } {
-  const [match, timestamp = '', , iteration] = KNOWN.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? []
-  if (match === undefined) return parsedHead(line.toString())
+interface Head {
+  iteration: number | undefined
+  atMs: number
+}
+
+/** Undefined for a blank line. One that begins otherwise was written by another program, or by hand: it is parsed. */
+function headOf(line: Buffer): Head | undefined {
+  const [, timestamp = '', type = '', iteration] = KNOWN.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? []
+  if (iteration === undefined && !OF_NO_ITERATION.has(type)) return parsedHead(line.toString().trim())
   return { iteration: iteration === undefined ? undefined : Number(iteration), atMs: Date.parse(timestamp) }
 }
 
-function parsedHead(line: string): { iteration: number | undefined; atMs: number } {
+function parsedHead(line: string): Head | undefined {
+  if (line === '') return undefined
   try {
     const { iteration, timestamp } = Object(JSON.parse(line)) as Record<string, unknown>
     return {
