@@ -8,6 +8,8 @@ export interface IndexedStep {
   offset: number
   /** The byte after its last event. */
   end: number
+  /** First byte of the start of the engine that began it; 0 if there is none. */
+  engine: number
   /** Times of its first and last event. Milliseconds since 1970. */
   startedMs: number
   endedMs: number
@@ -35,12 +37,14 @@ export function indexSteps(path: string): StepIndex {
   /** What no iteration has yet: it is said before the next one. */
   let pending: { offset: number; startedMs: number; events: number } | undefined
   let events = 0
+  let engine = 0
 
   const bytes = scanLines(path, (line, offset, end) => {
     const head = headOf(line)
     if (head === undefined) return
-    const { iteration, atMs } = head
+    const { type, iteration, atMs } = head
     events += 1
+    if (type === 'ENGINE_START') engine = offset
     const last = steps.at(-1)
     if (iteration === undefined) {
       pending ??= { offset, startedMs: atMs, events: 0 }
@@ -52,6 +56,7 @@ export function indexSteps(path: string): StepIndex {
       n: iteration,
       ...(pending ?? { offset, startedMs: atMs, events: 0 }),
       end,
+      engine,
       endedMs: atMs,
     }
     if (known === undefined) steps.push(step)
@@ -96,6 +101,7 @@ function scanLines(path: string, onLine: (line: Buffer, offset: number, end: num
 }
 
 interface Head {
+  type: unknown
   iteration: number | undefined
   atMs: number
 }
@@ -104,18 +110,23 @@ interface Head {
 function headOf(line: Buffer): Head | undefined {
   const [, timestamp = '', type = '', iteration] = KNOWN.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? []
   if (iteration === undefined && !OF_NO_ITERATION.has(type)) return parsedHead(line.toString().trim())
-  return { iteration: iteration === undefined ? undefined : Number(iteration), atMs: Date.parse(timestamp) }
+  return {
+    type,
+    iteration: iteration === undefined ? undefined : Number(iteration),
+    atMs: Date.parse(timestamp),
+  }
 }
 
 function parsedHead(line: string): Head | undefined {
   if (line === '') return undefined
   try {
-    const { iteration, timestamp } = Object(JSON.parse(line)) as Record<string, unknown>
+    const { type, iteration, timestamp } = Object(JSON.parse(line)) as Record<string, unknown>
     return {
+      type,
       iteration: Number.isSafeInteger(iteration) ? (iteration as number) : undefined,
       atMs: Date.parse(String(timestamp)),
     }
   } catch {
-    return { iteration: undefined, atMs: Number.NaN } // reading the steps names the line
+    return { type: undefined, iteration: undefined, atMs: Number.NaN } // reading the steps names the line
   }
 }

@@ -4,7 +4,7 @@ import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
 import { lastRecordOf, type SentRequest } from './sent-request.js'
-import { indexSteps, type StepIndex } from './step-index.js'
+import { type IndexedStep, indexSteps, type StepIndex } from './step-index.js'
 import { type Step, stepsOf } from './steps.js'
 import { readTracedRun, type TracedRun } from './traced-run.js'
 
@@ -51,10 +51,11 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     return index
   }
 
-  async function* eventsFrom(fromOffset: number): AsyncGenerator<StoredEvent> {
+  /** The start of the engine names the prices, and may lie before. */
+  async function* eventsFrom({ offset, engine }: Beginning): AsyncGenerator<StoredEvent> {
     const complete = await completer(options)
-    if (fromOffset > 0) for await (const start of streamJournal(path, SCHEMA)) if (complete(start)) break // it names the prices
-    for await (const event of readable(path, fromOffset)) yield complete(event)
+    if (engine < offset) for await (const start of readable(path, engine)) if (complete(start)) break
+    for await (const event of readable(path, offset)) yield complete(event)
   }
 
   function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {
@@ -69,8 +70,8 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
 
   async function* steps({ from = 1, to = Number.POSITIVE_INFINITY, last }: StepRange = {}) {
     const first = last === undefined ? from : Math.max(from, firstOfLast(indexNow(), { to, last }))
-    const offset = first <= 1 ? 0 : offsetBefore(indexNow(), first)
-    for await (const step of grouped(eventsFrom(offset))) {
+    const beginning = first <= 1 ? { offset: 0, engine: 0 } : stepBefore(indexNow(), first)
+    for await (const step of grouped(eventsFrom(beginning))) {
       if (step.n > to) return
       if (step.n >= first) yield step
     }
@@ -126,10 +127,12 @@ function firstOfLast({ steps }: StepIndex, { to, last }: { to: number; last: num
   return last === 0 ? Number.POSITIVE_INFINITY : (wanted.at(-last)?.n ?? 1)
 }
 
-/** The step before may hold what is said before this one. An engine's start before it names the prices. */
-function offsetBefore({ steps }: StepIndex, n: number): number {
+type Beginning = Pick<IndexedStep, 'offset' | 'engine'>
+
+/** The step before may hold what is said before this one. */
+function stepBefore({ steps }: StepIndex, n: number): Beginning {
   const index = steps.findIndex((step) => step.n >= n)
-  return steps[index === -1 ? steps.length - 1 : index - 1]?.offset ?? 0
+  return steps[index === -1 ? steps.length - 1 : index - 1] ?? { offset: 0, engine: 0 }
 }
 
 /** The events of a journal up to its end, or to where it is damaged. */

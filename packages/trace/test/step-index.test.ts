@@ -10,12 +10,13 @@ function parsedIndex(text: string): { steps: IndexedStep[]; events: number; byte
   const steps: IndexedStep[] = []
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   let waiting: { offset: number; startedMs: number; events: number } | undefined
-  let [offset, events] = [0, 0]
+  let [offset, events, engine] = [0, 0, 0]
   for (const line of whole.split('\n').slice(0, -1)) {
     const end = offset + Buffer.byteLength(line) + 1
     if (line.trim() !== '') {
       events += 1
-      const { iteration, timestamp } = JSON.parse(line) as { iteration?: unknown; timestamp?: unknown }
+      const { type, iteration, timestamp } = JSON.parse(line) as Record<string, unknown>
+      if (type === 'ENGINE_START') engine = offset
       const atMs = Date.parse(String(timestamp))
       if (typeof iteration !== 'number') {
         waiting ??= { offset, startedMs: atMs, events: 0 }
@@ -25,7 +26,7 @@ function parsedIndex(text: string): { steps: IndexedStep[]; events: number; byte
         const last = steps.at(-1)
         if (last && iteration <= last.n)
           Object.assign(last, { end, endedMs: atMs, events: last.events + (waiting?.events ?? 0) + 1 })
-        else steps.push({ n: iteration, ...before, end, endedMs: atMs, events: before.events + 1 })
+        else steps.push({ n: iteration, ...before, end, engine, endedMs: atMs, events: before.events + 1 })
         waiting = undefined
       }
     }
@@ -42,6 +43,7 @@ const text = fc.oneof(
 const iteration = fc.integer({ min: 1, max: 6 })
 const event = fc.oneof(
   text.map((content) => user(content)),
+  fc.constant(start()),
   fc.tuple(iteration, text).map(([n, content]) => thought(n, { content })),
   iteration.map((n) => request(n, 'a')),
   fc.tuple(iteration, text).map(([n, observation_content]) => result(n, 'a', { observation_content })),
