@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
@@ -54,7 +55,7 @@ export async function readTracedRun(
       return event
     },
   })
-  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, run.directory]) })
+  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, placeOf(run.directory)]) })
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
   if (!isIncomplete && others.size === 0) return { ...run, children }
   const complete = await completer(prices)
@@ -85,7 +86,7 @@ async function childAsItStands(
   const totals = (recorded.totals ?? null) as Totals | null
   const { status = null, reason_code: reasonCode = null } = recorded
   const said = { actionId, runId, directory, status, reasonCode, totals, wentOn: false }
-  if (options.seen.has(directory)) return { ...said, isGone: false } // a tool wrote there
+  if (options.seen.has(placeOf(directory))) return { ...said, isGone: false } // a tool wrote there
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
   const counted = totals?.all?.requests ?? 0
@@ -96,6 +97,15 @@ async function childAsItStands(
     totals: live.totals,
     isGone: false,
     wentOn: live.totals.all.requests > counted,
+  }
+}
+
+/** One name for a directory, however it is written. */
+function placeOf(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch {
+    return directory // it is gone: reading it says so
   }
 }
 
