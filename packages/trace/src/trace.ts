@@ -90,9 +90,10 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
       const isFirst = held.length === 0
       held.push(...events.map(complete))
       const grown = Math.min(...events.map((event) => iterationOf(event) ?? Number.POSITIVE_INFINITY))
+      const since = Math.min(...events.map(({ seq }) => seq))
       let last = 0
       for await (const step of grouped(held)) {
-        if (isFirst || step.n >= grown) yield step
+        if (isFirst || step.n >= grown || step.said.some(({ seq }) => seq >= since)) yield step
         last = step.n
       }
       held = held.slice(
