@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normaliseUsage } from '../src/index.js'
+import { normaliseUsage, type Tokens } from '../src/index.js'
 
 const nothing = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
 
@@ -200,7 +200,7 @@ test('whatever a server sends, the buckets are whole numbers, and none is negati
   )
   fc.assert(
     fc.property(usages, (usage) => {
-      const { adjusted: _, ...buckets } = normaliseUsage(usage) ?? nothing
+      const { adjusted: _, ...buckets }: Tokens = normaliseUsage(usage) ?? nothing
       for (const tokens of Object.values(buckets)) expect(tokens).toBeGreaterThanOrEqual(0)
       for (const tokens of Object.values(buckets)) expect(Number.isSafeInteger(tokens)).toBe(true)
     }),

@@ -1,8 +1,8 @@
-import { isJournalError, streamJournal } from '@delta/journal'
-import { inspectJournal, journalPath } from '@delta/journal/internal'
-import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import { journalPath } from '@delta/journal/internal'
+import type { StoredEvent } from '@delta/journal/runs'
 import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
+import { readableEvents } from './readable-events.js'
 import { lastRecordOf, type SentRequest } from './sent-request.js'
 import { type IndexedStep, indexSteps, type StepIndex } from './step-index.js'
 import { type Step, stepsOf } from './steps.js'
@@ -54,8 +54,8 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   /** The start of the engine names the prices, and may lie before. */
   async function* eventsFrom({ offset, engine }: Beginning): AsyncGenerator<StoredEvent> {
     const complete = await completer(options)
-    if (engine < offset) for await (const start of readable(path, engine)) if (complete(start)) break
-    for await (const event of readable(path, offset)) yield complete(event)
+    if (engine < offset) for await (const start of readableEvents(path, engine)) if (complete(start)) break
+    for await (const event of readableEvents(path, offset)) yield complete(event)
   }
 
   function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {
@@ -116,8 +116,6 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   }
 }
 
-const SCHEMA = { schema: runEventSchema }
-
 function iterationOf(event: StoredEvent): number | undefined {
   const { iteration } = event as { iteration?: unknown }
   return typeof iteration === 'number' ? iteration : undefined
@@ -134,22 +132,4 @@ type Beginning = Pick<IndexedStep, 'offset' | 'engine'>
 function stepBefore({ steps }: StepIndex, n: number): Beginning {
   const index = steps.findIndex((step) => step.n >= n)
   return steps[index === -1 ? steps.length - 1 : index - 1] ?? { offset: 0, engine: 0 }
-}
-
-/** The events of a journal up to its end, or to where it is damaged. */
-async function* readable(path: string, fromOffset: number): AsyncGenerator<StoredEvent> {
-  let seen = 0
-  try {
-    for await (const event of streamJournal(path, { ...SCHEMA, fromOffset })) {
-      seen += 1
-      yield event
-    }
-  } catch (error) {
-    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
-    const lines = inspectJournal(path, runEventSchema).lines.filter(({ offset }) => offset >= fromOffset)
-    for (const { event } of lines.slice(seen)) {
-      if (event === undefined) return
-      yield event
-    }
-  }
 }

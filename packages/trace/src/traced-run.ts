@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { readRunThrough } from '@delta/journal/internal'
+import { foldRun, journalPath, readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
   isKnownEvent,
@@ -8,6 +8,7 @@ import {
   type Totals,
 } from '@delta/journal/runs'
 import { completer, lacksPrice, type PriceOptions } from './prices.js'
+import { readableEvents } from './readable-events.js'
 
 /** A run that a call of another one started. */
 export interface ChildRun {
@@ -57,10 +58,22 @@ export async function readTracedRun(
   })
   const children = await childrenOf(results, { ...prices, seen: new Set([...seen, placeOf(run.directory)]) })
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
-  if (!isIncomplete && others.size === 0) return { ...run, children }
+  const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
+  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children }
   const complete = await completer(prices)
   const through = (event: StoredEvent) => withTotals(complete(event), others)
+  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children }
   return { ...(await readRunThrough(directory, { tolerant: true, through })), children }
+}
+
+/** The steps end at the damage, too: so what they cost adds up to this. */
+async function totalsUpToDamage(
+  { directory, owner }: RunSummary,
+  through: (event: StoredEvent) => StoredEvent,
+): Promise<Totals> {
+  const fold = foldRun()
+  for await (const event of readableEvents(journalPath(directory))) fold.add(through(event))
+  return fold.summary(directory, owner).totals
 }
 
 /** Of several entries for one run, the last counts. */
