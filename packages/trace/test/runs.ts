@@ -79,7 +79,7 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 export const TOKENS = { input: 100, cache_read: 800, cache_write: 50, output: 20, reasoning: 5 }
-export const PRICE = { input: 2, cache_read: 0.2, cache_write: 2.5, output: 10 }
+const PRICE = { input: 2, cache_read: 0.2, cache_write: 2.5, output: 10 }
 /** 100 × 2 + 800 × 0.2 + 50 × 2.5 + 25 × 10 = 735 millionths of a dollar. */
 export const COST = 0.000735
 export const paid = { tokens: TOKENS, price: PRICE, provider: null }
