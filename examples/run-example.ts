@@ -5,12 +5,14 @@ import { onTestFinished } from 'vitest'
 import { readJournal } from '../packages/journal/dist/index.js'
 import { isKnownEvent, type JournalEvent, runEventSchema } from '../packages/journal/dist/runs.js'
 import {
+  findExportProblem,
   type ProcessResult,
   type StartedProcess,
   startProcess,
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../packages/testkit/dist/index.js'
+import { EXPORT_FORMATS, exportRun, findRuns, openTrace } from '../packages/trace/dist/index.js'
 
 const DELTA = fileURLToPath(new URL('../apps/cli/bin.cjs', import.meta.url))
 export const EXAMPLES = fileURLToPath(new URL('.', import.meta.url))
@@ -39,9 +41,24 @@ export async function workspaceOf(
   files: Record<string, string> = {},
 ): Promise<TemporaryWorkspace> {
   const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  onTestFinished(() => checkExports(workspace))
   await cp(join(EXAMPLES, example, 'sample'), workspace.path, { recursive: true }).catch(unlessMissing)
   for (const [name, content] of Object.entries(files)) await workspace.write(name, content)
   return workspace
+}
+
+/** Every run of an example, however it ended, is taken by the readers of each format. */
+async function checkExports({ path }: TemporaryWorkspace): Promise<void> {
+  for await (const { directory, status } of findRuns([path])) {
+    const trace = await openTrace(directory)
+    for (const format of status === 'EMPTY' ? [] : EXPORT_FORMATS) {
+      const pieces: string[] = []
+      for await (const piece of exportRun(trace, format, { content: true, subAgents: true }))
+        pieces.push(piece)
+      const problem = pieces.length === 0 ? undefined : await findExportProblem(format, pieces.join(''))
+      if (problem !== undefined) throw new Error(`${directory} as ${format}: ${problem}`)
+    }
+  }
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): void {

@@ -29,7 +29,7 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
-  'packages/trace': { imports: ['journal', 'model', 'executor'] },
+  'packages/trace': { imports: ['executor', 'journal', 'model'] },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander', 'durable'],
   },

@@ -98,6 +98,24 @@ Examples:
 --follow keeps waiting if the run was killed or has not started, and continues \
 when it is resumed. Ctrl+C ends it.`,
 
+  export: `
+Examples:
+  delta export --format atif -o run.json
+      the latest run, for viewers of trajectories
+  delta export 4be1 --format atif --sub-agents -o out/
+      a run and those that it started, a file each
+  delta export --format otlp |
+    curl -H 'Content-Type: application/json' \\
+    --data-binary @- http://localhost:4318/v1/traces
+      to a collector
+
+sft prints nothing of a run that did not end with an answer. Exit code 1 if \
+nothing was written, or if a run is damaged: then up to the damage.`,
+
+  import: `
+The run can be shown and exported, and never continued. Its events have the time \
+of the import.`,
+
   config: `
 Example:
   delta config --agent ./my-agent --strict > ok.yaml

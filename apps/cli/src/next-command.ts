@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { limitsIn } from '@delta/config-loader/internal'
 import type { Question, RunResult } from '@delta/engine'
-import { needsNewRun, retryOf } from '@delta/engine/internal'
+import { needsNewRun, raised, retryOf } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import type { Place } from '@delta/workspace'
@@ -16,6 +17,8 @@ interface Stopped {
   reasonCode?: string | undefined
   /** How many iterations the last message could take. */
   maxIterations?: number | undefined
+  /** What a retry needs to be set, as `path=value`. */
+  retryWith?: string | undefined
   question?: AskedFor | undefined
 }
 
@@ -70,7 +73,8 @@ export function newRun(place: Place): string {
 }
 
 /** The line for a failed run: `--retry` or, where that is refused, a message. */
-function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): string {
+function wayToRetry({ reasonCode, maxIterations, retryWith }: Stopped, resume: string): string {
+  if (retryWith !== undefined) return `To continue: ${resume} --retry --set ${retryWith}`
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${resume} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
@@ -81,15 +85,16 @@ function wayToRetry({ reasonCode, maxIterations }: Stopped, resume: string): str
   return `${way} with: ${resume} --retry${limit}`
 }
 
-/** What a person may type next about a run that was read from disk; nothing if its journal is damaged. */
+/** What a person may type next about a run that was read from disk; nothing if its journal is damaged or imported. */
 export function nextCommandOf(run: RunSummary): string[] {
-  if (run.problem !== undefined) return []
+  if (run.problem !== undefined || run.imported !== undefined) return []
   const { humanRequest: request, metadata, status } = run
   const stopped = {
     ...run,
     runDirectory: run.directory,
     reasonCode: metadata.reason_code ?? undefined,
     maxIterations: metadata.max_iterations ?? run.iterationsSinceMessage,
+    ...raised(metadata.reason_code ?? undefined, limitsIn(run)),
     question: request && {
       requestId: request.request_id ?? '',
       command: request.argv?.join(' '),
@@ -125,6 +130,7 @@ function whyItEnded(result: RunResult, columns: number | undefined): string[] {
     case 'INTERRUPTED':
       return []
     case 'FAILED': {
+      if (SPENT.has(result.reasonCode)) return [spentIn(result)]
       const isLimit = result.reasonCode === 'limit_iterations'
       const place = placeOfRun(result.runDirectory)
       const show = commandAt(place, 'show', result.runId, '--step', String(result.iterations))
@@ -139,6 +145,13 @@ function whyItEnded(result: RunResult, columns: number | undefined): string[] {
     default:
       return result satisfies never
   }
+}
+
+const SPENT = new Set(['limit_tokens', 'limit_cost', 'limit_wall_time'])
+
+function spentIn({ status, reasonCode, reason = '', iterations }: RunResult): string {
+  const after = iterations === 0 ? '' : ` after ${counted(iterations, 'iteration')}`
+  return `${status} (${reasonCode})${after}: ${printable(reason)}`
 }
 
 function whatWaits(

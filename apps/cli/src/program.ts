@@ -220,6 +220,40 @@ function addLooking({ add, group }: Adding): void {
     .addOption(new Option('--csv', 'print CSV').conflicts('json'))
     .option('--json', 'print JSON')
 
+  add('diff', () => import('./commands/diff.js'))
+    .description('Compare two runs: the first difference and its cause; exit code 3 if there is one')
+    .argument('[a]', 'run id, prefix, or the directory of a run or workspace')
+    .argument('[b]', 'the other one')
+    .addOption(lookedAt())
+    .addOption(runsDirectory())
+    .addOption(repeatable('--mask <regex>', 'text that does not count, such as times; may be repeated'))
+    .option('--json', 'print JSON')
+  add('export', () => import('./commands/export.js'))
+    .description('Print runs in a format of other programs, for their viewers, collectors and training')
+    .argument('[runs...]', 'run ids, prefixes, workspaces or directories of runs; default: the latest run')
+    .addOption(
+      Object.assign(
+        new Option(
+          '--format <format>',
+          'atif, a trajectory; otlp, spans of OpenTelemetry; hf, a session of the Hugging Face Hub; sft, chats for fine-tuning',
+        ).makeOptionMandatory(),
+        { argChoices: ['atif', 'otlp', 'hf', 'sft'] },
+      ),
+    )
+    .option('-o, --output <path>', 'write a file, or one for each run into a directory')
+    .option('--redact', 'replace what looks like a secret, and the home and work directories')
+    .option('--sub-agents', 'with the runs that its calls started')
+    .option('--content', 'otlp: with what was said, not only numbers and names')
+    .addOption(lookedAt())
+    .addOption(runsDirectory())
+
+  add('import', () => import('./commands/import.js'))
+    .description('Make a run of a file of another program, to look at it; prints its id')
+    .argument('<file>', 'the file')
+    .addOption(choices('--format <format>', 'atif, a trajectory', ['atif']).makeOptionMandatory())
+    .addOption(workspace('workspace that gets the run'))
+    .addOption(runsDirectory())
+
   add('config', () => import('./commands/config.js'))
     .description('Print an agent as the engine understands it, and where its settings come from')
     .option('--agent <directory>', 'agent directory', '.')

@@ -88,7 +88,7 @@ test('context explain prints the size of each source, what was cut or left out, 
         'm',
       ),
     )
-  expect(explained).toContain('Put a source that changes often after those that do not.')
+  expect(explained).toContain('Put it after the sources that do not change.')
   const json = JSON.parse((await at('context explain', '--json')).stdout)
   expect(json).toMatchObject({ run_id: 'one', iteration: 4, total: { limit_tokens: 5000 } })
   expect(json.sources.map((source: { source_id: string }) => source.source_id)).toEqual([

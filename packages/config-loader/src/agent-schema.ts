@@ -1,6 +1,7 @@
 import { priceRowsSchema } from '@delta/model/internal'
 import { effectsSchema } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
+import { limitsSchema } from './limits.js'
 
 const string = (description: string) => z.string().check(z.minLength(1), z.describe(description))
 const count = (description: string) => z.int().check(z.gte(1), z.describe(description))
@@ -53,6 +54,7 @@ export const agentSchema = z.strictObject({
         ),
       ),
   ),
+  limits: z.optional(limitsSchema),
   prices: z.optional(priceRowsSchema),
   policy: z.optional(z.unknown()),
 })

@@ -11,6 +11,7 @@ export type { Environment, EnvironmentOptions, WorkspaceEndpoint } from './envir
 export { loadEnvironment } from './environment.js'
 export type { Hook, HookName, Hooks } from './hooks.js'
 export type { Override } from './imports.js'
+export type { Limits } from './limits.js'
 export {
   type Agent,
   type LoadedAgent,

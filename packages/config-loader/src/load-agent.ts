@@ -8,6 +8,7 @@ import { openDirectory, type Workplace } from './files.js'
 import { liesInParentRun, refuseCredentials, runsAbove } from './guards.js'
 import { HOOKS_FILE, type Hooks, loadHooks } from './hooks.js'
 import { type CollectedTools, collectTools, type Override } from './imports.js'
+import { type Limits, limitsOf } from './limits.js'
 import {
   checkPolicyTools,
   type Prompt,
@@ -68,6 +69,8 @@ export interface Agent {
   maxToolCalls?: number
   /** Whether a response that is empty, or lost a tool call, completes the run. */
   acceptEmpty: boolean
+  /** What a run may spend. Absent: without limit. */
+  limits?: Limits
   /** Prices of models, before the shipped ones. */
   prices?: readonly PriceRow[]
   /** Absent: every effect of the author's own tools is allowed. */
@@ -250,6 +253,7 @@ export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
     ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     acceptEmpty: document.accept_empty ?? AGENT_DEFAULTS.acceptEmpty,
+    ...(document.limits && { limits: limitsOf(document.limits) }),
     ...(document.prices && { prices: document.prices }),
     ...(policy && { policy }),
     tools: toolsAlone(tools),

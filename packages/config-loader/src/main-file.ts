@@ -88,9 +88,9 @@ function readDocument(
 ): AgentDocument | undefined {
   const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
   const spot = { file: main, path: [], findings }
-  const isOfPrices = ({ path: [key] }: ShapeProblem) => key === 'prices'
-  report(problems.filter(isOfPrices), strictly(spot)) // with a misspelt key, a request would cost something else
-  report(problems.filter((problem) => !isOfPrices(problem)).map(pointElsewhere), spot)
+  const isOfMoney = ({ path: [key] }: ShapeProblem) => key === 'limits' || key === 'prices'
+  report(problems.filter(isOfMoney), strictly(spot)) // with a misspelt key, a run would spend more, or a request cost something else
+  report(problems.filter((problem) => !isOfMoney(problem)).map(pointElsewhere), spot)
   return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
 

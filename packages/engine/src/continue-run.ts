@@ -10,6 +10,7 @@ import { findAgentHome, findRun } from './find-run.js'
 import { updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
 import { changeNotice, changesSince } from './kept.js'
+import { openPurse, type Purse } from './limits.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
   type Allowed,
@@ -20,6 +21,7 @@ import {
   maxIterationsFor,
 } from './options.js'
 import { needsNewRun, type RunResult, retryOf } from './outcome.js'
+import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
@@ -65,9 +67,9 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  * const result = await continueRun({ workDirectory: '/work/site', trusted: true, message: 'Now in French.' })
  * if (result.status === 'COMPLETED') console.log(result.answer)
  *
- * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_NO_PRICE`,
  *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
- *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
+ *   `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY`: another process is writing the run. {ConfigError} The agent does not load.
  */
 export function continueRun(options: ContinueRunOptions): AgentRun<string | undefined> {
@@ -86,6 +88,8 @@ async function goOn(given: ContinueRunOptions): Promise<RunResult> {
   const agent = options.agent ?? (await loadAgentOf(summary, options.env ?? process.env))
   if (options.retry) requireIterations(summary, maxIterationsFor(agent, options))
   const modelOf = await modelFor(agent, options)
+  const purse = await openPurse(agent, options.env ?? process.env)
+  const priced = await pricing(agent, options, purse)
   const run = await openRun(summary.directory, {
     workDirectory,
     force: options.force,
@@ -93,7 +97,7 @@ async function goOn(given: ContinueRunOptions): Promise<RunResult> {
   })
   return releasing(run, async () => {
     checkContinuable(run.summary(), options) // another engine may have ended it meanwhile
-    return resume(run, { ...options, agent, modelOf })
+    return resume(run, { ...options, agent, modelOf, purse, priced })
   })
 }
 
@@ -107,7 +111,8 @@ async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise
 
 async function resume(
   run: Run,
-  options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
+  options: ContinueRunOptions &
+    Callbacks & { agent: Agent; modelOf: ModelOfRun; purse: Purse; priced: Pricing },
 ): Promise<RunResult> {
   const { metadata, humanRequest: waiting } = run.summary()
   const { agent, message, decision } = options
@@ -142,13 +147,22 @@ type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
 /**
  * Refuses input that cannot continue the run, before anything is written.
  *
- * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
+ * @throws {EngineError} `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`,
+ *   `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
 function checkContinuable(summary: RunSummary, given: Given): void {
+  refuseImported(summary)
   requireWaiting(summary, given)
   if (given.retry) requireRetry(summary, given)
   else requireMessage(summary, given)
   requireAnswer(summary, given)
+}
+
+/** A run that was made from a file of another program has no agent. @throws {EngineError} `ERR_ENGINE_IMPORTED`. */
+export function refuseImported({ imported, directory: path }: RunSummary): void {
+  if (imported === undefined) return
+  const message = 'This run was imported and cannot be continued. Start a new one with -m.'
+  throw new EngineError('ERR_ENGINE_IMPORTED', message, { path })
 }
 
 function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {

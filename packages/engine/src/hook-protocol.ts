@@ -13,7 +13,7 @@ import { redactFile, secretValues } from '@delta/executor/internal'
 import { recordName } from '@delta/journal/internal'
 import { isKnownEvent } from '@delta/journal/runs'
 import { type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
-import { lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
+import { environmentOf, lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
 import { secretTokens } from './secrets.js'
 
 /** Time between TERM and KILL for a hook that begins while its run is being stopped. Milliseconds. */
@@ -156,7 +156,7 @@ function hookEnvironment(
   hook: Hook,
   { directory, input }: { directory: string; input: HookInput<unknown> },
 ): NodeJS.ProcessEnv {
-  return commandEnvironment(state.environment, {
+  return commandEnvironment(environmentOf(state), {
     credentials: state.credentials,
     passEnv: hook.passEnv,
     extra: {

@@ -6,7 +6,7 @@ import { settle } from './settle.js'
 import { think } from './think.js'
 
 /**
- * Runs one agent until it answers, is stopped, waits for a person, or is out of iterations.
+ * Runs one agent until it answers, is stopped, waits for a person, or reaches a limit.
  *
  * Keeps no state of its own: each iteration rebuilds the conversation from the journal, so a
  * killed run resumes by calling this again on the same directory. A tool that fails is an
@@ -18,6 +18,8 @@ export async function runLoop(state: RunState): Promise<Outcome> {
 
   for (let iteration = state.firstIteration; iteration <= state.lastAllowedIteration; iteration++) {
     if (state.signal.aborted) return interrupted(state.signal)
+    const overspent = await state.overspent()
+    if (overspent) return overspent
     const heldBack = await notifyHook(state, 'on_iteration_start', { iteration })
     if (heldBack) return heldBack
 

@@ -14,6 +14,7 @@ import type { ChatModel } from '@delta/model'
 import type { PriceRow } from '@delta/model/prices'
 import { vendorIdOf, vendorOfProvider } from '@delta/model/vendors'
 import { EngineError } from './errors.js'
+import { limitedBy } from './limits.js'
 import type { Question } from './outcome.js'
 import type { EngineEvent } from './run-state.js'
 import { rootRunOf } from './tree.js'
@@ -148,9 +149,10 @@ interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory' | '
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
 export function baseEnvironment(
   run: RunPlace,
-  { home: agentHome, llm }: Pick<Agent, 'home' | 'llm'>,
+  agent: Pick<Agent, 'home' | 'llm' | 'limits'>,
   { env: host = process.env, credentials }: Pick<EngineOptions, 'env' | 'credentials'>,
 ): NodeJS.ProcessEnv {
+  const { home: agentHome, llm } = agent
   const all = credentialsFor(llm, { env: host, credentials })
   // what the run above handed on by name is not what the person exported
   const handedOn = Object.entries(exportedIn(host)).filter(([name, value]) => all.env[name] !== value)
@@ -169,6 +171,8 @@ export function baseEnvironment(
       ...Object.fromEntries(handedOn.map(([name]) => [name, undefined])),
       DELTA_DEPTH: String(depthOf(host) + 1),
       DELTA_ROOT_RUN: rootRunOf(run, host),
+      DELTA_DEADLINE: undefined, // each command has its own
+      ...limitedBy(run, agent, host),
       ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
     },
   })

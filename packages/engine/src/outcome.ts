@@ -1,3 +1,5 @@
+import type { Limits } from '@delta/config-loader'
+import { wallTimeInWords } from '@delta/config-loader/internal'
 import type { Effects } from '@delta/executor'
 import type { ErrorEvent, RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
 
@@ -17,11 +19,14 @@ export interface Failure extends Failed {
 type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
 
 /** Why a run failed, and when a retry can succeed. */
-const RETRY = {
+export const RETRY = {
   empty_answer: 'at once',
   unparsed_tool_call: 'at once',
   missing_tool_call: 'at once',
   limit_iterations: 'at once', // with a higher limit
+  limit_tokens: 'once fixed', // likewise, or when a run above may spend more
+  limit_cost: 'once fixed',
+  limit_wall_time: 'once fixed',
   context_overflow: 'once fixed',
   content_filter: 'at once',
   cut_off: 'at once',
@@ -57,6 +62,8 @@ interface Failed {
   partialAnswer?: string
   /** The limit of iterations after a message; only with `limit_iterations`. */
   maxIterations?: number
+  /** What a retry needs to be set, as `path=value`, when a limit of the agent ended the run. */
+  retryWith?: string
 }
 
 interface Interrupted {
@@ -128,9 +135,15 @@ type AllKeys<
   Keys extends PropertyKey = Union extends unknown ? keyof Union : never,
 > = Union extends unknown ? Union & { [Key in Exclude<Keys, keyof Union>]?: undefined } : never
 
-/** The outcome of a stopped run; the reason is that of the signal, usually its name. */
-export function interrupted(signal: AbortSignal): Outcome {
-  return { status: 'INTERRUPTED', reasonCode: 'signal', reason: String(signal.reason ?? 'aborted') }
+/** The outcome of a stopped run: the reason of the signal, usually its name, or the limit of its time. */
+export function interrupted({ reason }: AbortSignal): Outcome {
+  if (isTimeUp(reason)) return reason
+  return { status: 'INTERRUPTED', reasonCode: 'signal', reason: String(reason ?? 'aborted') }
+}
+
+function isTimeUp(reason: unknown): reason is Failure {
+  const { reasonCode } = Object(reason) as Partial<Failure>
+  return reasonCode === 'limit_wall_time'
 }
 
 /** What is wrong with an answer: a code, and the reason for people. */
@@ -244,6 +257,17 @@ export function retryOf(code: string | undefined, maxIterations = 1): Retry | un
   if (how === 'refused' || how === 'new run') return undefined
   const onceFixed = how === 'once fixed'
   return code === 'limit_iterations' ? { maxIterations: 2 * maxIterations, onceFixed } : { onceFixed }
+}
+
+/** What to set for a retry after one of an agent's own limits has ended the run, as `path=value`: twice as much. */
+export function raised(
+  code: string | undefined,
+  { cost, tokens, wallTimeMs }: Limits,
+): { retryWith?: string } {
+  if (code === 'limit_cost' && cost) return { retryWith: `limits.cost=${Number((2 * cost).toPrecision(12))}` }
+  if (code === 'limit_tokens' && tokens) return { retryWith: `limits.tokens=${2 * tokens}` }
+  if (code !== 'limit_wall_time' || !wallTimeMs) return {}
+  return { retryWith: `limits.wall_time=${wallTimeInWords(2 * wallTimeMs)}` }
 }
 
 /** True for a run that can neither be retried nor go on with a message. */

@@ -17,6 +17,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { type AgentRun, agentRun } from './agent-run.js'
 import { finish } from './finish.js'
 import { keepConfiguration } from './kept.js'
+import { openPurse, type Purse } from './limits.js'
 import { runLoop } from './loop.js'
 import { type ModelOfRun, modelFor } from './model.js'
 import {
@@ -32,12 +33,13 @@ import {
   parentRun,
 } from './options.js'
 import type { RunResult } from './outcome.js'
-import { pricing } from './paid.js'
+import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
-import { joinTree, leaveTree, rootRunOf } from './tree.js'
+import { joinTree, leaveTree, rootRunOf, type Unlisted } from './tree.js'
+import { type WallClock, wallClock } from './wall-time.js'
 
 /** The agent, its workspace and its task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -64,8 +66,8 @@ export interface RunAgentOptions extends EngineOptions, RunsPlace {
  * const result = await runAgent({ agent, workDirectory: '/work/site', message: 'Write a page.' })
  * if (result.status === 'COMPLETED') console.log(result.answer)
  *
- * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_TOO_DEEP` (too many agents have called one another),
- *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, `ERR_RUNS_DIRECTORY`, or when the workspace cannot be written.
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_NO_PRICE` (of `limits.cost`), `ERR_ENGINE_TOO_DEEP` (too many
+ *   agents have called one another), `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, `ERR_RUNS_DIRECTORY`, or when the workspace cannot be written.
  */
 export function runAgent(options: RunAgentOptions): AgentRun {
   const { runId = newRunId() } = options
@@ -79,6 +81,8 @@ async function start(options: RunAgentOptions): Promise<RunResult> {
   const host = options.env ?? process.env
   checkDepth(host)
   const modelOf = await modelFor(agent, options)
+  const purse = await openPurse(agent, host)
+  const priced = await pricing(agent, options, purse)
 
   const run = await createRun(workDirectory, {
     runsDirectory: options.runsDirectory,
@@ -88,7 +92,7 @@ async function start(options: RunAgentOptions): Promise<RunResult> {
     events: (created) => {
       options.onRun?.(created.directory)
       return [
-        engineStart(created, { ...options, task: message, maxIterations, resumed: false }),
+        engineStart(created, { ...options, priced, task: message, maxIterations, resumed: false }),
         { type: 'USER_MESSAGE', content: message },
       ]
     },
@@ -97,6 +101,8 @@ async function start(options: RunAgentOptions): Promise<RunResult> {
     ...options,
     ...guardCallbacks(options),
     modelOf,
+    purse,
+    priced,
     maxIterations,
     reply: undefined,
     resumed: false,
@@ -107,6 +113,8 @@ async function start(options: RunAgentOptions): Promise<RunResult> {
 interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   agent: Agent
   modelOf: ModelOfRun
+  purse: Purse
+  priced: Pricing
   maxIterations: number
   reply: Reply | undefined
   /** Notices to emit first. */
@@ -122,22 +130,37 @@ const GRACE_MS = { own: 2000, child: 1000 }
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const { agent, onEvent: emit, notices = [], resumed, changedFiles = [], sync } = options
   const host = options.env ?? process.env
-  const uncounted = joinTree(run, host)
+  const unlisted = joinTree(run, host)
   const events = await run.events()
   const begun = events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_START')).filter(isKnownEvent)
   for (const event of begun) emit({ kind: 'journal', event })
-  for (const message of [...run.notices.splice(0), ...notices, ...(uncounted ? [uncounted] : [])])
+  for (const message of [...run.notices.splice(0), ...notices, ...(unlisted ? [notCounted(unlisted)] : [])])
     emit({ kind: 'notice', message })
   keepConfiguration(run, agent, { seq: begun[0]?.seq ?? 1, isChanged: changedFiles.length > 0, sync })
 
-  const state = stateOf(run, options, events)
-  const finished = await finish(state, () => runLoop(state))
-  leaveTree(run, host, finished)
-  return { ...finished, resumed, changedFiles }
+  const { signal = new AbortController().signal } = options
+  const clock = wallClock(run, { agent, host, signal })
+  try {
+    const state = stateOf(run, { ...options, clock, unlisted }, events)
+    clock.resume()
+    const finished = await finish(state, () => runLoop(state))
+    leaveTree(run, host, finished)
+    return { ...finished, resumed, changedFiles }
+  } finally {
+    clock.close()
+  }
 }
 
-function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]): RunState {
-  const { agent, env: host = process.env, maxIterations } = options
+function notCounted({ path, why }: Unlisted): string {
+  return `The run that started this one does not count what it costs: ${path} cannot be written (${why}).`
+}
+
+function stateOf(
+  run: Run,
+  options: DriveOptions & { clock: WallClock; unlisted: Unlisted | undefined },
+  events: readonly StoredEvent[],
+): RunState {
+  const { agent, env: host = process.env, maxIterations, purse, clock } = options
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
@@ -147,7 +170,9 @@ function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]
     run,
     agent,
     model: options.modelOf(environment),
-    priceAnswer: pricing(agent, options),
+    priceAnswer: options.priced.priceAnswer,
+    overspent: () => purse.check(run, options.unlisted),
+    clock,
     resumed: options.resumed,
     task: userMessages.join('\n'),
     tools,
@@ -163,7 +188,7 @@ function stateOf(run: Run, options: DriveOptions, events: readonly StoredEvent[]
     warnings: new Set(),
     matcher: patternBudget(),
     conversation: followEvents(run.events),
-    signal: options.signal ?? new AbortController().signal,
+    signal: clock.signal,
     reply: options.reply,
     alwaysAllowed: new Set(),
     ask: options.ask,
@@ -184,6 +209,7 @@ export function engineStart(
   run: { runId: string; directory: string; epoch: number },
   about: Pick<EngineOptions, 'sources' | 'env'> & {
     agent: Agent
+    priced: Pricing
     workDirectory: string
     task: string
     maxIterations: number
@@ -209,7 +235,7 @@ export function engineStart(
     workspace_id: basename(workDirectory),
     task: about.task,
     max_iterations: about.maxIterations,
-    config: { ...config, environment: { origins: sources?.origins ?? [] } },
+    config: { ...config, ...pricesIn(about), environment: { origins: sources?.origins ?? [] } },
     engine: {
       version: manifest.version,
       node: process.version,
@@ -224,6 +250,11 @@ export function engineStart(
     ...(isSaid && { allowed }),
     ...(changedFiles.length > 0 && { changed_files: changedFiles }),
   }
+}
+
+/** All prices that count but the shipped ones, for the sub-agents that spend from a limit of this run. */
+function pricesIn({ agent, priced: { rows } }: { agent: Agent; priced: Pricing }): { prices?: unknown } {
+  return rows.length > 0 || agent.prices ? { prices: rows } : {}
 }
 
 /** What the person allows, with what is trusted in the workspace, and the runs directory if it is outside. */

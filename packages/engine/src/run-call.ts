@@ -4,7 +4,7 @@ import type { ActionRequest, ActionResult, CommandRecord, ContentPart, Run } fro
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { type Call, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
+import { type Call, environmentOf, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
 import { secretTokens } from './secrets.js'
 import { childRunsOf } from './tree.js'
 
@@ -124,7 +124,7 @@ function execute(
 ): Promise<ToolResult> {
   return runPrepared(prepared, {
     cwd: state.run.workDirectory,
-    env: state.environment,
+    env: environmentOf(state),
     credentials: state.credentials,
     policy: state.agent.policy,
     actionId: call.action_id,

@@ -14,7 +14,8 @@ import {
   type Thought,
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
-import type { Question } from './outcome.js'
+import type { Failure, Question } from './outcome.js'
+import type { WallClock } from './wall-time.js'
 
 /** Everything one engine process needs to drive one run; all of it comes from files and options. */
 export interface RunState {
@@ -23,6 +24,10 @@ export interface RunState {
   readonly model: ChatModel
   /** Says what an answer of the model cost. */
   readonly priceAnswer: PriceAnswer
+  /** The end of the run, once a limit of tokens or dollars is reached. To be asked before each request. */
+  readonly overspent: () => Promise<Failure | undefined>
+  /** Watches the time that the run may work. */
+  readonly clock: WallClock
   /** True when an earlier engine drove this run, and may have left something open. */
   readonly resumed: boolean
   /** All user messages, one a line, for each `condition` of `context.yaml`. */
@@ -40,7 +45,7 @@ export interface RunState {
   readonly identity: string
   /** The engine's keys: for commands that list them in `pass_env`, for sub-agents, and for redaction. */
   readonly credentials: Credentials
-  /** The environment of commands, without credentials and without each command's own variables. */
+  /** The environment of commands, without credentials and without each command's own variables: for those, see `environmentOf`. */
   readonly environment: NodeJS.ProcessEnv
   /** Time between TERM and KILL of a stopped command. Milliseconds. */
   readonly graceMs: number
@@ -50,6 +55,7 @@ export interface RunState {
   readonly conversation: Conversation
   /** Warnings for the agent's author that this engine has emitted. */
   readonly warnings: Set<string>
+  /** Stops the run: a person, or the limit of its time. */
   readonly signal: AbortSignal
   /** Makes the matcher of each call. The patterns of one answer may take a second together. */
   readonly matcher: PatternBudget
@@ -80,6 +86,12 @@ export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
 export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
   const { workDirectory: CWD, directory: RUN_DIR } = state.run
   return { AGENT_HOME: state.agent.home ?? CWD, CWD, RUN_DIR } // without a directory, nothing names it
+}
+
+/** The environment of a command that starts now: it knows until when it may run. */
+export function environmentOf({ environment, clock }: RunState): NodeJS.ProcessEnv {
+  const deadline = clock.deadline()
+  return deadline === undefined ? environment : { ...environment, DELTA_DEADLINE: String(deadline) }
 }
 
 /** The record of the running generator or token counter of `context.yaml`, which is not in the journal. */

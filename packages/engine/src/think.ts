@@ -19,6 +19,7 @@ import { failureBy, interrupted, type OrStopped, type Outcome } from './outcome.
 import { invocationFor, requestFor } from './request.js'
 import {
   type Call,
+  environmentOf,
   generatorRecordPath,
   type PaidFields,
   type RunState,
@@ -36,7 +37,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
     variables: { ...variablesOf(state), AGENT_HOME: state.agent.home },
-    env: state.environment,
+    env: environmentOf(state),
     credentials: state.credentials,
     iteration,
     task: state.task,
@@ -60,7 +61,9 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   if ('stopped' in response) return response
   if (state.signal.aborted) return { stopped: interrupted(state.signal) }
   const paid = await state.priceAnswer(response.value)
-  return { value: journalThought(state, { ...asked.value, response: response.value, paid }, iteration) }
+  const value = journalThought(state, { ...asked.value, response: response.value, paid }, iteration)
+  state.clock.resume()
+  return { value }
 }
 
 function journalThought(
@@ -135,6 +138,7 @@ async function askModel(
   let firstFailure: number | undefined
   for (let attempt = 1; ; attempt++) {
     state.run.journal.sync()
+    state.clock.pause()
     try {
       const response = await complete(state, request, invocation, iteration)
       const requestBytes = invocation.bytesWithoutBlobs + bytesOfMedia(request.messages)
@@ -166,8 +170,9 @@ async function afterFailure(
   if (delayMs === undefined) return failureBy({ code, message }, { iteration, details, paid })
   const stopped = await reportRetry(state, message, { iteration, details, delayMs, paid })
   if (stopped) return stopped
+  state.clock.resume() // the journal says how long the run waits now
   await wait(delayMs, undefined, { signal: state.signal }).catch(() => undefined) // the next line handles a stop
-  return state.signal.aborted ? interrupted(state.signal) : undefined
+  return state.signal.aborted ? interrupted(state.signal) : state.overspent()
 }
 
 /** Resolves to an outcome when the `on_error` hook stops the run. */

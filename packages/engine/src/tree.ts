@@ -1,5 +1,6 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
+import { getSystemErrorMap } from 'node:util'
 import { readIfThere } from '@delta/durable'
 import { type ActionResult, type Run, readRun } from '@delta/journal/runs'
 import type { FinishedRun } from './outcome.js'
@@ -8,7 +9,7 @@ import type { RunState } from './run-state.js'
 type ChildRun = NonNullable<ActionResult['child_runs']>[number]
 
 /** A line of `tree.jsonl` in the topmost run: a run below it began or went on, or was let go. It says who belongs to whom. */
-type TreeLine =
+export type TreeLine =
   | {
       type: 'RUN'
       run_id: string
@@ -22,12 +23,19 @@ export function rootRunOf(run: { directory: string }, host: NodeJS.ProcessEnv): 
   return host.DELTA_PARENT_RUN ? host.DELTA_ROOT_RUN || host.DELTA_PARENT_RUN : run.directory
 }
 
-/**
- * Lists a run that a command of another one started, for its caller to find. To be called once its `ENGINE_START` is synced.
- *
- * @returns Why the caller will not count it, if it cannot be listed.
- */
-export function joinTree(run: Run, host: NodeJS.ProcessEnv): string | undefined {
+/** The file that lists the runs below a topmost one. */
+export function treePath(rootRun: string): string {
+  return join(rootRun, 'tree.jsonl')
+}
+
+/** Why a run is not listed, so that those above will not count it. */
+export interface Unlisted {
+  path: string
+  why: string
+}
+
+/** Lists a run that a command of another one started, for its caller to find. To be called once its `ENGINE_START` is synced. */
+export function joinTree(run: Run, host: NodeJS.ProcessEnv): Unlisted | undefined {
   const { DELTA_PARENT_RUN: directory, DELTA_ACTION_ID: actionId } = host
   if (!directory) return undefined
   const caller = { directory, action_id: actionId || null }
@@ -48,10 +56,11 @@ export function leaveTree(
 /** A longer line might be mixed with another one's. Bytes. */
 const LONGEST_LINE = 4096
 
-function append(run: Run, host: NodeJS.ProcessEnv, line: TreeLine): string | undefined {
-  const path = join(rootRunOf(run, host), 'tree.jsonl')
+function append(run: Run, host: NodeJS.ProcessEnv, line: TreeLine): Unlisted | undefined {
+  const path = treePath(rootRunOf(run, host))
   const text = `${JSON.stringify(line)}\n`
-  if (Buffer.byteLength(text) > LONGEST_LINE) return undefined // the journal says it, too
+  if (Buffer.byteLength(text) > LONGEST_LINE)
+    return { path, why: `a line of more than ${LONGEST_LINE} bytes` }
   try {
     const file = openSync(path, APPEND, 0o600)
     try {
@@ -61,12 +70,17 @@ function append(run: Run, host: NodeJS.ProcessEnv, line: TreeLine): string | und
     }
     return undefined
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return `The run that started this one does not count what it costs: ${path} cannot be written (${code}).`
+    return { path, why: systemWords(error) }
   }
 }
 
-const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+/** `read-only file system`. */
+function systemWords(error: unknown): string {
+  const { errno = 0, message } = error as NodeJS.ErrnoException
+  return getSystemErrorMap().get(errno)?.[1] ?? message
+}
+
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Whole beside other writers; not through a link that a tool put there. */
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
 
@@ -75,10 +89,10 @@ export async function childRunsOf(
   { run, rootRun }: Pick<RunState, 'run' | 'rootRun'>,
   actionId: string,
 ): Promise<Pick<ActionResult, 'child_runs'>> {
-  const lines = linesIn(join(rootRun, 'tree.jsonl'))
+  const lines = linesIn(textIn(treePath(rootRun)))
   const called = lines.flatMap((line) => {
     const isOurs =
-      line.type === 'RUN' && line.caller?.directory === run.directory && line.caller.action_id === actionId
+      line.type === 'RUN' && line.caller.directory === run.directory && line.caller.action_id === actionId
     return isOurs ? [line.directory] : []
   })
   const children = [...new Set(called)].map(async (directory): Promise<ChildRun> => {
@@ -112,18 +126,16 @@ async function fromJournal(directory: string): Promise<ChildRun> {
 }
 
 /** Whole lines that name a run; a tool may have written anything else there. */
-function linesIn(path: string): TreeLine[] {
-  return textIn(path)
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        const value = Object(JSON.parse(line))
-        const isLine = typeof value.run_id === 'string' && isAbsolute(value.directory)
-        return isLine ? [value] : []
-      } catch {
-        return []
-      }
-    })
+function linesIn(text: string): TreeLine[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const value = Object(JSON.parse(line))
+      const isLine = typeof value.run_id === 'string' && isAbsolute(value.directory)
+      return isLine && (value.type !== 'RUN' || isObject(value.caller)) ? [value] : []
+    } catch {
+      return []
+    }
+  })
 }
 
 /** A tree of a hundred thousand runs has fewer. */
@@ -135,4 +147,61 @@ function textIn(path: string): string {
   } catch {
     return '' // a tool put something else there
   }
+}
+
+/**
+ * Reads a `tree.jsonl`, each time the lines that were added.
+ *
+ * @throws {Uncountable} The file became shorter, vanished, cannot be read, or holds anything else.
+ */
+export function treeReader(path: string) {
+  let offset = 0
+
+  function readOn(): TreeLine[] {
+    const text = textBehind(offset, path)
+    const whole = text.subarray(0, text.lastIndexOf('\n') + 1).toString()
+    const lines = linesIn(whole)
+    if (lines.length < whole.split('\n').length - 1)
+      throw new Uncountable(`${path} has a line that no run wrote.`)
+    offset += Buffer.byteLength(whole)
+    return lines
+  }
+
+  return { readOn }
+}
+
+/** What the runs of a tree spend can no longer be counted. The message is a sentence that says why. */
+export class Uncountable extends Error {
+  override readonly name = 'Uncountable'
+}
+
+/** Without a sub-agent there is no such file; nobody makes an empty one. */
+function textBehind(offset: number, path: string): Buffer {
+  const file = openIfThere(path)
+  if (file === undefined && offset === 0) return Buffer.alloc(0)
+  if (file === undefined) throw new Uncountable(`${path} is gone.`)
+  try {
+    const { size } = fstatSync(file)
+    if (size === 0 || size < offset) throw new Uncountable(`${path} is shorter than before.`)
+    if (size > MOST_BYTES) throw new Uncountable(`${path} is longer than ${MOST_BYTES} bytes.`)
+    const text = Buffer.alloc(size - offset)
+    return text.subarray(0, readSync(file, text, 0, text.length, offset))
+  } catch (cause) {
+    throw Object(cause).syscall ? unreadable(path, cause) : cause
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(path, cause)
+  }
+}
+
+function unreadable(path: string, cause: unknown): Uncountable {
+  return new Uncountable(`cannot read ${path} (${systemWords(cause)}).`, { cause })
 }

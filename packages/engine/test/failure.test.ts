@@ -17,6 +17,11 @@ const SAY = { name: 'say', exec: 'echo hi' }
 const CALL = calls('say')
 const STOP = control({ action: 'stop', reason: 'enough' })
 const ONE_ATTEMPT = { llm: { provider: 'script', script: 'script.yaml', max_attempts: 1 } }
+/** Even a script costs what its agent says. */
+const PRICED = {
+  llm: { provider: 'script', script: 'script.yaml', model: 'scripted' },
+  prices: [{ match: 'scripted', input: 1, output: 1 }],
+}
 const JOURNAL_ONLY = 'sources: [{ type: journal }]\n'
 
 const answering = (content: string, more: object = {}): Partial<RunAgentOptions> => ({
@@ -36,6 +41,9 @@ const CAUSES: [
   ['unparsed_tool_call', {}, answering('<tool_call>\n{}')],
   ['missing_tool_call', {}, answering('I do it.', { finishReason: 'tool_calls' })],
   ['limit_iterations', { turns: [CALL], tools: [SAY] }, { maxIterations: 1 }],
+  ['limit_tokens', { turns: [CALL], tools: [SAY], agent: { limits: { tokens: 1 } } }, {}],
+  ['limit_cost', { turns: [CALL], tools: [SAY], agent: { ...PRICED, limits: { cost: 1e-9 } } }, {}],
+  ['limit_wall_time', { agent: { limits: { wall_time: '0.001s' } } }, {}],
   ['context_overflow', { files: { 'context.yaml': `total_max_tokens: 1\n${JOURNAL_ONLY}` } }, {}],
   ['context_overflow', {}, failing('ERR_MODEL_TOO_LONG')],
   ['content_filter', {}, answering('No', { finishReason: 'content_filter' })],

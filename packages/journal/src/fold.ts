@@ -111,6 +111,8 @@ export interface RunSummary {
   model: string | null
   /** What its last start set in the agent, as `path=value`. */
   overrides: string[]
+  /** `limits` of the agent at its last start, as `ENGINE_START.config` has them. */
+  limits?: object
   /** Calls of the last THOUGHT without a result, in call order. */
   pendingCalls: PendingCall[]
   /** The highest iteration that has a THOUGHT; 0 when none has. */
@@ -132,6 +134,8 @@ export interface RunSummary {
   allowed?: NonNullable<EngineStart['allowed']>
   /** The last THOUGHT. */
   lastThought?: Thought
+  /** Where it came from, if it was not run here but made from a file of another format. It cannot go on. */
+  imported?: NonNullable<EngineStart['imported']>
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
   /** Why the journal could not be read to its end, or is without its beginning. */
@@ -185,6 +189,8 @@ export interface RunFold {
   /** @param owner - As the lease says it. */
   summary(directory: string, owner: Owner | undefined): RunSummary
   readonly history: RunHistory
+  /** How long engines have worked on the run, of which the last one still runs: without waiting for people, in a queue, or before another attempt. Milliseconds. */
+  workedMs(now: number): number
   /** The highest number of an owner; 0 when none is recorded. */
   readonly lastEpoch: number
 }
@@ -206,6 +212,7 @@ export function foldRun(): RunFold {
     add,
     summary: (directory, owner) => summarize(directory, state, owner),
     history: state,
+    workedMs: state.sums.workedMs,
     get lastEpoch() {
       return state.lastEpoch
     },
@@ -322,6 +329,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
   const { lastThought, humanRequest, failure } = state
   const isUsed = !state.messageSinceThought && !state.retriedSinceThought
   const isLost = metadata.status === 'EMPTY' && state.wentOn
+  const { limits } = Object(state.lastStart?.config) as { limits?: object }
   return {
     runId: basename(directory),
     directory,
@@ -329,6 +337,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     metadata,
     model: modelIn(state.lastStart?.config),
     overrides: [...(state.lastStart?.overrides ?? [])],
+    ...(limits && { limits: Object(limits) }),
     pendingCalls: pendingCalls(state),
     lastIteration: state.lastIteration,
     iterationsSinceMessage: state.iterationsSinceMessage,
@@ -341,6 +350,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
+    ...(state.firstStart?.imported && { imported: state.firstStart.imported }),
     ...(isLost && { problem: missingStartError(directory) }),
   }
 }

@@ -25,6 +25,6 @@ export {
 } from './requests.js'
 export { journalPath, runPaths } from './run-paths.js'
 export { checkRunsDirectory, runDirectory } from './runs-directory.js'
-export { addSpending, costOf } from './totals.js'
+export { addSpending, addUp, costOf, ownSpendingIn } from './totals.js'
 export { verifyRun } from './verify-run.js'
 export { isRunOf, workDirectoryOf } from './work-directory.js'

@@ -27,6 +27,7 @@ export interface RunPaths {
   lease: string
 }
 
+/** Where the parts of a run in today's layout lie, there or not. */
 export function runPaths(directory: string): RunPaths {
   const io = join(directory, 'io')
   return {

@@ -48,6 +48,8 @@ export interface Run {
   summary(): RunSummary
   /** What the next request and the next call need of all events so far. */
   readonly history: RunHistory
+  /** How long engines have worked on the run until now: without waiting for people, in a queue, or before another attempt. Milliseconds. */
+  workedMs(): number
   /**
    * All events so far, oldest first, in a list to which appending adds. After somebody edited the file (its size is not the
    * one that this process left), another list, read again.
@@ -158,6 +160,7 @@ export function holdRun(
     lastEpoch: fold.lastEpoch,
     journal: journal as unknown as Journal<JournalEvent>, // what is appended is of a known type
     history: fold.history,
+    workedMs: () => fold.workedMs(Date.now()),
     paths,
     notices,
     requests,

@@ -75,7 +75,6 @@ export function addUp() {
   const children = new Map<string, z.infer<typeof totalsOfChild>>()
   const clock = startClock()
   let prices: string | null = null
-  let waitedMs = 0
 
   /** @param model - The one that the last start names, for an answer that names none. */
   function add(event: JournalEvent, model: string | null): void {
@@ -83,7 +82,6 @@ export function addUp() {
     clock.add(event)
     if (event.type === 'ACTION_RESULT') addChildren(event)
     if (event.replayed || !isPaid(event)) return
-    waitedMs += event.waited_ms ?? 0
     const { date } = Object(event.price) as { date?: unknown }
     if (typeof date === 'string' && (prices ?? '') < date) prices = date
     const name = event.model ?? model ?? 'unknown'
@@ -113,11 +111,11 @@ export function addUp() {
       by_model: Object.fromEntries(byModel),
       prices,
       duration_ms: clock.elapsedMs(),
-      waited_ms: waitedMs,
+      waited_ms: clock.waitedMs(),
     }
   }
 
-  return { add, totals }
+  return { add, totals, workedMs: clock.workedMs }
 }
 
 /** An answer of a model, used or not; an `ERROR` without `tokens` tells of no answer. */
@@ -158,7 +156,8 @@ const USUAL_BYTES_PER_TOKEN = 4
 /** Tokens of an answer that the provider did not count, with its request. */
 function estimateOf(event: Thought | ErrorEvent): number {
   const { request_bytes = 0, content = '' } = event as Partial<Thought>
-  return Math.ceil((request_bytes + Buffer.byteLength(content)) / USUAL_BYTES_PER_TOKEN)
+  const bytes = request_bytes + Buffer.byteLength(content)
+  return Math.max(1, Math.ceil(bytes / USUAL_BYTES_PER_TOKEN)) // of a lost answer nothing is known, and it must lower `priced`
 }
 
 /** What all of these cost together. */
@@ -189,6 +188,11 @@ function weightOf({ tokens, estimated }: Pick<Spending, 'tokens' | 'estimated'>)
   return Object.values(tokens).reduce((total, count) => total + count, estimated)
 }
 
+/** What a run cost without those below it, by its `totals` as anybody may have written them. Undefined: they are no totals. */
+export function ownSpendingIn(totals: unknown): RunSpending | undefined {
+  return totalsOfChild.safeParse(totals).data?.own
+}
+
 const amount = z.number().check(z.minimum(0))
 const spending = z.object({
   requests: amount,
@@ -206,17 +210,23 @@ const spending = z.object({
 })
 /** What is counted of the totals of a sub-agent. */
 const totalsOfChild = z.object({
+  own: z.extend(spending, { runs: amount }),
   all: z.extend(spending, { runs: amount }),
   by_model: z.record(z.string(), spending),
 })
 
-/** Measures by the events' own times how long engines ran: each from its start to its last event, less its questions. */
+/**
+ * Measures by the events' own times how long engines ran: each from its start to its last event, less its questions. Of that,
+ * the part that requests were held back, or waited for another attempt.
+ */
 function startClock() {
   let before = 0
   let start: number | undefined
   let last = 0
   let askedAt: number | undefined
   let asked = 0
+  let waited = 0
+  let backOff: { since: number; delayMs: number } | undefined
 
   function add(event: JournalEvent): void {
     const now = Date.parse(event.timestamp)
@@ -224,22 +234,48 @@ function startClock() {
     if (event.type === 'ENGINE_START') {
       before = elapsedMs()
       start = now
-      askedAt = undefined
+      askedAt = askedAt === undefined ? undefined : now // a question that is open is asked again
       asked = 0
+      backOff = undefined // the engine that waited was killed
     }
     if (askedAt !== undefined && ANSWERS.has(event.type)) {
       asked += now - askedAt
       askedAt = undefined
     }
     if (event.type === 'HUMAN_INPUT_REQUEST') askedAt = now
+    if (backOff && event.type === 'HOOK_EXECUTION_AUDIT')
+      backOff.since = now // `on_error` runs before the wait
+    else if (backOff) {
+      waited += backedOffMs(now)
+      backOff = undefined
+    }
+    if (!event.replayed && isPaid(event)) waited += event.waited_ms ?? 0
+    const delayMs = delayIn(event)
+    if (delayMs !== undefined) backOff = { since: now, delayMs }
     last = now
   }
 
-  function elapsedMs(): number {
-    return start === undefined ? before : before + Math.max(0, (askedAt ?? last) - start - asked)
+  function elapsedMs(now = last): number {
+    return start === undefined ? before : before + Math.max(0, (askedAt ?? now) - start - asked)
   }
 
-  return { add, elapsedMs }
+  function backedOffMs(now: number): number {
+    return backOff ? Math.min(backOff.delayMs, Math.max(0, now - backOff.since)) : 0
+  }
+
+  /** How long engines have worked until now, of which the last one still runs. */
+  function workedMs(now: number): number {
+    return elapsedMs(now) - waited - backedOffMs(now)
+  }
+
+  return { add, elapsedMs, waitedMs: () => waited, workedMs }
 }
 
 const ANSWERS = new Set(['HUMAN_INPUT_RECEIVED', 'ACTION_RESULT'])
+
+/** How long a failed attempt is followed by nothing. */
+function delayIn(event: JournalEvent): number | undefined {
+  if (event.type !== 'ERROR' || !event.recoverable) return undefined
+  const { delay_ms: delay } = Object(event.error_details) as { delay_ms?: unknown }
+  return typeof delay === 'number' ? delay : undefined
+}

@@ -102,10 +102,34 @@ test('the duration leaves out people, and the time in which no engine ran', asyn
     { ...ask, ...at(3) },
     { ...answer, ...at(63) },
     { ...ask, ...at(64) }, // killed while it waits
-    { ...again, ...at(1000) },
-    { ...thought(), ...at(1004) },
+    { ...again, ...at(1000) }, // and asked again
+    { ...answer, ...at(1010) },
+    { ...thought(), ...at(1014) },
   ])
   expect({ duration_ms, waited_ms }).toEqual({ duration_ms: (64 - 60 + 4) * 1000, waited_ms: 700 })
+})
+
+test('the wait before another attempt is a part of the duration: what passed of it', async () => {
+  const at = (second: number) => ({ timestamp: new Date(second * 1000).toISOString() })
+  const failed = (delay_ms: number) => ({
+    type: 'ERROR',
+    error_message: 'Busy.',
+    recoverable: true,
+    error_details: { delay_ms },
+  })
+  const hook = { type: 'HOOK_EXECUTION_AUDIT', hook_name: 'on_error', status: 'SUCCESS' }
+  const { duration_ms, waited_ms } = await totalsOf([
+    { ...failed(5000), ...at(1) },
+    { ...hook, ...at(3) },
+    { ...thought(), ...at(10) },
+    { ...failed(5000), ...at(11) }, // stopped after a second
+    { type: 'ENGINE_END', status: 'INTERRUPTED', ...at(12) },
+    { type: 'ENGINE_START', run_id: 'one', ...at(100) },
+    { ...failed(5000), ...at(101) }, // killed while it waits
+    { type: 'ENGINE_START', run_id: 'one', ...at(200) },
+    { ...thought(), ...at(201) },
+  ])
+  expect({ duration_ms, waited_ms }).toEqual({ duration_ms: (12 + 1 + 1) * 1000, waited_ms: 6000 })
 })
 
 test.each([

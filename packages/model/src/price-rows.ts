@@ -87,6 +87,20 @@ export function rowFor<Row extends Pick<PriceRow, 'match'>>(
 }
 
 /**
+ * Several lists of rows as one, in which a model has the row that it has in the first list with one: what an earlier list says
+ * of a name, or of all names that begin alike, replaces what a later one does.
+ */
+export function mergeRows(lists: readonly (readonly PriceRow[] | undefined)[]): PriceRow[] {
+  const merged: PriceRow[] = []
+  for (const list of lists) merged.push(...(list ?? []).filter((row) => !merged.some(coveringOf(row))))
+  return merged
+}
+
+function coveringOf({ match }: PriceRow): (earlier: PriceRow) => boolean {
+  return ({ match: name }) => name === match || (name.endsWith('*') && match.startsWith(name.slice(0, -1)))
+}
+
+/**
  * The rates of a request.
  *
  * @param tokens - What it used, because a long request may cost more. Default: a short one.

@@ -1,7 +1,7 @@
 import { calcPrice } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type PriceRow, priceRowsSchema } from '../src/internal.js'
+import { mergeRows, type PriceRow, priceRowsSchema } from '../src/internal.js'
 import { PRICES_DATE, providerAt, type Rates, ratesFor } from '../src/prices.js'
 import table from '../src/prices.json' with { type: 'json' }
 import { normaliseUsage, type Tokens } from '../src/usage.js'
@@ -237,3 +237,23 @@ function sample<T>(items: readonly T[], count: number): T[] {
   const left = [...items]
   return Array.from({ length: count }, () => left.splice(Math.floor(next() * left.length), 1)).flat()
 }
+
+test('lists of rows merged into one give each model the price that they give it one after another', () => {
+  const name = fc.stringMatching(/^[ab]{1,3}\*?$/)
+  const rows = fc.uniqueArray(name, { maxLength: 5 }).map((names) => names.map((match) => ({ match })))
+  const priced = fc
+    .tuple(rows, rows, rows)
+    .map((lists) =>
+      lists.map((list, first) =>
+        list.map(({ match }, second) => ({ match, input: 10 * first + second, output: 0 })),
+      ),
+    )
+  fc.assert(
+    fc.property(priced, fc.stringMatching(/^[ab]{1,4}$/), (lists, model) => {
+      const of = (all: PriceRow[][]) => ratesFor({ models: [model], provider: null, rows: all })
+      const merged = mergeRows(lists)
+      expect(of([merged])).toEqual(of(lists))
+      expect(priceRowsSchema.safeParse(merged).success).toBe(true)
+    }),
+  )
+})

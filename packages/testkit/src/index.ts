@@ -1,4 +1,5 @@
 export { type TemporaryAgentOptions, temporaryAgent } from './agent.js'
+export { findExportProblem } from './export-problem.js'
 export { fixtures } from './fixtures.js'
 export { findHistoryProblem } from './history.js'
 export { areInstalled, canStart, containers, isPartThere, smallDisk, unseenProcesses } from './machine.js'

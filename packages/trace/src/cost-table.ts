@@ -19,6 +19,7 @@ export interface Cost {
   cost: number | null
 }
 
+/** What an iteration cost. */
 export interface StepCost extends Cost {
   runId: string
   step: number
@@ -30,6 +31,7 @@ export interface StepCost extends Cost {
   ms: number | null
 }
 
+/** What a tool cost: its definition, and its calls with their results. */
 export interface ToolCost extends Cost {
   calls: number
   /** Tokens of its definition, in all requests. */
@@ -38,6 +40,7 @@ export interface ToolCost extends Cost {
   results: number
 }
 
+/** What a call cost: its arguments and its result, in each request that carried them. */
 export interface CallCost extends Cost {
   runId: string
   /** Null for the row `rest`: what is of no call. */
@@ -49,11 +52,13 @@ export interface CallCost extends Cost {
   ms: number | null
 }
 
+/** What the requests cost that a model answered. */
 export interface ModelCost extends Cost {
   runs: number
   requests: number
 }
 
+/** What a run cost, with its sub-agents. */
 export interface RunCost extends Cost {
   agent: string | null
   model: string | null

@@ -1,5 +1,6 @@
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
+export type { Cause, Difference } from './compare-steps.js'
 export {
   type CallCost,
   type Cost,
@@ -11,7 +12,19 @@ export {
   type StepCost,
   type ToolCost,
 } from './cost-table.js'
+export {
+  type AlignedSteps,
+  type ComparedRun,
+  type DiffOptions,
+  diffRuns,
+  type FurtherDifference,
+  type RunDiff,
+} from './diff-runs.js'
+export { isTraceError, TraceError } from './errors.js'
+export type { ExportOptions } from './export/document.js'
+export { EXPORT_FORMATS, type ExportFormat, exportRun } from './export/export-run.js'
 export { findRuns, type RunsAt } from './find-runs.js'
+export { importRun } from './import-run.js'
 export type { PriceOptions } from './prices.js'
 export type { SentBlock } from './request-record.js'
 export type { CostedBlock, SentRequest } from './sent-request.js'

@@ -22,6 +22,7 @@ export interface RequestLines {
   list: string
 }
 
+/** Opens what the requests of a run were made of. Nothing is read until it is asked for. */
 export function recordedParts(runDirectory: string): RecordedParts {
   let parts: Map<number, unknown> | undefined
 

@@ -38,8 +38,11 @@ export interface StepCall {
   name: string
   /** As the model sent them, parsed; the raw string if it is not JSON. */
   args: unknown
+  /** The same as the string that the model wrote. */
+  argumentsText: string
   /** As a person would type it. Null: it was refused, or did not start. */
   command: string | null
+  /** Without what a sandbox puts around it. */
   argv: string[] | null
   /** Undefined while it has no result. */
   status: ActionResult['status'] | undefined
@@ -291,8 +294,9 @@ function callIn(
     actionId,
     name,
     args: parsed(raw),
+    argumentsText: raw,
     command: request?.resolved_command ?? null,
-    argv: request?.argv ?? null,
+    argv: request?.sandbox?.argv ?? request?.argv ?? null,
     status: result?.status,
     exitCode: result?.exit_code ?? null,
     observation: result?.observation_content ?? '',

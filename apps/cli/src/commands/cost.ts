@@ -6,19 +6,16 @@ import {
   type CostRows,
   cacheMisses,
   costTable,
-  findRuns,
-  openTrace,
   type PriceOptions,
   type Trace,
-  type TracedRun,
 } from '@delta/trace'
 import { COLUMNS, type Column, percent, readIn } from '../cost-columns.js'
 import { describeError } from '../errors.js'
-import { directoryAt, type ShownRunFlags, shownRun } from '../find-shown-run.js'
+import type { ShownRunFlags } from '../find-shown-run.js'
+import { namedRuns } from '../named-runs.js'
 import { pricesIn } from '../prices.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, money, print, printableLine, printJson, say, table } from '../text.js'
-import { UsageError } from '../usage.js'
 
 interface CostFlags extends ShownRunFlags {
   by?: CostKey
@@ -35,33 +32,15 @@ export async function execute(
   terminal: Terminal,
   named: readonly string[] = [],
 ): Promise<number> {
-  const traces = await tracesOf(named, flags, terminal)
+  const reprice = flags.prices !== undefined || flags.reprice === true
+  const options: PriceOptions = { prices: pricesIn(flags, terminal), reprice }
+  const traces = await namedRuns(named, flags, terminal, options)
   if (flags.cache) await showMisses(traces, flags, terminal)
   else await showTable(traces, flags, terminal)
   const damaged = traces.filter(({ run }) => run.problem)
   for (const { run } of damaged)
     say(terminal, `Run ${run.runId} is damaged, and counted up to there: ${describeError(run.problem)}`)
   return damaged.length > 0 ? EXIT.failed : EXIT.completed
-}
-
-/** An id, or nothing, names one run; a directory may hold many. */
-async function tracesOf(named: readonly string[], flags: CostFlags, terminal: Terminal): Promise<Trace[]> {
-  const reprice = flags.prices !== undefined || flags.reprice === true
-  const options: PriceOptions = { prices: pricesIn(flags, terminal), reprice }
-  const runs = new Map<string, Trace>()
-  const add = async (run: string | TracedRun) => {
-    const trace = await openTrace(run, options)
-    runs.set(trace.run.directory, trace)
-  }
-  if (named.length === 0) await add((await shownRun(flags, terminal, undefined)).directory)
-  for (const each of named) {
-    const directory = directoryAt(each, terminal)
-    if (directory === undefined) await add((await shownRun(flags, terminal, each)).directory)
-    else for await (const run of findRuns([directory], options)) await add(run)
-  }
-  if (runs.size === 0)
-    throw new UsageError(`No runs in ${named.join(', ')}. Name a run, a workspace, or a directory of runs.`)
-  return [...runs.values()]
 }
 
 async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: Terminal): Promise<void> {

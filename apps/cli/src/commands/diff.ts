@@ -1,0 +1,133 @@
+import { homedir } from 'node:os'
+import {
+  type AlignedSteps,
+  type Difference,
+  diffRuns,
+  openTrace,
+  type RunDiff,
+  type Step,
+  type Trace,
+} from '@delta/trace'
+import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
+import { masksIn } from '../masks.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { counted, inColumns, money, print, printableLine, printJson, table } from '../text.js'
+import { UsageError } from '../usage.js'
+
+interface DiffFlags extends ShownRunFlags {
+  mask: string[]
+  json?: boolean
+}
+
+/** `delta diff`: the first difference of two runs, and its cause. Exit code 3 if there is one. Only reads. */
+export async function execute(
+  flags: DiffFlags,
+  terminal: Terminal,
+  left: string | undefined,
+  right: string | undefined,
+): Promise<number> {
+  if (left === undefined || right === undefined)
+    throw new UsageError('diff compares two runs: delta diff A B.')
+  const masks = masksIn(flags.mask)
+  const [a, b] = [await traceOf(left, flags, terminal), await traceOf(right, flags, terminal)]
+  const diff = await diffRuns(a, b, { masks })
+  if (flags.json) printJson(terminal, diff)
+  else print(terminal, await asText(diff, [a, b], terminal))
+  return diff.same ? EXIT.completed : EXIT.different
+}
+
+async function traceOf(named: string, flags: DiffFlags, terminal: Terminal): Promise<Trace> {
+  return openTrace((await shownRun(flags, terminal, named)).directory)
+}
+
+async function asText(diff: RunDiff, [a, b]: [Trace, Trace], { stdout }: Terminal): Promise<string> {
+  const heads = table([headOf('A', a), headOf('B', b)])
+  const masked = diff.masked > 0 ? [`${counted(diff.masked, 'text')} masked.`] : []
+  if (diff.same) return [heads, `same: ${counted(diff.a.iterations, 'iteration')}.`, ...masked, ''].join('\n')
+  const first = diff.first ? sentenceOn(diff.first) : []
+  const also = diff.also.map(
+    ({ where, left, right, visible_from }) =>
+      `${where} ${shown(left)} -> ${shown(right)} (${visible_from === null ? 'no request shows it' : `iteration ${visible_from}`})`,
+  )
+  const lines = [...first, ...(also.length > 0 ? [`also different: ${also.join('; ')}`] : [])]
+  return [heads, ...lines, '', await stepsOf(diff, [a, b], stdout.columns), ...masked].join('\n')
+}
+
+function headOf(name: string, { run }: Trace): string[] {
+  const { runId, metadata, model, lastIteration, status, totals } = run
+  const { cost } = totals.all
+  return [
+    name,
+    runId,
+    printableLine(metadata.agent_name ?? ''),
+    printableLine(model ?? ''),
+    counted(lastIteration, 'iteration'),
+    cost === null ? '-' : money(cost),
+    `${status}${metadata.reason_code === null ? '' : ` (${metadata.reason_code})`}`,
+    (metadata.work_dir ?? '').replace(homedir(), '~'),
+  ]
+}
+
+function sentenceOn({ step, cause, where, byte, left, right, evidence }: Difference): string[] {
+  const place = byte === undefined ? '' : ` at byte ${byte}`
+  return [
+    `first divergence: iteration ${step}, ${cause.toUpperCase()}: ${where}${place}${evidence === undefined ? '' : `; ${evidence}`}`,
+    `  - ${shown(left)}`,
+    `  + ${shown(right)}`,
+  ]
+}
+
+function shown(text: string | null): string {
+  return text === null ? 'none' : printableLine(text)
+}
+
+/** The iterations before the first difference are one line; of the others each first call. */
+async function stepsOf(
+  { steps, first }: RunDiff,
+  [a, b]: [Trace, Trace],
+  columns: number | undefined,
+): Promise<string> {
+  const isBefore = ({ a, same }: AlignedSteps) =>
+    same && a !== null && first?.at !== 'end' && a < (first?.step ?? 0)
+  const same = steps.filter(isBefore)
+  const rest = steps.filter((step) => !isBefore(step))
+  const [left, right] = [
+    await actionsIn(
+      a,
+      rest.map((step) => step.a),
+    ),
+    await actionsIn(
+      b,
+      rest.map((step) => step.b),
+    ),
+  ]
+  const width = Math.max(16, Math.floor(((columns || USUAL_COLUMNS) - 20) / 2))
+  const rows = rest.map(({ a: one, b: other, same: isSame }) => [
+    String(one ?? ''),
+    inColumns(left.get(one ?? 0) ?? '', width),
+    isSame ? '=' : one !== null && other !== null ? '~' : one === null ? '>' : '<',
+    String(other ?? ''),
+    inColumns(right.get(other ?? 0) ?? '', width),
+  ])
+  const until = same.length > 0 ? `${same.length > 1 ? '1-' : ''}${same.at(-1)?.a} same\n` : ''
+  return until + (rows.length === 0 ? '' : table([['A', '', '', 'B', ''], ...rows]))
+}
+
+const USUAL_COLUMNS = 100
+
+async function actionsIn(trace: Trace, numbers: readonly (number | null)[]): Promise<Map<number, string>> {
+  const wanted = new Set(numbers)
+  const from = Math.min(...numbers.filter((n) => n !== null))
+  const actions = new Map<number, string>()
+  if (!Number.isFinite(from)) return actions
+  for await (const step of trace.steps({ from })) if (wanted.has(step.n)) actions.set(step.n, actionOf(step))
+  return actions
+}
+
+function actionOf({ calls: [call, ...more], thought }: Step): string {
+  if (call === undefined) return printableLine(`answer: ${thought?.content ?? 'no answer'}`)
+  const { name, command, status, exitCode } = call
+  const outcome = exitCode === null ? (status ?? 'no result') : `exit ${exitCode}`
+  const others = more.length > 0 ? `, and ${counted(more.length, 'call')}` : ''
+  return printableLine(`${name}: ${command ?? ''} (${outcome})${others}`)
+}

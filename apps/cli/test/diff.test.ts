@@ -1,0 +1,169 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { delta } from './delta.js'
+
+const AGENT = {
+  'agent.yaml': `name: reader
+llm: { provider: command, model: small, command: [sh, model.sh] }
+tools:
+  - { name: look, description: Looks., exec: 'cat \${file}' }
+`,
+  'context.yaml': `sources:
+  - { type: file, id: prompt, path: '\${AGENT_HOME}/prompt.md' }
+  - { type: journal, id: conversation }
+`,
+  'prompt.md': 'You read files.',
+  // answers by how often it has answered
+  'model.sh': `cat answer-$(grep -o '"role":"assistant"' | wc -l | tr -d ' ').json\n`,
+  'answer-0.json': call('I look.', 'a.txt'),
+  'answer-1.json': call('Again.', 'b.txt'),
+  'answer-2.json': JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Done.' } }] }),
+}
+
+function call(content: string, file: string): string {
+  const calls = [
+    { id: file, type: 'function', function: { name: 'look', arguments: JSON.stringify({ file }) } },
+  ]
+  return JSON.stringify({ choices: [{ message: { role: 'assistant', content, tool_calls: calls } }] })
+}
+
+type Difference = { cause: string; step: number; at: string; where: string; byte?: number }
+
+/** Runs the agent in two workspaces, the second time with a change, and compares. */
+async function compared(change: {
+  files?: Record<string, string>
+  workspace?: Record<string, string>
+  flags?: string[]
+  message?: string
+}) {
+  const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  for (const side of ['one', 'two']) {
+    const [agent, workspace] = [`${side}-agent`, `${side}`]
+    const isChanged = side === 'two'
+    const files = { ...AGENT, ...(isChanged && change.files) }
+    for (const [name, text] of Object.entries(files)) await write(join(agent, name), text)
+    const data = { 'a.txt': 'alpha', 'b.txt': 'beta in 1.1s', ...(isChanged && change.workspace) }
+    for (const [name, text] of Object.entries(data)) await write(join(workspace, name), text)
+    const flags = isChanged ? (change.flags ?? []) : []
+    const message = isChanged ? (change.message ?? 'Go') : 'Go'
+    await delta(['run', '--agent', agent, '-w', workspace, '-m', message, '-q', ...flags], { cwd: path })
+  }
+  const diff = (...flags: string[]) => delta(['diff', 'one', 'two', ...flags], { cwd: path })
+  const json = await diff('--json')
+  return { path, diff, exitCode: json.exitCode, ...JSON.parse(json.stdout) } as {
+    path: string
+    diff: typeof diff
+    exitCode: number
+    same: boolean
+    first: Difference | null
+    also: { where: string; left: string | null; right: string | null; visible_from: number | null }[]
+  }
+}
+
+test('two runs of one agent in two workspaces are the same, whatever their paths, ids and times', async () => {
+  const looks = AGENT['agent.yaml'].replace("'cat ${file}'", "'ls ${CWD}/${file}'")
+  const { exitCode, same, first } = await compared({ files: {} })
+  expect({ exitCode, same, first }).toEqual({ exitCode: 0, same: true, first: null })
+  const listed = await compared({ files: { 'agent.yaml': looks } })
+  expect(listed).toMatchObject({
+    exitCode: 3,
+    first: { cause: 'configuration', at: 'call', where: 'tools.look' },
+  })
+})
+
+test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<Difference>]>([
+  [
+    'a byte of the prompt',
+    { files: { 'prompt.md': 'You read filez.' } },
+    { cause: 'context', step: 1, at: 'request', where: 'prompt', byte: 13 },
+  ],
+  [
+    'the message',
+    { message: 'Go on' },
+    { cause: 'intervention', step: 1, at: 'said', where: 'USER_MESSAGE' },
+  ],
+  [
+    'what a file holds',
+    { workspace: { 'b.txt': 'betas' } },
+    { cause: 'environment', step: 2, at: 'result', where: 'look (call 1 of 1)' },
+  ],
+  [
+    'what the model said',
+    { files: { 'answer-1.json': call('Again!', 'b.txt') } },
+    { cause: 'model', step: 2, at: 'answer', where: 'answer' },
+  ],
+  [
+    'which call it made',
+    { files: { 'answer-1.json': call('Again.', 'a.txt') } },
+    { cause: 'model', step: 2, at: 'answer', where: 'call 1 of 1' },
+  ],
+  [
+    'the description of a tool',
+    { files: { 'agent.yaml': AGENT['agent.yaml'].replace('Looks.', 'Looks!') } },
+    { cause: 'configuration', step: 1, at: 'request', where: 'tools.look.description' },
+  ],
+  [
+    'a parameter of the model',
+    { flags: ['--set', 'llm.temperature=0'] },
+    { cause: 'configuration', step: 1, at: 'request', where: 'llm.temperature' },
+  ],
+  [
+    'a limit',
+    { flags: ['--max-iterations', '1'] },
+    { cause: 'configuration', step: 1, at: 'end', where: 'ENGINE_END' },
+  ],
+])('a difference in %s is found at its iteration, with its cause', async (_, change, first) => {
+  const { exitCode, same, ...found } = await compared(change)
+  expect({ exitCode, same }).toEqual({ exitCode: 3, same: false })
+  expect(found.first).toMatchObject(first)
+})
+
+test('a setting that no request shows is named beside the first difference', async () => {
+  const { diff, also } = await compared({
+    workspace: { 'a.txt': 'alphas' },
+    flags: ['--set', 'tool_concurrency=2'],
+  })
+  expect(also).toEqual([
+    { cause: 'configuration', where: 'tool_concurrency', left: null, right: '2', visible_from: null },
+  ])
+  const { stdout } = await diff()
+  expect(stdout).toContain(
+    'first divergence: iteration 1, ENVIRONMENT: look (call 1 of 1)\n  - alpha\n  + alphas\n',
+  )
+  expect(stdout).toContain('also different: tool_concurrency none -> 2 (no request shows it)\n')
+  expect(stdout).toMatch(/^2 {2}look: cat b.txt \(exit 0\) {2}= {2}2 {2}look: cat b.txt \(exit 0\)$/m)
+})
+
+test('masked text does not count, and it is said how much was masked', async () => {
+  const { diff } = await compared({ workspace: { 'b.txt': 'beta in 2.64s' } })
+  const { exitCode, stdout } = await diff('--mask', 'in [\\d.]+s')
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/same: 3 iterations\.\n\d+ texts masked\./),
+  })
+})
+
+test('a record that is gone leaves the difference without a cause', async () => {
+  const { path, diff } = await compared({ files: { 'answer-1.json': call('Again!', 'b.txt') } })
+  const [run = ''] = (await delta(['list-runs', '-w', 'one', '--first'], { cwd: path })).stdout.split('\n')
+  const journal = join(path, 'one/.delta', run, 'journal.jsonl')
+  const text = await readFile(journal, 'utf8')
+  await writeFile(journal, text.replaceAll('io/invocations/', 'io/gone/'))
+  const { first } = JSON.parse((await diff('--json')).stdout)
+  expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
+})
+
+test('mistakes are named: one run, a mask that is no regular expression', async () => {
+  const { path } = await compared({})
+  const at = async (...flags: string[]) => {
+    const { exitCode, stderr } = await delta(['diff', ...flags], { cwd: path })
+    return { exitCode, stderr }
+  }
+  expect(await at('one')).toEqual({ exitCode: 2, stderr: 'Error: diff compares two runs: delta diff A B.\n' })
+  expect(await at('one', 'two', '--mask', '(')).toEqual({
+    exitCode: 2,
+    stderr: 'Error: --mask "(": not a regular expression: Unterminated group.\n',
+  })
+})

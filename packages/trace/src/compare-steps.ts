@@ -1,0 +1,237 @@
+import { type ChangedValue, type Comparable, changedValues, firstDifference } from './comparable.js'
+import type { RecordedParts } from './recorded-parts.js'
+import type { CostedBlock, SentRequest } from './sent-request.js'
+import type { Step, StepCall } from './steps.js'
+
+/** Why two runs are not the same: somebody stepped in, a setting, what the context held, the model, or the world. */
+export type Cause = 'intervention' | 'configuration' | 'context' | 'model' | 'environment' | 'unknown'
+
+/** A difference between two runs. */
+export interface Difference {
+  cause: Cause
+  /** The iteration. */
+  step: number
+  at: 'said' | 'request' | 'answer' | 'call' | 'result' | 'end'
+  /** A message, a setting, a source, a call, or the event that ended a run. */
+  where: string
+  /** The first byte that differs, of a source's own text. */
+  byte?: number
+  /** What stands around the place, at most eighty characters. Null: there is nothing. */
+  left: string | null
+  right: string | null
+  /** What else is known about it. */
+  evidence?: string
+}
+
+/** One side of a comparison. */
+export interface Side {
+  step: Step
+  parts: RecordedParts
+}
+
+/** How two steps differ, in the order in which one thing leads to another: the first explains those after it. */
+export async function* compareSteps(left: Side, right: Side, equal: Comparable): AsyncGenerator<Difference> {
+  const step = left.step.n
+  const said = [...interventions(left.step, right.step, equal)]
+  for (const found of said) yield { step, ...found }
+  let isKnown = false
+  for await (const found of compareRequests(left, right, equal)) {
+    if (found === 'recorded') isKnown = true
+    else if (said.length === 0 || found.where !== CONVERSATION) yield { step, ...found } // it holds what was said
+  }
+  for (const found of compareAnswers(left.step, right.step, equal))
+    yield { step, ...found, cause: isKnown || found.at !== 'answer' ? found.cause : 'unknown' }
+}
+
+type Found = Omit<Difference, 'step'>
+
+/** What people and the engine said before the request. */
+function* interventions(left: Step, right: Step, equal: Comparable): Generator<Found> {
+  const count = Math.max(left.said.length, right.said.length)
+  for (let index = 0; index < count; index++) {
+    const [one, other] = [left.said[index], right.said[index]]
+    const differ = differing(one && equal(one.text), other && equal(other.text))
+    if (!differ && one?.role === other?.role) continue
+    const role = (other ?? one)?.role
+    const where = role === 'system' ? 'SYSTEM_MESSAGE' : 'USER_MESSAGE'
+    yield { cause: 'intervention', at: 'said', where, ...(differ ?? { left: null, right: null }) }
+  }
+}
+
+function differing(
+  left: string | undefined,
+  right: string | undefined,
+): Pick<Difference, 'left' | 'right'> | undefined {
+  if (left === right) return undefined
+  if (left === undefined || right === undefined) return { left: start(left), right: start(right) }
+  const { byte: _, ...excerpts } = firstDifference(left, right) ?? { byte: 0, left, right }
+  return excerpts
+}
+
+function start(text: string | undefined): string | null {
+  return text === undefined ? null : (firstDifference(text, '')?.left ?? text)
+}
+
+/** Says `recorded` once both requests could be compared. */
+async function* compareRequests(
+  left: Side,
+  right: Side,
+  equal: Comparable,
+): AsyncGenerator<Found | 'recorded'> {
+  const [one, other] = [left.step.request, right.step.request]
+  if (one === undefined || other === undefined) return
+  const [lines, others] = [await left.parts.linesOf(one), await right.parts.linesOf(other)]
+  if (lines === undefined || others === undefined) return
+  yield 'recorded'
+  if (one.api === other.api) {
+    const parameters = [left.parts.part(lines.parameters), right.parts.part(others.parameters)] as const
+    for (const changed of changedParameters(...parameters, equal))
+      yield { cause: 'configuration', at: 'request', ...placed(changed) }
+  } else
+    yield {
+      cause: 'configuration',
+      at: 'request',
+      where: 'llm.provider',
+      left: one.api ?? null,
+      right: other.api ?? null,
+    }
+  yield* compareBlocks(
+    { request: one, messages: lines.messages.map(left.parts.part) },
+    { request: other, messages: others.messages.map(right.parts.part) },
+    equal,
+  )
+}
+
+/** What only says how an answer is sent is not compared. */
+const HOW_IT_IS_SENT = new Set(['stream', 'stream_options'])
+
+function changedParameters(left: unknown, right: unknown, equal: Comparable): ChangedValue[] {
+  return changedValues(parametersIn(left), parametersIn(right), equal)
+}
+
+/** The tools stand beside the model's parameters, as in `agent.yaml`. */
+function parametersIn(body: unknown): object {
+  const { tools, ...llm } = Object(body) as Record<string, unknown>
+  const kept = Object.entries(llm).filter(([name, value]) => !HOW_IT_IS_SENT.has(name) && !isEmptyList(value))
+  return { llm: Object.fromEntries(kept), ...(tools !== undefined && { tools }) }
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0 // the place of the conversation
+}
+
+function placed({ path, left, right }: ChangedValue): Pick<Difference, 'where' | 'left' | 'right'> {
+  return { where: path, ...(differing(left ?? undefined, right ?? undefined) ?? { left, right }) }
+}
+
+interface SentMessages {
+  request: SentRequest
+  messages: readonly unknown[]
+}
+
+/** Compares what each source of `context.yaml` was. */
+function* compareBlocks(left: SentMessages, right: SentMessages, equal: Comparable): Generator<Found> {
+  const others = new Map(right.request.blocks.map((block) => [block.source_id, block]))
+  const known = new Set(left.request.blocks.map(({ source_id }) => source_id))
+  for (const block of left.request.blocks) {
+    if (block.type === 'tools') continue // compared as parameters
+    const other = others.get(block.source_id)
+    const found = other
+      ? compareBlock([left, block], [right, other], equal)
+      : { left: block.source_id, right: null }
+    if (found) yield { ...causeIn(block), ...found }
+  }
+  for (const block of right.request.blocks)
+    if (!known.has(block.source_id)) yield { ...causeIn(block), left: null, right: block.source_id }
+}
+
+/** Where a conversation is cut is said there. */
+const CONVERSATION = 'context.yaml'
+
+/** Before it all events were the same: what a conversation holds of them is a setting. */
+function causeIn({ type, source_id }: CostedBlock): Pick<Found, 'cause' | 'at' | 'where'> {
+  if (type === 'journal') return { cause: 'configuration', at: 'request', where: CONVERSATION }
+  return { cause: 'context', at: 'request', where: source_id }
+}
+
+function compareBlock(
+  [left, one]: [SentMessages, CostedBlock],
+  [right, other]: [SentMessages, CostedBlock],
+  equal: Comparable,
+): Pick<Difference, 'byte' | 'left' | 'right'> | undefined {
+  if (one.sha256 === other.sha256) return undefined
+  const [text, another] = [textOf(left, one), textOf(right, other)]
+  if (text === undefined || another === undefined) return { left: null, right: null }
+  return firstDifference(equal(text), equal(another))
+}
+
+/** The own text of a source; of a conversation, its messages as JSON. Undefined in the words of an API whose messages are others. */
+function textOf({ request, messages }: SentMessages, block: CostedBlock): string | undefined {
+  const { message, from, to, header_bytes = 0 } = block
+  if (message === undefined) return ''
+  if (request.api !== undefined && request.api !== 'chat') return undefined
+  if (from === undefined || to === undefined)
+    return JSON.stringify(messages.slice(message, message + block.messages).map(withoutIds))
+  const { content } = Object(messages[message]) as { content?: unknown }
+  const text = typeof content === 'string' ? content : textInParts(content)
+  return Buffer.from(text).toString('utf8', from + header_bytes, to)
+}
+
+function textInParts(content: unknown): string {
+  return Array.isArray(content) ? content.map((part) => Object(part).text ?? '').join('') : ''
+}
+
+/** The ids of calls do not count. */
+function withoutIds(message: unknown): unknown {
+  const { tool_call_id, tool_calls, ...rest } = Object(message) as Record<string, unknown>
+  if (!Array.isArray(tool_calls)) return rest
+  return { ...rest, tool_calls: tool_calls.map(({ id: _, ...call }) => call) }
+}
+
+function* compareAnswers(left: Step, right: Step, equal: Comparable): Generator<Found> {
+  const [one, other] = [left.thought, right.thought]
+  const said = differing(one && equal(one.content), other && equal(other.content))
+  if (said && one && other) yield { cause: 'model', at: 'answer', where: 'answer', ...said }
+  if (!one || !other) return // the end of one of them says why
+  const count = Math.max(left.calls.length, right.calls.length)
+  for (let index = 0; index < count; index++) {
+    const [call, another] = [left.calls[index], right.calls[index]]
+    const order = `call ${index + 1} of ${count}`
+    const asked = differing(call && equal(wordsOf(call)), another && equal(wordsOf(another)))
+    if (asked) yield { cause: 'model', at: 'answer', where: order, ...asked }
+    else if (call && another) yield* compareCalls(call, another, { order, equal })
+  }
+}
+
+function wordsOf({ name, args }: StepCall): string {
+  return `${name} ${JSON.stringify(args)}`
+}
+
+function* compareCalls(
+  left: StepCall,
+  right: StepCall,
+  { order, equal }: { order: string; equal: Comparable },
+): Generator<Found> {
+  const command = ({ argv }: StepCall) => argv && equal(argv.join(' '))
+  const started = differing(command(left) ?? undefined, command(right) ?? undefined)
+  if (started) yield { cause: 'configuration', at: 'call', where: `tools.${left.name}`, ...started }
+  const answered = differing(answerTo(left), answerTo(right))
+  const whom = left.name === 'ask_human' ? 'ask_human' : `approval of ${left.name}`
+  if (answered) yield { cause: 'intervention', at: 'call', where: whom, ...answered }
+  const override = differing(left.override && equal(left.override), right.override && equal(right.override))
+  if (override) yield { cause: 'intervention', at: 'result', where: 'post_tool_execution', ...override }
+  const result = differing(resultOf(left, equal), resultOf(right, equal))
+  if (result && !answered && !override)
+    yield { cause: 'environment', at: 'result', where: `${left.name} (${order})`, ...result }
+}
+
+function answerTo({ asked }: StepCall): string | undefined {
+  return asked?.answer?.response
+}
+
+/** The status only where it says more than the text. */
+function resultOf({ status, exitCode, observation }: StepCall, equal: Comparable): string {
+  const outcome =
+    status === 'SUCCESS' && exitCode === 0 ? '' : `[${status ?? 'no result'}, exit ${exitCode ?? '-'}] `
+  return outcome + equal(observation)
+}

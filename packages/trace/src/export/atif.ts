@@ -1,0 +1,161 @@
+import { join } from 'node:path'
+import type { ContentPart } from '@delta/journal/runs'
+import type { CountedTokens } from '../prices.js'
+import type { SentRequest } from '../sent-request.js'
+import type { Said, Step, StepCall } from '../steps.js'
+import type { Trace } from '../trace.js'
+import type { ChildRun, TracedRun } from '../traced-run.js'
+import { argumentsOf } from './as-chat.js'
+import { attemptsIn, type Beginning, beginningOf, placeholderOf } from './beginning.js'
+import { type ExportOptions, objectWithList, writerFor } from './document.js'
+
+/**
+ * A run in the Agent Trajectory Interchange Format, version 1.7: one JSON object. A message of the user or the engine is a step of
+ * its own, and so is each answer of the model, with its calls and their results.
+ */
+export async function* toAtif(trace: Trace, options: ExportOptions): AsyncGenerator<string> {
+  const { run } = trace
+  const beginning = await beginningOf(trace)
+  let count = 0
+  async function* numbered() {
+    for await (const step of stepsIn(trace, beginning, options)) yield { step_id: ++count, ...step }
+  }
+  yield* objectWithList(writerFor(run, options), {
+    before: headOf(run, beginning, options),
+    name: 'steps',
+    elements: numbered(),
+    after: () => endOf(run, beginning, count),
+  })
+  yield '\n'
+}
+
+function headOf(run: TracedRun, { start, tools }: Beginning, { root = run }: ExportOptions): object {
+  return {
+    schema_version: 'ATIF-v1.7',
+    session_id: root.runId,
+    trajectory_id: run.runId,
+    agent: {
+      name: run.metadata.agent_name ?? 'unknown',
+      version: start?.engine?.version ?? 'unknown',
+      ...(run.model !== null && { model_name: run.model }),
+      ...(tools.length > 0 && { tool_definitions: tools }),
+    },
+  }
+}
+
+function endOf({ totals, metadata }: TracedRun, { start }: Beginning, total_steps: number): object {
+  const { tokens, cost, unreported } = totals.own
+  const { work_dir, parent_run, status, reason_code } = metadata
+  const { run_id, iteration } = start?.parent ?? {}
+  const facts = { work_dir, parent_run, parent: run_id && { run_id, iteration }, status, reason_code }
+  return {
+    final_metrics: {
+      total_prompt_tokens: promptOf(tokens),
+      total_completion_tokens: tokens.output + tokens.reasoning,
+      total_cached_tokens: tokens.cache_read,
+      ...(cost !== null && { total_cost_usd: cost }),
+      total_steps,
+      ...(unreported > 0 && { extra: { unreported } }),
+    },
+    extra: Object.fromEntries(Object.entries(facts).filter(([, value]) => value != null)),
+  }
+}
+
+async function* stepsIn(trace: Trace, { system }: Beginning, options: ExportOptions): AsyncGenerator<object> {
+  for (const { at, text } of system) yield { ...stamp(at), source: 'system', message: text }
+  for await (const step of trace.steps()) {
+    for (const said of step.said) yield messageStep(said, trace.run)
+    if (step.thought) yield agentStep(step, step.thought, { ...options, run: trace.run })
+  }
+}
+
+function messageStep({ at, role, text, parts, inherited }: Said, run: TracedRun): object {
+  const message = parts ? contentOf(parts, run) : text
+  return { ...stamp(at), source: role, message, ...copied(inherited) }
+}
+
+function agentStep(
+  { calls, request, inherited, replayed, ...step }: Step,
+  { at, content, reasoning }: NonNullable<Step['thought']>,
+  options: ExportOptions & { run: TracedRun },
+): object {
+  const results = calls.filter(({ status }) => status !== undefined)
+  return {
+    ...stamp(at),
+    source: 'agent',
+    ...(request && { model_name: request.model }),
+    message: content,
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
+    ...(results.length > 0 && { observation: { results: results.map((call) => resultOf(call, options)) } }),
+    ...(request?.isPaid && request.tokens && { metrics: metricsOf(request.tokens, request) }),
+    ...(!inherited && !replayed && { llm_call_count: attemptsIn({ calls, inherited, replayed, ...step }) }),
+    ...copied(inherited),
+  }
+}
+
+function callOf({ actionId, name, argumentsText }: StepCall): object {
+  return { tool_call_id: actionId, function_name: name, arguments: argumentsOf(argumentsText) }
+}
+
+/** What the model read; what is not in this format is `extra`. */
+function resultOf(call: StepCall, { run, subAgents = false }: ExportOptions & { run: TracedRun }): object {
+  const { actionId, status, exitCode, observation, override, parts, children } = call
+  const beside = subAgents ? children.filter(({ isGone }) => !isGone) : []
+  const others = children.filter((child) => !beside.includes(child))
+  return {
+    source_call_id: actionId,
+    content: override ?? (parts ? contentOf(parts, run) : observation),
+    ...(beside.length > 0 && {
+      subagent_trajectory_ref: beside.map(({ runId }) => ({ trajectory_path: `${runId}.json` })),
+    }),
+    extra: {
+      status,
+      ...(exitCode !== null && { exit_code: exitCode }),
+      ...(others.length > 0 && { child_runs: others.map(childOf) }),
+    },
+  }
+}
+
+function childOf({ runId, directory, status, reasonCode }: ChildRun): object {
+  return { run_id: runId, directory, status, reason_code: reasonCode }
+}
+
+function metricsOf(tokens: CountedTokens, { cost }: SentRequest): object {
+  const { cache_read, cache_write, cache_write_1h, output, reasoning } = tokens
+  return {
+    prompt_tokens: promptOf(tokens),
+    completion_tokens: output + reasoning,
+    cached_tokens: cache_read,
+    ...(cost !== null && { cost_usd: cost }),
+    extra: { cache_write, ...(cache_write_1h !== undefined && { cache_write_1h }), reasoning },
+  }
+}
+
+function promptOf({
+  input,
+  cache_read,
+  cache_write,
+}: Pick<CountedTokens, 'input' | 'cache_read' | 'cache_write'>) {
+  return input + cache_read + cache_write
+}
+
+/** The images that the format knows. */
+const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+function contentOf(parts: readonly ContentPart[], { directory }: TracedRun): object[] {
+  return parts.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text }
+    if (!IMAGES.has(part.media_type)) return { type: 'text', text: placeholderOf(part) }
+    const { path = join(directory, 'io', 'blobs', part.blob) } = part as { path?: string } // an imported one has it
+    return { type: 'image', source: { media_type: part.media_type, path } }
+  })
+}
+
+function stamp(at: Date): { timestamp?: string } {
+  return Number.isNaN(at.getTime()) ? {} : { timestamp: at.toISOString() }
+}
+
+function copied(isInherited: boolean): { is_copied_context?: true } {
+  return isInherited ? { is_copied_context: true } : {}
+}

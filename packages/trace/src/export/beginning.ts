@@ -1,0 +1,60 @@
+import type { ContentPart, EngineStart } from '@delta/journal/runs'
+import { recordedParts } from '../recorded-parts.js'
+import type { Step } from '../steps.js'
+import type { Trace } from '../trace.js'
+import { type ChatMessage, chatOf } from './as-chat.js'
+
+/** What a run began with: what no event says stands in its first request. */
+export interface Beginning {
+  /** Of the first engine that was not copied from another run. */
+  start: EngineStart | undefined
+  /** The system messages at the beginning of the first request that is recorded. */
+  system: { at: Date; text: string }[]
+  /** The definitions of its tools, as Chat Completions spells them. */
+  tools: object[]
+}
+
+/** Reads a run as far as its first recorded request. */
+export async function beginningOf(trace: Trace): Promise<Beginning> {
+  const starts: EngineStart[] = []
+  const parts = recordedParts(trace.run.directory)
+  for await (const step of trace.steps()) {
+    starts.push(...step.starts)
+    const chat = await chatOf(step.request, parts)
+    if (chat === undefined) continue
+    const end = chat.messages.findIndex(({ role }) => role !== 'system')
+    const system = chat.messages.slice(0, end === -1 ? undefined : end)
+    const at = step.request?.at ?? step.at
+    return {
+      start: firstOf(starts),
+      system: system.map((message) => ({ at, text: textOf(message) })),
+      tools: chat.tools,
+    }
+  }
+  return { start: firstOf(starts), system: [], tools: [] }
+}
+
+function firstOf(starts: readonly EngineStart[]): EngineStart | undefined {
+  return starts.find(({ inherited }) => !inherited) ?? starts[0]
+}
+
+/** What a message says, without its images and files. */
+export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
+  if (typeof content === 'string') return content
+  return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
+}
+
+/** A line in the place of an image or a file, where a format takes only texts. */
+export function placeholderOf(part: Exclude<ContentPart, { type: 'text' }>): string {
+  const { type, media_type, bytes, width, height, name } = part
+  const size = width === undefined ? '' : ` ${width}x${height}`
+  return `[${name ?? type} ${media_type}${size}, ${bytes} bytes]`
+}
+
+/** How often the model was asked in an iteration that it answered. */
+export function attemptsIn({ errors }: Step): number {
+  const failed = errors.filter(({ tokens, error_details: details }) => {
+    return tokens !== undefined || typeof (Object(details) as { attempt?: unknown }).attempt === 'number'
+  })
+  return failed.length + 1
+}
