@@ -17,10 +17,13 @@ const tokens = fc
     cache_write: count,
     output: count,
     reasoning: count,
-    part: fc.double({ min: 0, max: 1, noNaN: true }),
+    percent: fc.nat(100),
   })
-  .map(({ part, ...buckets }) => ({ ...buckets, cache_write_1h: Math.floor(part * buckets.cache_write) }))
-const rate = fc.double({ min: 0, max: 100, noNaN: true })
+  .map(({ percent, ...buckets }) => ({
+    ...buckets,
+    cache_write_1h: Math.floor((percent * buckets.cache_write) / 100),
+  }))
+const rate = fc.nat(10_000).map((cents) => cents / 100)
 const price = fc.record(
   { input: rate, output: rate, cache_read: rate, cache_write: rate, cache_write_1h: rate, reasoning: rate },
   { requiredKeys: ['input', 'output'] },
