@@ -46,7 +46,7 @@ export function normaliseUsage(raw: unknown): Tokens | null {
   const [input, read, written] = [count(shape.input), count(shape.read), count(shape.written)]
   const [output, thought] = [count(shape.output), count(shape.thought)]
   const kept = Math.min(count([LONG]), written) // a part is never more than the whole, also where a gateway drops the whole
-  const outside = shape === CHAT ? count(['total_tokens']) - input - output : 0
+  const outside = shape === CHAT || shape === RESPONSES ? count(['total_tokens']) - input - output : 0
   if (outside > 0) adjusted.add('outside')
   const isBeside = shape === MESSAGES || read + written > input // Messages always counts the cache beside the input
   if (isBeside && shape !== MESSAGES) adjusted.add('exclusive')
@@ -73,8 +73,18 @@ interface Shape {
 
 const CHAT: Shape = {
   input: ['prompt_tokens'],
-  read: ['prompt_tokens_details.cached_tokens', 'cache_read_input_tokens', 'cached_tokens'],
-  written: ['prompt_tokens_details.cache_write_tokens', 'cache_creation_input_tokens'],
+  read: [
+    'prompt_tokens_details.cached_tokens',
+    'cache_read_input_tokens',
+    'cached_tokens',
+    'num_cached_tokens', // Mistral, which also spells the details without their s
+    'prompt_token_details.cached_tokens',
+  ],
+  written: [
+    'prompt_tokens_details.cache_write_tokens',
+    'cache_creation_input_tokens',
+    'prompt_tokens_details.cache_creation_input_tokens', // Qwen
+  ],
   output: ['completion_tokens'],
   thought: ['completion_tokens_details.reasoning_tokens'],
 }
@@ -83,8 +93,9 @@ const DEEPSEEK: Shape = { ...CHAT, read: ['prompt_cache_hit_tokens'], written: [
 
 const RESPONSES: Shape = {
   input: ['input_tokens'],
-  read: ['input_tokens_details.cached_tokens'],
-  written: ['input_tokens_details.cache_write_tokens'],
+  // the second of each is Perplexity's
+  read: ['input_tokens_details.cached_tokens', 'input_tokens_details.cache_read_input_tokens'],
+  written: ['input_tokens_details.cache_write_tokens', 'input_tokens_details.cache_creation_input_tokens'],
   output: ['output_tokens'],
   thought: ['output_tokens_details.reasoning_tokens'],
 }

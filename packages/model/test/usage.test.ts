@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normaliseUsage } from '../src/index.js'
+import { normaliseUsage, type Tokens } from '../src/index.js'
 
 const nothing = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
 
@@ -53,6 +54,26 @@ test.each<[shape: string, usage: object, tokens: object]>([
     { input: 6, cache_read: 4 },
   ],
   [
+    'Mistral, under its other names',
+    { prompt_tokens: 801, completion_tokens: 2, total_tokens: 803, num_cached_tokens: 768 },
+    { input: 33, cache_read: 768, output: 2 },
+  ],
+  [
+    'Mistral without the s',
+    { prompt_tokens: 801, completion_tokens: 2, prompt_token_details: { cached_tokens: 768 } },
+    { input: 33, cache_read: 768, output: 2 },
+  ],
+  [
+    'Qwen, which counts what it writes among the details',
+    {
+      prompt_tokens: 1615,
+      completion_tokens: 10,
+      total_tokens: 1625,
+      prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 1605, cache_type: 'ephemeral' },
+    },
+    { input: 10, cache_write: 1605, output: 10 },
+  ],
+  [
     'Responses',
     {
       input_tokens: 75,
@@ -62,6 +83,27 @@ test.each<[shape: string, usage: object, tokens: object]>([
       total_tokens: 1261,
     },
     { input: 35, cache_read: 32, cache_write: 8, output: 162, reasoning: 1024 },
+  ],
+  [
+    'Responses of a gateway to Gemini, whose reasoning is only in the total',
+    {
+      input_tokens: 21,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 0,
+      output_tokens_details: { reasoning_tokens: 60 },
+      total_tokens: 81,
+    },
+    { input: 21, reasoning: 60, adjusted: ['outside'] },
+  ],
+  [
+    'Perplexity’s Responses, with the names of Messages among the details',
+    {
+      input_tokens: 500,
+      input_tokens_details: { cache_read_input_tokens: 300, cache_creation_input_tokens: 100 },
+      output_tokens: 40,
+      total_tokens: 540,
+    },
+    { input: 100, cache_read: 300, cache_write: 100, output: 40 },
   ],
   [
     'Messages',
@@ -100,7 +142,80 @@ test.each<[shape: string, usage: object, tokens: object]>([
   expect(normaliseUsage(usage)).toEqual({ ...nothing, ...tokens })
 })
 
-test.each([undefined, null, 7, 'many', [], {}, { total_tokens: 9 }])(
-  'a response with the usage %j is unreported',
-  (usage) => expect(normaliseUsage(usage)).toBeNull(),
+const count = fc.nat(1_000_000)
+/** Counts as their API defines them: what was read from the cache, or written into it, is a part of what was read. */
+const chat = fc
+  .record({ cached: count, written: count, fresh: count, reasoning: count, text: count })
+  .map(({ cached, written, fresh, reasoning, text }) => ({
+    prompt_tokens: cached + written + fresh,
+    completion_tokens: reasoning + text,
+    total_tokens: cached + written + fresh + reasoning + text,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }))
+
+test('the buckets are never negative, and add up to the total of the provider', () => {
+  fc.assert(
+    fc.property(chat, (usage) => {
+      const { input, cache_read, cache_write, output, reasoning } = normaliseUsage(usage) ?? nothing
+      const buckets = [input, cache_read, cache_write, output, reasoning]
+      expect(Math.min(...buckets)).toBeGreaterThanOrEqual(0)
+      expect(buckets.reduce((sum, tokens) => sum + tokens)).toBe(usage.total_tokens)
+    }),
+  )
+})
+
+/** Anything that a server may send in the place of a count. */
+const anything = fc.oneof(
+  count,
+  fc.integer(),
+  fc.double(),
+  fc.string(),
+  fc.constant(null),
+  fc.constant(undefined),
 )
+
+test('whatever a server sends, the buckets are whole numbers, and none is negative', () => {
+  const details = fc.record({
+    cached_tokens: anything,
+    cache_write_tokens: anything,
+    reasoning_tokens: anything,
+  })
+  const usages = fc.record(
+    {
+      prompt_tokens: anything,
+      input_tokens: anything,
+      completion_tokens: anything,
+      output_tokens: anything,
+      total_tokens: anything,
+      prompt_cache_hit_tokens: anything,
+      cache_read_input_tokens: anything,
+      cache_creation_input_tokens: anything,
+      cache_creation: fc.record({ ephemeral_1h_input_tokens: anything }),
+      prompt_tokens_details: fc.oneof(details, anything),
+      input_tokens_details: fc.oneof(details, anything),
+      completion_tokens_details: fc.oneof(details, anything),
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(usages, (usage) => {
+      const { adjusted: _, ...buckets }: Tokens = normaliseUsage(usage) ?? nothing
+      for (const tokens of Object.values(buckets)) expect(tokens).toBeGreaterThanOrEqual(0)
+      for (const tokens of Object.values(buckets)) expect(Number.isSafeInteger(tokens)).toBe(true)
+    }),
+  )
+})
+
+test.each([
+  undefined,
+  null,
+  7,
+  'many',
+  [],
+  {},
+  { total_tokens: 9 },
+  { promptTokenCount: 9, candidatesTokenCount: 4, totalTokenCount: 13 }, // Gemini's own API
+  { inputTokens: 9, outputTokens: 4, totalTokens: 13 }, // Bedrock's own API
+  { prompt_eval_count: 9, eval_count: 4 }, // Ollama's own API
+])('a response with the usage %j is unreported', (usage) => expect(normaliseUsage(usage)).toBeNull())

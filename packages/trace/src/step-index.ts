@@ -8,6 +8,8 @@ export interface IndexedStep {
   offset: number
   /** The byte after its last event. */
   end: number
+  /** First byte of the start of the engine that began it; 0 if there is none. */
+  engine: number
   /** Times of its first and last event. Milliseconds since 1970. */
   startedMs: number
   endedMs: number
@@ -26,6 +28,8 @@ const CHUNK_BYTES = 1 << 20
 /** The beginning of a line as this engine writes it. */
 const KNOWN = /^\{"seq":\d+,"timestamp":"([^"]+)","type":"([A-Z_]+)"(?:,"iteration":(\d+))?/
 const HEAD_BYTES = 160
+/** Events of other types name their iteration, if not there, then further on. */
+const OF_NO_ITERATION = new Set(['ENGINE_START', 'ENGINE_END', 'USER_MESSAGE', 'SYSTEM_MESSAGE'])
 
 /** Reads a journal once, and keeps of each line at most where it lies. A missing file has no steps. */
 export function indexSteps(path: string): StepIndex {
@@ -33,10 +37,14 @@ export function indexSteps(path: string): StepIndex {
   /** What no iteration has yet: it is said before the next one. */
   let pending: { offset: number; startedMs: number; events: number } | undefined
   let events = 0
+  let engine = 0
 
   const bytes = scanLines(path, (line, offset, end) => {
-    const { iteration, atMs } = headOf(line)
+    const head = headOf(line)
+    if (head === undefined) return
+    const { type, iteration, atMs } = head
     events += 1
+    if (type === 'ENGINE_START') engine = offset
     const last = steps.at(-1)
     if (iteration === undefined) {
       pending ??= { offset, startedMs: atMs, events: 0 }
@@ -48,6 +56,7 @@ export function indexSteps(path: string): StepIndex {
       n: iteration,
       ...(pending ?? { offset, startedMs: atMs, events: 0 }),
       end,
+      engine,
       endedMs: atMs,
     }
     if (known === undefined) steps.push(step)
@@ -59,7 +68,7 @@ export function indexSteps(path: string): StepIndex {
   return { steps, events, bytes }
 }
 
-/** Calls `onLine` for each whole line that is not blank, without its newline. @returns The end of the last one. */
+/** Calls `onLine` for each whole line that is not empty, without its newline. @returns The end of the last one. */
 function scanLines(path: string, onLine: (line: Buffer, offset: number, end: number) => void): number {
   let file: number
   try {
@@ -91,21 +100,33 @@ function scanLines(path: string, onLine: (line: Buffer, offset: number, end: num
   }
 }
 
-/** A line that begins otherwise was written by another program, or by hand: it is parsed. */
-function headOf(line: Buffer): { iteration: number | undefined; atMs: number } {
-  const [match, timestamp = '', , iteration] = KNOWN.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? []
-  if (match === undefined) return parsedHead(line.toString())
-  return { iteration: iteration === undefined ? undefined : Number(iteration), atMs: Date.parse(timestamp) }
+interface Head {
+  type: unknown
+  iteration: number | undefined
+  atMs: number
 }
 
-function parsedHead(line: string): { iteration: number | undefined; atMs: number } {
+/** Undefined for a blank line. One that begins otherwise was written by another program, or by hand: it is parsed. */
+function headOf(line: Buffer): Head | undefined {
+  const [, timestamp = '', type = '', iteration] = KNOWN.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? []
+  if (iteration === undefined && !OF_NO_ITERATION.has(type)) return parsedHead(line.toString().trim())
+  return {
+    type,
+    iteration: iteration === undefined ? undefined : Number(iteration),
+    atMs: Date.parse(timestamp),
+  }
+}
+
+function parsedHead(line: string): Head | undefined {
+  if (line === '') return undefined
   try {
-    const { iteration, timestamp } = Object(JSON.parse(line)) as Record<string, unknown>
+    const { type, iteration, timestamp } = Object(JSON.parse(line)) as Record<string, unknown>
     return {
+      type,
       iteration: Number.isSafeInteger(iteration) ? (iteration as number) : undefined,
       atMs: Date.parse(String(timestamp)),
     }
   } catch {
-    return { iteration: undefined, atMs: Number.NaN } // reading the steps names the line
+    return { type: undefined, iteration: undefined, atMs: Number.NaN } // reading the steps names the line
   }
 }

@@ -1,10 +1,10 @@
-import { isJournalError, streamJournal } from '@delta/journal'
-import { inspectJournal, journalPath } from '@delta/journal/internal'
-import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import { journalPath } from '@delta/journal/internal'
+import type { StoredEvent } from '@delta/journal/runs'
 import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
+import { readableEvents } from './readable-events.js'
 import { lastRecordOf, type SentRequest } from './sent-request.js'
-import { indexSteps, type StepIndex } from './step-index.js'
+import { type IndexedStep, indexSteps, type StepIndex } from './step-index.js'
 import { type Step, stepsOf } from './steps.js'
 import { readTracedRun, type TracedRun } from './traced-run.js'
 
@@ -51,10 +51,11 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     return index
   }
 
-  async function* eventsFrom(fromOffset: number): AsyncGenerator<StoredEvent> {
+  /** The start of the engine names the prices, and may lie before. */
+  async function* eventsFrom({ offset, engine }: Beginning): AsyncGenerator<StoredEvent> {
     const complete = await completer(options)
-    if (fromOffset > 0) for await (const start of streamJournal(path, SCHEMA)) if (complete(start)) break // it names the prices
-    for await (const event of readable(path, fromOffset)) yield complete(event)
+    if (engine < offset) for await (const start of readableEvents(path, engine)) if (complete(start)) break
+    for await (const event of readableEvents(path, offset)) yield complete(event)
   }
 
   function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {
@@ -69,8 +70,8 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
 
   async function* steps({ from = 1, to = Number.POSITIVE_INFINITY, last }: StepRange = {}) {
     const first = last === undefined ? from : Math.max(from, firstOfLast(indexNow(), { to, last }))
-    const offset = first <= 1 ? 0 : offsetBefore(indexNow(), first)
-    for await (const step of grouped(eventsFrom(offset))) {
+    const beginning = first <= 1 ? { offset: 0, engine: 0 } : stepBefore(indexNow(), first)
+    for await (const step of grouped(eventsFrom(beginning))) {
       if (step.n > to) return
       if (step.n >= first) yield step
     }
@@ -89,9 +90,10 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
       const isFirst = held.length === 0
       held.push(...events.map(complete))
       const grown = Math.min(...events.map((event) => iterationOf(event) ?? Number.POSITIVE_INFINITY))
+      const since = Math.min(...events.map(({ seq }) => seq))
       let last = 0
       for await (const step of grouped(held)) {
-        if (isFirst || step.n >= grown) yield step
+        if (isFirst || step.n >= grown || step.said.some(({ seq }) => seq >= since)) yield step
         last = step.n
       }
       held = held.slice(
@@ -114,8 +116,6 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   }
 }
 
-const SCHEMA = { schema: runEventSchema }
-
 function iterationOf(event: StoredEvent): number | undefined {
   const { iteration } = event as { iteration?: unknown }
   return typeof iteration === 'number' ? iteration : undefined
@@ -126,26 +126,10 @@ function firstOfLast({ steps }: StepIndex, { to, last }: { to: number; last: num
   return last === 0 ? Number.POSITIVE_INFINITY : (wanted.at(-last)?.n ?? 1)
 }
 
-/** The step before may hold what is said before this one. An engine's start before it names the prices. */
-function offsetBefore({ steps }: StepIndex, n: number): number {
-  const index = steps.findIndex((step) => step.n >= n)
-  return steps[index === -1 ? steps.length - 1 : index - 1]?.offset ?? 0
-}
+type Beginning = Pick<IndexedStep, 'offset' | 'engine'>
 
-/** The events of a journal up to its end, or to where it is damaged. */
-async function* readable(path: string, fromOffset: number): AsyncGenerator<StoredEvent> {
-  let seen = 0
-  try {
-    for await (const event of streamJournal(path, { ...SCHEMA, fromOffset })) {
-      seen += 1
-      yield event
-    }
-  } catch (error) {
-    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_CORRUPT') throw error
-    const lines = inspectJournal(path, runEventSchema).lines.filter(({ offset }) => offset >= fromOffset)
-    for (const { event } of lines.slice(seen)) {
-      if (event === undefined) return
-      yield event
-    }
-  }
+/** The step before may hold what is said before this one. */
+function stepBefore({ steps }: StepIndex, n: number): Beginning {
+  const index = steps.findIndex((step) => step.n >= n)
+  return steps[index === -1 ? steps.length - 1 : index - 1] ?? { offset: 0, engine: 0 }
 }

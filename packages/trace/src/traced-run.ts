@@ -1,4 +1,5 @@
-import { readRunThrough } from '@delta/journal/internal'
+import { realpathSync } from 'node:fs'
+import { foldRun, journalPath, readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
   isKnownEvent,
@@ -7,6 +8,7 @@ import {
   type Totals,
 } from '@delta/journal/runs'
 import { completer, lacksPrice, type PriceOptions } from './prices.js'
+import { readableEvents } from './readable-events.js'
 
 /** A run that a call of another one started. */
 export interface ChildRun {
@@ -54,12 +56,24 @@ export async function readTracedRun(
       return event
     },
   })
-  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, run.directory]) })
+  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, placeOf(run.directory)]) })
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
-  if (!isIncomplete && others.size === 0) return { ...run, children }
+  const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
+  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children }
   const complete = await completer(prices)
   const through = (event: StoredEvent) => withTotals(complete(event), others)
+  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children }
   return { ...(await readRunThrough(directory, { tolerant: true, through })), children }
+}
+
+/** The steps end at the damage, too: so what they cost adds up to this. */
+async function totalsUpToDamage(
+  { directory, owner }: RunSummary,
+  through: (event: StoredEvent) => StoredEvent,
+): Promise<Totals> {
+  const fold = foldRun()
+  for await (const event of readableEvents(journalPath(directory))) fold.add(through(event))
+  return fold.summary(directory, owner).totals
 }
 
 /** Of several entries for one run, the last counts. */
@@ -85,7 +99,7 @@ async function childAsItStands(
   const totals = (recorded.totals ?? null) as Totals | null
   const { status = null, reason_code: reasonCode = null } = recorded
   const said = { actionId, runId, directory, status, reasonCode, totals, wentOn: false }
-  if (options.seen.has(directory)) return { ...said, isGone: false } // a tool wrote there
+  if (options.seen.has(placeOf(directory))) return { ...said, isGone: false } // a tool wrote there
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
   const counted = totals?.all?.requests ?? 0
@@ -96,6 +110,15 @@ async function childAsItStands(
     totals: live.totals,
     isGone: false,
     wentOn: live.totals.all.requests > counted,
+  }
+}
+
+/** One name for a directory, however it is written. */
+function placeOf(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch {
+    return directory // it is gone: reading it says so
   }
 }
 

@@ -1,0 +1,138 @@
+import { appendFile, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openTrace } from '../src/index.js'
+import {
+  all,
+  COST,
+  calling,
+  journalOf,
+  numbered,
+  paid,
+  place,
+  request,
+  result,
+  runOf,
+  start,
+  thought,
+  user,
+} from './runs.js'
+
+const ended = { type: 'ENGINE_END', run_id: 'child', status: 'COMPLETED', reason_code: 'answered' }
+const child = [start({ run_id: 'child' }), user('Help'), thought(1, paid), ended]
+
+/** The directory of a run whose call started these. */
+function caller(child_runs: object[]): Promise<string> {
+  return runOf([
+    start({ run_id: 'caller' }),
+    user('Go'),
+    calling(1, 'a', paid),
+    request(1, 'a'),
+    result(1, 'a', { child_runs }),
+    thought(2, paid),
+  ])
+}
+
+/** A run of `child` as its caller recorded it. */
+async function recorded(directory: string): Promise<object> {
+  const { totals } = (await openTrace(directory)).run
+  return { run_id: 'child', directory, status: 'COMPLETED', reason_code: 'answered', totals }
+}
+
+async function withChild() {
+  const { path } = await place({ 'child/journal.jsonl': journalOf(child) })
+  const where = join(path, 'child')
+  return { child: where, directory: await caller([await recorded(where)]) }
+}
+
+test('a sub-agent stands with its call, and counts with its caller', async () => {
+  const { directory, child: where } = await withChild()
+  const { run, steps } = await openTrace(directory)
+  expect(run.children).toMatchObject([
+    {
+      actionId: 'a',
+      runId: 'child',
+      directory: where,
+      status: 'COMPLETED',
+      reasonCode: 'answered',
+      isGone: false,
+      wentOn: false,
+    },
+  ])
+  const [first, second] = await all(steps())
+  expect(first?.calls[0]?.children).toEqual(run.children)
+  expect(second?.calls).toEqual([])
+  expect(run.totals).toMatchObject({
+    own: { requests: 2 },
+    sub_agents: { runs: 1, requests: 1, cost: COST },
+    all: { runs: 2, requests: 3 },
+  })
+})
+
+test('one that went on after its call had ended is read as it stands now, and said', async () => {
+  const { directory, child: where } = await withChild()
+  const more = [start({ run_id: 'child', resumed: true }), user('More'), thought(2, paid)]
+  await appendFile(
+    join(where, 'journal.jsonl'),
+    more.map((event, index) => `${JSON.stringify(numbered(event, 5 + index))}\n`).join(''),
+  )
+  const { run } = await openTrace(directory)
+  expect(run.children).toMatchObject([{ status: 'INTERRUPTED', wentOn: true, isGone: false }])
+  expect(run.totals.sub_agents).toMatchObject({ runs: 1, requests: 2 })
+  expect(run.totals.all.cost).toBeCloseTo(4 * COST, 12)
+})
+
+test('one whose directory was removed is gone, and what its caller recorded still counts', async () => {
+  const { directory, child: where } = await withChild()
+  await rm(where, { recursive: true })
+  const { run } = await openTrace(directory)
+  expect(run.children).toMatchObject([
+    { isGone: true, wentOn: false, status: 'COMPLETED', totals: { own: { requests: 1 } } },
+  ])
+  expect(run.totals.sub_agents).toMatchObject({ runs: 1, requests: 1, cost: COST })
+})
+
+test('of several entries for one run the last counts', async () => {
+  const { path } = await place({ 'child/journal.jsonl': journalOf(child) })
+  const told = await recorded(join(path, 'child'))
+  const { run } = await openTrace(await caller([{ ...told, totals: null, status: null }, told]))
+  expect(run.children).toHaveLength(1)
+  expect(run.totals.sub_agents).toMatchObject({ runs: 1, requests: 1 })
+})
+
+test.each([
+  ['itself', (directory: string) => directory],
+  ['itself in other words', (directory: string) => `${directory}/../run/`],
+  ['a link to itself', (directory: string) => join(directory, 'link')],
+])('a journal that names %s as its sub-agent is read once', async (_title, wordsFor) => {
+  const { path } = await place({ 'run/journal.jsonl': '' })
+  const directory = join(path, 'run')
+  await symlink(directory, join(directory, 'link'))
+  const events = [
+    start(),
+    user('Go'),
+    calling(1, 'a', paid),
+    request(1, 'a'),
+    result(1, 'a', { child_runs: [{ run_id: 'run', directory: wordsFor(directory), totals: null }] }),
+  ]
+  await appendFile(join(directory, 'journal.jsonl'), journalOf(events))
+  const { run } = await openTrace(directory)
+  expect(run.children).toMatchObject([{ runId: 'run', totals: null, wentOn: false }])
+  expect(run.totals.all).toMatchObject({ runs: 1, requests: 1 })
+})
+
+test('two runs that name each other are read once each', async () => {
+  const { path, write } = await place()
+  const naming = (name: string) => [
+    start({ run_id: name }),
+    user('Go'),
+    calling(1, 'a', paid),
+    request(1, 'a'),
+    result(1, 'a', {
+      child_runs: [{ run_id: 'x', directory: join(path, name === 'one' ? 'two' : 'one'), totals: null }],
+    }),
+  ]
+  for (const name of ['one', 'two']) await write(`${name}/journal.jsonl`, journalOf(naming(name)))
+  const { run } = await openTrace(join(path, 'one'))
+  expect(run.totals).toMatchObject({ own: { requests: 1 }, sub_agents: { runs: 1, requests: 1 } })
+})
