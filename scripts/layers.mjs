@@ -25,6 +25,7 @@ export const layers = {
       'journal',
       'durable',
       'model',
+      'snapshots',
       'settings',
     ],
   },
