@@ -2,6 +2,7 @@ import { priceRowsSchema } from '@delta/model/internal'
 import { effectsSchema } from '@delta/tool-expander/internal'
 import * as z from 'zod/mini'
 import { limitsSchema } from './limits.js'
+import { snapshotsSchema } from './snapshots.js'
 
 const string = (description: string) => z.string().check(z.minLength(1), z.describe(description))
 const count = (description: string) => z.int().check(z.gte(1), z.describe(description))
@@ -54,6 +55,7 @@ export const agentSchema = z.strictObject({
         ),
       ),
   ),
+  snapshots: z.optional(snapshotsSchema),
   limits: z.optional(limitsSchema),
   prices: z.optional(priceRowsSchema),
   policy: z.optional(z.unknown()),

@@ -29,3 +29,4 @@ export {
   isConfigError,
 } from './problems.js'
 export { readPrices } from './read-prices.js'
+export type { SnapshotSettings } from './snapshots.js'

@@ -31,6 +31,7 @@ import {
 } from './problems.js'
 import { inside } from './report.js'
 import { readSets, setsBelow } from './set.js'
+import { type SnapshotSettings, snapshotsOf } from './snapshots.js'
 import { expandedFormOf, setTools, type ToolSet, toolsAlone } from './tools.js'
 import { writtenVersion, type YamlFile } from './yaml.js'
 
@@ -69,6 +70,8 @@ export interface Agent {
   maxToolCalls?: number
   /** Whether a response that is empty, or lost a tool call, completes the run. */
   acceptEmpty: boolean
+  /** When a run keeps the files of its workspace. Absent: never. */
+  snapshots?: SnapshotSettings
   /** What a run may spend. Absent: without limit. */
   limits?: Limits
   /** Prices of models, before the shipped ones. */
@@ -237,6 +240,7 @@ export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
     ...version,
     ...((resolved.length > 0 || 'tools' in rest) && { tools: resolved }),
   }) as Record<string, unknown> // masked, for it is written into every run
+  const snapshots = document.snapshots && snapshotsOf(document.snapshots)
   const files = Object.entries({
     [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
     [CONTEXT_FILE]: textOf(context.file),
@@ -253,6 +257,7 @@ export function assemble(parts: CompleteParts, set: readonly string[]): Agent {
     ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     acceptEmpty: document.accept_empty ?? AGENT_DEFAULTS.acceptEmpty,
+    ...(snapshots && { snapshots }),
     ...(document.limits && { limits: limitsOf(document.limits) }),
     ...(document.prices && { prices: document.prices }),
     ...(policy && { policy }),

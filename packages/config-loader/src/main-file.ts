@@ -88,11 +88,14 @@ function readDocument(
 ): AgentDocument | undefined {
   const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
   const spot = { file: main, path: [], findings }
-  const isOfMoney = ({ path: [key] }: ShapeProblem) => key === 'limits' || key === 'prices'
-  report(problems.filter(isOfMoney), strictly(spot)) // with a misspelt key, a run would spend more, or a request cost something else
-  report(problems.filter((problem) => !isOfMoney(problem)).map(pointElsewhere), spot)
+  // with a misspelt key, a run would spend more, cost something else, or keep what it must not
+  const isStrict = ({ path: [key] }: ShapeProblem) => STRICT.has(key)
+  report(problems.filter(isStrict), strictly(spot))
+  report(problems.filter((problem) => !isStrict(problem)).map(pointElsewhere), spot)
   return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
+
+const STRICT = new Set<unknown>(['limits', 'prices', 'snapshots'])
 
 /** Hooks stood here before version 1.9: `loadHooks` reads them. */
 function withoutHooks(value: unknown): unknown {

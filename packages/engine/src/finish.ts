@@ -30,6 +30,9 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
   await recordLostAnswers(state)
   if (outcome.status === 'FAILED') await reportFailure(state, outcome)
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(state)
+  await state.snapshots?.end(state.run.summary().lastIteration, {
+    isStopped: outcome.status === 'INTERRUPTED',
+  })
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(state.run.paths.secrets)
 
   const summary = state.run.summary()

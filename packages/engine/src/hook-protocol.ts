@@ -37,6 +37,7 @@ export async function runHook<Value = never>(
   if (!hook) return undefined
   if (stopping && !input.lingerMs) return recordSkipped(state, name, input)
 
+  await state.snapshots?.beforeCommand()
   const directory = newDirectory(state.run.paths.hooks, name)
   writeInput(state, name, { directory, input })
   state.run.journal.sync()

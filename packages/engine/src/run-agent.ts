@@ -38,6 +38,7 @@ import { releasing } from './releasing.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
+import { takeSnapshots } from './snapshots.js'
 import { joinTree, leaveTree, rootRunOf, type Unlisted } from './tree.js'
 import { type WallClock, wallClock } from './wall-time.js'
 
@@ -189,6 +190,7 @@ function stateOf(
     matcher: patternBudget(),
     conversation: followEvents(run.events),
     signal: clock.signal,
+    snapshots: takeSnapshots(run, { agent, sync: options.sync, emit: options.onEvent }),
     reply: options.reply,
     alwaysAllowed: new Set(),
     ask: options.ask,

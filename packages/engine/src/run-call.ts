@@ -18,6 +18,7 @@ export async function runCall(
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
+  await state.snapshots?.beforeCommand()
   if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   const { argv } = prepared

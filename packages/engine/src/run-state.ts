@@ -15,6 +15,7 @@ import {
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Failure, Question } from './outcome.js'
+import type { Snapshots } from './snapshots.js'
 import type { WallClock } from './wall-time.js'
 
 /** Everything one engine process needs to drive one run; all of it comes from files and options. */
@@ -57,6 +58,8 @@ export interface RunState {
   readonly warnings: Set<string>
   /** Stops the run: a person, or the limit of its time. */
   readonly signal: AbortSignal
+  /** Keeps the files of the workspace; undefined where the agent does not ask for it. */
+  readonly snapshots: Snapshots | undefined
   /** Makes the matcher of each call. The patterns of one answer may take a second together. */
   readonly matcher: PatternBudget
   /** The answer to `ask_human`, or the decision on one waiting command, that this engine was started with. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { bytesOfMedia, jsonOf } from '@delta/context/internal'
 import { recordProcess } from '@delta/executor'
@@ -34,6 +35,7 @@ import {
  */
 export async function think(state: RunState, iteration: number): Promise<OrStopped<NewEventOf<Thought>>> {
   state.run.journal.sync() // before a generator starts; the request needs it anyway
+  if (startsCommands(state.agent.manifest)) await state.snapshots?.beforeCommand()
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
     variables: { ...variablesOf(state), AGENT_HOME: state.agent.home },
@@ -64,6 +66,11 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const value = journalThought(state, { ...asked.value, response: response.value, paid }, iteration)
   state.clock.resume()
   return { value }
+}
+
+/** A generator may change files, and so may a token counter. */
+function startsCommands({ sources, tokenCounter }: Agent['manifest']): boolean {
+  return tokenCounter !== undefined || sources.some(({ type }) => type === 'computed_file')
 }
 
 function journalThought(
@@ -212,7 +219,9 @@ async function complete(
       blobs: state.run.blobs.read,
       ...(state.stream ? { onDelta: (delta) => emitDelta(state, delta, iteration) } : {}),
     })
-  const response = await untilStopped(asking, state.signal)
+  const asked = untilStopped(asking, state.signal)
+  state.snapshots?.begin(iteration - 1) // while the model works
+  const response = await asked
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response

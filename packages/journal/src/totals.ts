@@ -249,7 +249,7 @@ function startClock() {
       waited += backedOffMs(now)
       backOff = undefined
     }
-    if (!event.replayed && isPaid(event)) waited += event.waited_ms ?? 0
+    if (event.type === 'SNAPSHOT' || (!event.replayed && isPaid(event))) waited += event.waited_ms ?? 0
     const delayMs = delayIn(event)
     if (delayMs !== undefined) backOff = { since: now, delayMs }
     last = now

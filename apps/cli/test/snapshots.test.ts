@@ -1,0 +1,204 @@
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openStore } from '@delta/snapshots'
+import { areInstalled, runProcess } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, killOnce, scene } from './delta.js'
+
+/** Answers turn after turn, each once the snapshot of the iteration before is in the journal. */
+const PATIENT = `n=$(grep -c '"type":"THOUGHT"' "$JOURNAL_PATH")
+until grep -q "\\"type\\":\\"SNAPSHOT\\",\\"iteration\\":$n" "$JOURNAL_PATH"; do sleep 0.01; done
+cat "$AGENT_HOME/answer-$n.json"
+`
+
+interface Taken {
+  iteration: number
+  snapshot_id: string | null
+  reason?: string
+  message?: string
+  waited_ms?: number
+  omitted?: { path: string; why: string }[]
+}
+
+/** An agent that runs these scripts in a shell, one in each iteration. */
+async function shellAgent(
+  scripts: readonly string[],
+  { agent = {}, hooks, env }: { agent?: object; hooks?: string; env?: Record<string, string> } = {},
+) {
+  const answers = [...scripts, undefined].map((script, index) => {
+    const tool_calls = [
+      {
+        id: `c${index}`,
+        type: 'function',
+        function: { name: 'bash', arguments: JSON.stringify({ script }) },
+      },
+    ]
+    const message = { role: 'assistant', content: 'So.', ...(script !== undefined && { tool_calls }) }
+    return [`answer-${index}.json`, JSON.stringify({ choices: [{ message }] })]
+  })
+  const files = {
+    ...Object.fromEntries(answers),
+    'model.sh': PATIENT,
+    ...(hooks !== undefined && { 'hooks.yaml': hooks }),
+  }
+  const llm = { provider: 'command', command: ['sh', '${AGENT_HOME}/model.sh'] }
+  const bash = { name: 'bash', exec: 'bash -c ${script}' }
+  const made = await scene(
+    { agent: { llm, snapshots: 'every_iteration', ...agent }, tools: [bash], files },
+    { env: env ?? {} },
+  )
+  const taken = async () => (await made.events('SNAPSHOT')) as unknown as Taken[]
+  const runId = () =>
+    readdirSync(join(made.workspace.path, '.delta')).find((name) => /^\d{8}_/.test(name)) ?? ''
+  const store = () => openStore(join(made.workspace.path, '.delta', runId(), 'snapshots'))
+  return { ...made, taken, store }
+}
+
+/** Everything in a directory that a snapshot keeps: names, kinds, modes, times, targets, contents. */
+async function listing(directory: string): Promise<string> {
+  const format = '%P %y %m %T@ %l\\n'
+  const find = [
+    'find',
+    directory,
+    '-mindepth',
+    '1',
+    '-path',
+    `${directory}/.delta`,
+    '-prune',
+    '-o',
+    '-printf',
+    format,
+  ]
+  const names = await runProcess(find)
+  const sums = await runProcess([
+    'sh',
+    '-c',
+    `cd "$1" && find . -path ./.delta -prune -o -type f -exec sha256sum {} +`,
+    'sh',
+    directory,
+  ])
+  const lines = [names, sums].flatMap(({ stdout }) =>
+    stdout.split('\n').map((line) => line.replace(/(\.\d{6})\d* /, '$1 ')),
+  )
+  return lines
+    .filter((line) => !line.startsWith('.delta'))
+    .sort()
+    .join('\n')
+}
+
+const hasGit = areInstalled('git')
+
+test.skipIf(!hasGit)(
+  'the files of each iteration come back as they were, whatever the shell did to them',
+  async () => {
+    const scripts = [
+      'printf "one\\ntwo\\n" > a.txt && mkdir -p empty deep/er && echo x > deep/er/x',
+      'sed -i s/one/uno/ a.txt && chmod 755 a.txt && ln -s a.txt link',
+      'rm -r deep && printf x > "with\nnewline" && printf "\\0\\1" > binary',
+      'git init -q . && git config user.email a@b.c && git config user.name n && git add -A && git commit -qm one',
+      'mkdir node_modules && touch node_modules/big && rm link && mv a.txt b.txt && cat > here.md <<END\nDone.\nEND',
+    ]
+    const copies = await mkdtemp('/tmp/delta-copies-')
+    onTestFinished(() => rm(copies, { recursive: true, force: true }))
+    const copy = `cp -a . "$COPIES/$ITERATION_COUNT"`
+    const hooks = `on_iteration_end: { command: [sh, -c, '${copy}'], pass_env: [COPIES] }\n`
+    const agent = { snapshots: { every: 'iteration', ignore: ['node_modules'] } }
+    const { run, taken, store, workspace } = await shellAgent(scripts, {
+      agent,
+      hooks,
+      env: { COPIES: copies },
+    })
+    expect((await run('-q')).exitCode).toBe(0)
+    const original = await listing(workspace.path)
+    const all = await taken()
+    expect(all.map(({ iteration, snapshot_id }) => [iteration, snapshot_id !== null])).toEqual(
+      [0, 1, 2, 3, 4, 5, 6].map((iteration) => [iteration, true]),
+    )
+    for (const { iteration, snapshot_id } of all.slice(1)) {
+      const into = join(copies, `back-${iteration}`)
+      await (await store()).restore(snapshot_id ?? '', 'files', into)
+      await rm(join(copies, String(iteration), 'node_modules'), { recursive: true, force: true })
+      expect(await listing(into), `iteration ${iteration}`).toBe(
+        await listing(join(copies, String(iteration))),
+      )
+    }
+    expect(all.at(-1)?.omitted).toMatchObject([{ path: 'node_modules', why: 'ignored' }])
+    expect(await listing(workspace.path)).toBe(original)
+  },
+)
+
+test.skipIf(!hasGit)(
+  'a command does not wait longer than wait_ms: the snapshot is given up, which is said once, and the run goes on',
+  async () => {
+    const turns = [...Array(3).fill(calls('work')), { content: 'Done.' }]
+    const snapshots = { every: 'iteration', wait_ms: 0 }
+    const files = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`d/${index}`, 'x']))
+    const { run, events } = await scene(
+      { agent: { snapshots }, tools: [{ name: 'work', exec: 'true' }], turns },
+      { files },
+    )
+    const { exitCode, stderr } = await run()
+    expect(exitCode).toBe(0)
+    const given = (await events('SNAPSHOT')).filter(({ reason }) => reason === 'time')
+    expect(given.length).toBeGreaterThan(0)
+    expect(given[0]).toMatchObject({ snapshot_id: null, message: 'a command started after 0 s' })
+    expect(stderr.match(/The files of iteration \d were not kept/g)).toHaveLength(1)
+  },
+)
+
+test.skipIf(!hasGit)('a run that was killed goes on with its snapshots', async () => {
+  const scripts = [
+    'echo 1 > a',
+    '[ -e started ] || { echo s > started; sleep 60; }; echo 2 > a',
+    'echo 3 > a',
+  ]
+  const { start, at, taken, workspace, store } = await shellAgent(scripts)
+  await killOnce(start('-q'), join(workspace.path, 'started'))
+  expect((await at('continue', '-q')).exitCode).toBe(0)
+  const last = (await taken()).at(-1)
+  const into = join(workspace.path, '.delta', 'back')
+  await (await store()).restore(last?.snapshot_id ?? '', 'files', into)
+  expect(await workspace.read('.delta/back/a')).toBe('3\n')
+})
+
+test('without git a run goes on without snapshots, and says so once', async () => {
+  const turns = [calls('work'), calls('work'), { content: 'Done.' }]
+  const { run, events } = await scene(
+    {
+      agent: { snapshots: 'every_iteration' },
+      tools: [{ name: 'work', exec: '/bin/true' }],
+      turns,
+    },
+    { env: { PATH: await withoutGit() } },
+  )
+  const { exitCode, stderr } = await run()
+  expect(exitCode).toBe(0)
+  expect(stderr.match(/were not kept: .*git.*\./g)).toHaveLength(1)
+  expect(await events('SNAPSHOT')).toMatchObject([{ snapshot_id: null, reason: 'git' }])
+})
+
+async function withoutGit(): Promise<string> {
+  const directory = await mkdtemp('/tmp/delta-path-')
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await symlink('/bin/sh', join(directory, 'sh'))
+  return directory
+}
+
+test('an agent that does not ask for snapshots keeps none', async () => {
+  const { run, workspace, events } = await scene()
+  await run('-q')
+  expect(await events('SNAPSHOT')).toEqual([])
+  const { stdout } = await runProcess(['find', workspace.path, '-name', 'snapshots'])
+  expect(stdout).toBe('')
+})
+
+test.skipIf(!hasGit)('snapshots of all runs of a workspace stay under one budget', async () => {
+  const scripts = ['head -c 300000 /dev/urandom > a', 'head -c 300000 /dev/urandom > a']
+  const agent = { snapshots: { every: 'iteration', max_bytes: '400kB' } }
+  const { run, taken } = await shellAgent(scripts, { agent })
+  expect((await run('-q')).exitCode).toBe(0)
+  const all = await taken()
+  expect(all.map(({ reason }) => reason)).toContain('budget')
+  expect(all[0]?.snapshot_id).not.toBeNull()
+})

@@ -1,0 +1,168 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Agent } from '@delta/config-loader'
+import type { Run } from '@delta/journal/runs'
+import type { Snapshot, SnapshotStore } from '@delta/snapshots'
+import type { EngineEvent } from './run-state.js'
+
+/** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
+export interface Snapshots {
+  /**
+   * Begins with the files of an iteration, once the next request is handed to the model. Not if no command was started since the
+   * snapshot before.
+   */
+  begin(iteration: number): void
+  /** To be called before a command starts: waits for the snapshot under way, or gives it up. */
+  beforeCommand(): Promise<void>
+  /** Takes the last one and closes the store. A run that is stopped gives up what is under way. */
+  end(iteration: number, about: { isStopped: boolean }): Promise<void>
+}
+
+/** How long the end of a run waits for its last snapshot. Milliseconds. */
+const LAST_WAIT_MS = 10_000
+/** After so many in a row that were given up and stored nothing new, this engine takes none. */
+const MOST_FAILED = 3
+
+/** Undefined for an agent without `snapshots:`. */
+export function takeSnapshots(
+  run: Run,
+  {
+    agent,
+    sync,
+    emit,
+  }: { agent: Pick<Agent, 'snapshots'>; sync: boolean | undefined; emit: (event: EngineEvent) => void },
+): Snapshots | undefined {
+  const { snapshots: settings } = agent
+  if (settings === undefined) return undefined
+  const { waitMs, ignore, maxBytes } = settings
+  let opening: Promise<SnapshotStore> | undefined
+  let bytesOfOthers: number | undefined
+  /** True when a command may have changed files since the last snapshot began. */
+  let isChanged = true
+  let isOver = false
+  let failed = 0
+  let hasSaid = false
+  let underWay: { done: Promise<void>; giveUp: AbortController; waitedMs: number } | undefined
+
+  async function take(iteration: number, signal: AbortSignal): Promise<Snapshot> {
+    const { openStore } = await import('@delta/snapshots')
+    opening ??= openStore(join(run.directory, 'snapshots'), { sync })
+    const store = await opening
+    bytesOfOthers ??= await bytesOfOtherRuns(run.directory)
+    const exclude = [join(run.workDirectory, '.delta'), dirname(run.directory)]
+    return store.take(
+      {
+        files: { directory: run.workDirectory, exclude },
+        artifacts: { directory: join(run.workDirectory, '.delta', 'context_artifacts') },
+      },
+      {
+        label: `iteration ${iteration}`,
+        ignore,
+        maxBytes: Math.max(0, maxBytes - bytesOfOthers),
+        signal,
+      },
+    )
+  }
+
+  function begin(iteration: number): void {
+    if (!isChanged || isOver || underWay) return
+    isChanged = false
+    const giveUp = new AbortController()
+    const current = { done: Promise.resolve(), giveUp, waitedMs: 0 }
+    underWay = current
+    current.done = take(iteration, giveUp.signal)
+      .catch(
+        (error: Error): Pick<Snapshot, 'id' | 'message' | 'reason'> => ({
+          id: null,
+          reason: 'io',
+          message: error.message,
+        }),
+      )
+      .then((snapshot) => {
+        underWay = undefined
+        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, current.waitedMs)
+      })
+  }
+
+  function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
+    const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason } = snapshot
+    const message = reason === 'time' ? `a command started after ${waitMs / 1000} s` : snapshot.message
+    const stored = run.journal.append({
+      type: 'SNAPSHOT',
+      iteration,
+      snapshot_id: id,
+      files_id: filesId,
+      ...(durationMs !== undefined && { duration_ms: durationMs }),
+      ...(waitedMs > 0 && { waited_ms: waitedMs }),
+      ...(changed !== undefined && { changed }),
+      ...(bytes !== undefined && { bytes }),
+      ...(omitted.length > 0 && { omitted: omitted.slice(0, 100), omitted_count: omitted.length }),
+      ...(id === null && { reason, message }),
+    })
+    for (const event of stored) emit({ kind: 'journal', event })
+    if (id !== null) {
+      failed = 0
+      return
+    }
+    isChanged = true // what was given up is to be taken next time
+    failed = bytes ? 0 : failed + 1
+    const notice = (text: string) => emit({ kind: 'notice', message: text })
+    if (!hasSaid) notice(`The files of iteration ${iteration} were not kept: ${message}.`)
+    hasSaid = true
+    if (reason !== 'git' && failed < MOST_FAILED) return
+    isOver = true
+    if (reason !== 'git') notice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+  }
+
+  async function beforeCommand(): Promise<void> {
+    if (underWay) await settled(underWay, waitMs)
+    isChanged = true
+  }
+
+  async function end(iteration: number, { isStopped }: { isStopped: boolean }): Promise<void> {
+    if (isStopped) underWay?.giveUp.abort(STOPPED)
+    else begin(iteration)
+    if (underWay) await settled(underWay, LAST_WAIT_MS)
+    const store = await opening
+    store?.close()
+  }
+
+  return { begin, beforeCommand, end }
+}
+
+const STOPPED = 'stopped'
+
+/** Waits until a snapshot is done; after this time, it is given up. */
+async function settled(
+  snapshot: { done: Promise<void>; giveUp: AbortController; waitedMs: number },
+  mostMs: number,
+): Promise<void> {
+  const started = performance.now()
+  const timer = new AbortController()
+  const late = wait(mostMs, 'late', { signal: timer.signal }).catch(() => undefined)
+  const first = await Promise.race([snapshot.done, late])
+  timer.abort()
+  snapshot.waitedMs = Math.round(performance.now() - started)
+  if (first === 'late') snapshot.giveUp.abort('late')
+  await snapshot.done
+}
+
+/** What the stores of the other runs beside this one take. */
+async function bytesOfOtherRuns(runDirectory: string): Promise<number> {
+  const { openStore } = await import('@delta/snapshots')
+  const above = dirname(runDirectory)
+  let sum = 0
+  for (const entry of readdirSync(above, { withFileTypes: true })) {
+    const directory = join(above, entry.name)
+    if (!entry.isDirectory() || directory === runDirectory) continue
+    sum += (await openStore(join(directory, 'snapshots'))).bytes()
+  }
+  return sum
+}
+
+function largestIn({ largest = [] }: Partial<Snapshot>): string {
+  if (largest.length === 0) return ''
+  const names = largest.map(({ path, bytes }) => `${path} (${(bytes / 1e6).toFixed(0)} MB)`)
+  return ` The largest directories: ${names.join(', ')}; leave them out with snapshots.ignore.`
+}

@@ -1,0 +1,7 @@
+export type { Change } from './compare.js'
+export { isSnapshotError, type SnapshotError, type SnapshotErrorCode } from './errors.js'
+export type { Entry } from './listing.js'
+export type { Restored } from './restore.js'
+export { openStore, type SnapshotRef, type SnapshotStore, type StoreOptions } from './store.js'
+export type { Snapshot, TakeOptions } from './take.js'
+export type { Omitted, Root } from './walk.js'
