@@ -190,7 +190,12 @@ function stateOf(
     matcher: patternBudget(),
     conversation: followEvents(run.events),
     signal: clock.signal,
-    snapshots: takeSnapshots(run, { agent, sync: options.sync, emit: options.onEvent }),
+    snapshots: takeSnapshots(run, {
+      agent,
+      sync: options.sync,
+      onEvent: (event) => options.onEvent({ kind: 'journal', event }),
+      onNotice: (message) => options.onEvent({ kind: 'notice', message }),
+    }),
     reply: options.reply,
     alwaysAllowed: new Set(),
     ask: options.ask,

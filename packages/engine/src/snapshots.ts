@@ -2,9 +2,8 @@ import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Agent } from '@delta/config-loader'
-import type { Run } from '@delta/journal/runs'
+import type { JournalEvent, Run } from '@delta/journal/runs'
 import type { Snapshot, SnapshotStore } from '@delta/snapshots'
-import type { EngineEvent } from './run-state.js'
 
 /** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
 export interface Snapshots {
@@ -24,14 +23,19 @@ const LAST_WAIT_MS = 10_000
 /** After so many in a row that were given up and stored nothing new, this engine takes none. */
 const MOST_FAILED = 3
 
+/** What taking snapshots tells its surroundings. */
+interface Surroundings {
+  agent: Pick<Agent, 'snapshots'>
+  sync: boolean | undefined
+  onEvent(event: JournalEvent): void
+  /** For people, once. */
+  onNotice(message: string): void
+}
+
 /** Undefined for an agent without `snapshots:`. */
 export function takeSnapshots(
   run: Run,
-  {
-    agent,
-    sync,
-    emit,
-  }: { agent: Pick<Agent, 'snapshots'>; sync: boolean | undefined; emit: (event: EngineEvent) => void },
+  { agent, sync, onEvent, onNotice }: Surroundings,
 ): Snapshots | undefined {
   const { snapshots: settings } = agent
   if (settings === undefined) return undefined
@@ -100,19 +104,18 @@ export function takeSnapshots(
       ...(omitted.length > 0 && { omitted: omitted.slice(0, 100), omitted_count: omitted.length }),
       ...(id === null && { reason, message }),
     })
-    for (const event of stored) emit({ kind: 'journal', event })
+    for (const event of stored) onEvent(event)
     if (id !== null) {
       failed = 0
       return
     }
     isChanged = true // what was given up is to be taken next time
     failed = bytes ? 0 : failed + 1
-    const notice = (text: string) => emit({ kind: 'notice', message: text })
-    if (!hasSaid) notice(`The files of iteration ${iteration} were not kept: ${message}.`)
+    if (!hasSaid) onNotice(`The files of iteration ${iteration} were not kept: ${message}.`)
     hasSaid = true
     if (reason !== 'git' && failed < MOST_FAILED) return
     isOver = true
-    if (reason !== 'git') notice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+    if (reason !== 'git') onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
   }
 
   async function beforeCommand(): Promise<void> {
