@@ -125,7 +125,7 @@ ATIP (Agent Tool Introspection Protocol) is JSON in which a program describes it
 effects. For a program without it, write a tool in agent.yaml:
   - { name: …, exec: … }`,
 
-  'journal verify': '\nExit code 0 if the run can go on, 1 if it cannot.',
+  'journal verify': '\nExit code 0 if the journal is as it was written and the run can go on, else 1.',
   'journal repair': '\nThe journal as it was stays beside it.',
 
   'mcp serve': `

@@ -2,14 +2,13 @@ import { basename, dirname, resolve } from 'node:path'
 import { realPath } from '@delta/durable/internal'
 import { isJournalError } from './errors.js'
 import { isObject } from './event.js'
-import { readFirstLine } from './files.js'
-import { parseJson } from './lines.js'
+import { readFirstOwn } from './first-own.js'
 import { journalPath } from './run-paths.js'
 import { DELTA_DIRECTORY } from './runs-directory.js'
 
 /**
  * The workspace of a run: the one whose `.delta` holds it, which may have been moved since; elsewhere, the one that its first
- * event names. Undefined if that cannot be read, or names none.
+ * event names, for a fork the first that is not inherited. Undefined if that cannot be read, or names none.
  */
 export function workDirectoryOf(runDirectory: string): string | undefined {
   const directory = resolve(runDirectory)
@@ -17,7 +16,7 @@ export function workDirectoryOf(runDirectory: string): string | undefined {
   const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
   if (basename(runs) === DELTA_DIRECTORY) return dirname(runs)
   try {
-    const start = parseJson(readFirstLine(journalPath(directory)))
+    const start = readFirstOwn(journalPath(directory))
     return isObject(start) && typeof start.work_dir === 'string' ? start.work_dir : undefined
   } catch (error) {
     if (isJournalError(error)) return undefined // reading the run says why
