@@ -114,8 +114,13 @@ async function goOn(given: ContinueRunOptions): Promise<RunResult> {
 const UNTRUSTED =
   'Pass trusted: true if you started the run or have read its journal: it names the agent directory whose commands run.'
 
-async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise<Agent> {
-  const { overrides } = summary
+/** The live files of a run's agent, with what was set for it. */
+export async function loadAgentOf(
+  summary: RunSummary,
+  env: NodeJS.ProcessEnv,
+  more: readonly string[] = [],
+): Promise<Agent> {
+  const overrides = [...summary.overrides, ...more]
   return (await loadAgent(await findAgentHome(summary), { env, overrides })).agent
 }
 

@@ -194,8 +194,8 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
   }
 }
 
-/** The line of an event. The position comes first, and is ours whatever the event says. */
-function toLine(position: Position, event: object, path: string): string {
+/** The line of an event, without its newline. The position comes first, and is ours whatever the event says. */
+export function toLine(position: Position, event: object, path: string): string {
   try {
     return JSON.stringify({ ...position, ...event, ...position }) ?? 'undefined'
   } catch (cause) {
