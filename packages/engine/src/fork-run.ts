@@ -233,6 +233,6 @@ function movedPaths(
 }
 
 /** The last part of an id, by which a person names the run. */
-function shortName(runId: string): string {
+export function shortName(runId: string): string {
   return runId.split('_').at(-1) ?? runId
 }

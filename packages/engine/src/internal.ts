@@ -2,6 +2,7 @@
 export { isAnswerTo } from './answer.js'
 export { hasResponse } from './ask-human.js'
 export { findAgentHome } from './find-run.js'
+export { shortName } from './fork-run.js'
 export { changesInWords, changesSince } from './kept.js'
 export { credentialsFor, parentRun } from './options.js'
 export { needsNewRun, raised, retryOf } from './outcome.js'

@@ -43,9 +43,9 @@ export function verifyRun(runDirectory: string): JournalReport {
   })
 }
 
-/** The first ENGINE_END whose SHA-256 is not that of the lines before it: a later one would only say the same. */
+/** The first ENGINE_END whose SHA-256 is not that of the lines before it: a later one would only say the same, and damage is named already. */
 function changedLines(path: string, lines: InspectedLine<StoredEvent>[]): Finding[] {
-  const file = openToRead(path)
+  const file = lines.some(({ problem }) => problem !== undefined) ? undefined : openToRead(path)
   if (file === undefined) return []
   try {
     const hashUpTo = hashingFile(file)

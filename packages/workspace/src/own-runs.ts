@@ -18,6 +18,8 @@ export interface Going {
   agent: { home: string; snapshot: Pick<LoadedAgent['snapshot'], 'overrides'> }
   allowed?: Allowed | undefined
   sources?: SettingSources | undefined
+  /** Of a fork: overrides that a tool typed for the run that it is made of, and nobody now. */
+  setByTools?: readonly string[] | undefined
 }
 
 /** What a run of mine goes on with, whatever its journal says. */
@@ -95,14 +97,15 @@ export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
 }
 
 function saidOf(
-  { agent, allowed, sources }: Going,
+  { agent, allowed, sources, setByTools = [] }: Going,
   { known, isByTool }: { known: OwnRun | undefined; isByTool: boolean },
 ): Said {
   const { importRoots: roots = [] } = allowed ?? {}
   const digest = sources?.workspaceEnvDigest
   const set = [...agent.snapshot.overrides]
   const { set: setBefore = [], set_by_tools: before = [] } = known ?? {}
-  const ofTools = set.filter((text) => (setBefore.includes(text) ? before.includes(text) : isByTool))
+  const isOfTool = (text: string) => (setBefore.includes(text) ? before.includes(text) : isByTool)
+  const ofTools = set.filter((text) => setByTools.includes(text) || isOfTool(text))
   return {
     agent_home: agent.home,
     set,
