@@ -85,7 +85,7 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
     run_id: summary.runId,
     directory: summary.directory,
     iteration: at,
-    seq: inherited.events.at(-1)?.seq ?? 0,
+    seq: inherited.seq,
     sha256: inherited.sha256,
     snapshot_id: null,
   }

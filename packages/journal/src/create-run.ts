@@ -98,13 +98,13 @@ function hasBegun(directory: string): boolean {
 
 /** Writes the journal of a fork: a crash leaves none, or the whole. */
 function writeBeginning(
-  { events: inherited, lines }: Inherited,
+  { events: { length }, seq, lines }: Inherited,
   directory: string,
   { events, sync }: { events: readonly NewEvent[]; sync: boolean },
 ): void {
   const { journal } = runPaths(directory)
   const timestamp = new Date().toISOString()
-  const last = inherited.reduce((highest, { seq }) => Math.max(highest, seq), 0)
+  const last = Math.max(seq, length)
   const own = events.map((event, index) => toLine({ seq: last + 1 + index, timestamp }, event, journal))
   replaceFile(journal, `${lines}${own.join('\n')}\n`, { sync })
 }

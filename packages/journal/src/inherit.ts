@@ -6,6 +6,7 @@ import { type ContentPart, isInherited, isKnownEvent, isToday, type StoredEvent 
 import { hashingFile, openToRead, readText, replaceFile, writing } from './files.js'
 import { type InspectedLine, inspectJournal } from './inspect.js'
 import { corrupt, parseJson } from './lines.js'
+import { withFirstMessage } from './migrate.js'
 import { runEventSchema } from './old-formats.js'
 import { notFound } from './read-runs.js'
 import { journalPath, runPaths } from './run-paths.js'
@@ -15,6 +16,8 @@ export interface Inherited {
   /** The run's directory. */
   directory: string
   events: readonly StoredEvent[]
+  /** Number of the last of them in the run's journal; 0 without one. */
+  seq: number
   /** Their lines as they were, each with `inherited: true`, as one text. */
   lines: string
   /** Of the run's journal up to and with the last of these lines, in hexadecimal. */
@@ -38,13 +41,22 @@ export function readBeginning(
     if (event === undefined) throw corrupt(path, line, problem ?? 'it is not an event')
     return event
   })
-  const taken = whole.slice(0, count(all))
+  const told = withFirstMessage(all, runDirectory)
+  const added = told.length - all.length
+  const events = told.slice(0, count(told))
+  const last = whole[events.length - added - 1]
   return {
     directory: runDirectory,
-    events: all.slice(0, taken.length),
-    lines: taken.map(inheritedLine).join(''),
-    sha256: sha256UpTo(path, taken.at(-1)),
+    events,
+    seq: last?.event?.seq ?? 0,
+    lines: (added > 0 ? events.map(newLine) : whole.slice(0, events.length).map(inheritedLine)).join(''),
+    sha256: sha256UpTo(path, last),
   }
+}
+
+/** Where an old journal has only its task, that became the first message, and the numbers move. */
+function newLine(event: StoredEvent, index: number): string {
+  return `${JSON.stringify({ ...event, seq: index + 1, inherited: true })}\n`
 }
 
 /** Of an older format, the line becomes one of today. */
@@ -70,7 +82,7 @@ function sha256UpTo(path: string, last: InspectedLine<StoredEvent> | undefined):
  * it was kept. Links and pipes are left out: they may lead anywhere. Nothing shares an inode with the run.
  */
 export function copyBeginning(
-  { directory: from, events }: Inherited,
+  { directory: from, events, seq: last }: Inherited,
   to: string,
   { sync }: { sync: boolean },
 ): void {
@@ -88,7 +100,6 @@ export function copyBeginning(
   }
   for (const blob of blobs) copyDurably(join(old.blobs, blob), join(own.blobs, blob), { from, sync })
   copyDurably(old.parts, own.parts, { from, sync })
-  const last = events.at(-1)?.seq ?? 0
   for (const seq of isPlain(old.configuration, from) ? namesIn(old.configuration) : [])
     if (Number(seq) <= last) copyPlain(join(old.configuration, seq), join(own.configuration, seq))
 }
