@@ -4,5 +4,4 @@ import { forkRun } from '@delta/engine'
 
 const [agentDirectory, run, at, into] = process.argv.slice(2)
 const { agent } = await loadAgent(agentDirectory, { env: process.env })
-process.stdout.write('ready\n')
 await forkRun({ agent, run, at: Number(at), into, files: 'without', message: 'On', env: process.env })

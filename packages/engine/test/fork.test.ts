@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest, readRun, type StoredEvent } from '@delta/journal/runs'
-import {
-  runProcess,
-  startProcess,
-  startScriptedServer,
-  temporaryWorkspace,
-  waitForFile,
-} from '@delta/testkit'
+import { runProcess, startScriptedServer, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { continueRun, type ForkRunOptions, forkRun, type RunResult } from '../src/index.js'
 import { calls, eventsOf, eventsOfType, hooks, output, scene } from './run.js'
@@ -299,28 +292,32 @@ test('of a run that another program recorded the agent must be named', async () 
   expect(await readRun(made.directory)).not.toHaveProperty('imported')
 })
 
-test('killed at any instant, a fork is not there or is whole; the run is as it was', async () => {
+test('killed after any change of the disk, a fork is not there or is whole; the run is as it was', async () => {
   const { result, elsewhere, agentFiles, workspace, goOn } = await original()
   const program = fileURLToPath(new URL('./fork-process.mjs', import.meta.url))
+  const preload = fileURLToPath(new URL('../../journal/test/kill-after.mjs', import.meta.url))
   const before = await stateOf(workspace.path)
-  let whole = 0
-  for (let kill = 0; kill < Number(process.env.DELTA_TEST_KILLS ?? 10); kill++) {
-    const into = join(elsewhere.path, `killed-${kill}`)
-    const argv = [process.execPath, program, agentFiles.path, result.runDirectory, '2', into]
-    const forking = startProcess(argv, { env: { PATH: process.env.PATH ?? '' } })
-    await forking.waitForOutput((text) => text.includes('ready'))
-    await delay(kill * 2)
-    forking.kill('SIGKILL')
-    await forking.result
+  const step = process.env.DELTA_TESTS === 'real' ? 1 : 4
+  const found = new Set<string>()
+  for (let changes = 1; ; changes += step) {
+    const into = join(elsewhere.path, `killed-${changes}`)
+    const forking = await runProcess(
+      [process.execPath, '--import', preload, program, agentFiles.path, result.runDirectory, '2', into],
+      { env: { PATH: process.env.PATH ?? '', KILL_AFTER: String(changes) } },
+    )
     const runs = await listRuns(into)
     for (const run of runs) {
       expect(run.problem).toBeUndefined()
+      found.add(run.status)
       if (run.status === 'EMPTY') continue
-      whole += 1
       expect(await goOn({ workDirectory: into, runId: run.runId })).toMatchObject({ status: 'COMPLETED' })
       expect(verifyRun(run.directory).ok).toBe(true)
     }
+    if (forking.signal === null) {
+      expect(forking, forking.stderr).toMatchObject({ exitCode: 0 })
+      break
+    }
   }
-  expect(whole).toBeGreaterThan(0)
+  expect([...found].sort()).toEqual(['EMPTY', 'INTERRUPTED'])
   expect(await stateOf(workspace.path)).toBe(before)
 })
