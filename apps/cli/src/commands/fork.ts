@@ -10,7 +10,9 @@ import {
   forkedRun,
   type Going,
   listingOwnRuns,
+  type OpenAgent,
   openAgent,
+  type Place,
   placeToWork,
   rememberPlace,
 } from '@delta/workspace'
@@ -25,7 +27,7 @@ import {
   withStopSignal,
 } from '../engine-options.js'
 import { shownRun } from '../find-shown-run.js'
-import { presenterFor } from '../presenter.js'
+import { type Presenter, presenterFor } from '../presenter.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { print, say } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -51,68 +53,95 @@ export async function execute(
   const at = iterationIn(flags)
   maxIterationsIn(flags) // refuses a wrong value before anything is made
   const presenter = presenterFor(flags, terminal)
-  const { env } = terminal
-  const run = await readableRun(await shownRun({ workDir: flags.workDir }, terminal, named))
+  const run = readable(await shownRun({ workDir: flags.workDir }, terminal, named))
   const command = quoteForPerson(['delta', ...terminal.argv])
-  const own = forkedRun(run, { env, agent: flags.agent, command })
+  const own = forkedRun(run, { env: terminal.env, agent: flags.agent, command })
   const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
   warnOf(opened, presenter.warn)
   const { agent, setByTools } = opened
   if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))
-  const message = await readMessage(flags.message, terminal)
   const importRoots = [...(own?.allowed?.import_roots ?? []), ...(opened.allowed.importRoots ?? [])]
-  const going: Going = { agent, allowed: { importRoots }, setByTools }
-  const list = listingOwnRuns(env)
+  const going = { agent, allowed: { importRoots }, setByTools }
 
-  const into = workspaceFor(run, { at, flags, terminal })
-  const place = placeToWork(into.directory, flags, terminal)
-  const remember = rememberPlace(place, terminal)
-  const fork = await forkRun({
-    ...place,
-    run: run.directory,
-    at,
-    into: into.directory,
-    message,
-    agent,
-    allowed: going.allowed,
-    files: flags.withoutFiles ? 'without' : flags.allowMissing ? 'allow_missing' : 'require',
-    env,
-    sync: flags.sync,
-    maxIterations: maxIterationsIn(flags),
-    onRun: (directory) => {
-      list(directory, going, { begins: true })
-      remember()
-    },
-  }).catch((error: unknown) => {
-    into.remove()
-    throw error
-  })
-  const about = { work_dir: fork.workDirectory, parent: fork.parent }
+  const making = { at, flags, terminal, opened, going, presenter }
+  const { fork, place } = await makeFork(run, making)
   if (!flags.quiet) say(terminal, lineFor(fork, terminal))
-  if (!flags.run) {
-    printFork(fork, flags, terminal)
-    return EXIT.completed
-  }
-  let goesOn = false
-  const result = await withStopSignal(terminal, presenter, async (signal) => {
-    const options = await engineOptions(opened, { place, flags, terminal, presenter, signal })
-    return continueRun({
-      ...options,
+  if (flags.run) return goOn(fork, { ...making, place })
+  printFork(fork, flags, terminal)
+  return EXIT.completed
+}
+
+interface Making {
+  at: number
+  flags: ForkFlags
+  terminal: Terminal
+  opened: OpenAgent
+  /** What the fork is listed with, as this user's. */
+  going: Going & { agent: OpenAgent['agent'] }
+  presenter: Presenter
+}
+
+async function makeFork(run: RunSummary, making: Making): Promise<{ fork: Fork; place: Place }> {
+  const { at, flags, terminal, going } = making
+  const { env } = terminal
+  const message = await readMessage(flags.message, terminal)
+  const list = listingOwnRuns(env)
+  const into = workspaceFor(run, making)
+  try {
+    const place = placeToWork(into.directory, flags, terminal)
+    const remember = rememberPlace(place, terminal)
+    const fork = await forkRun({
+      ...place,
+      run: run.directory,
+      at,
+      into: into.directory,
+      message,
+      agent: going.agent,
       allowed: going.allowed,
-      runId: fork.runId,
-      trusted: true,
+      files: flags.withoutFiles ? 'without' : flags.allowMissing ? 'allow_missing' : 'require',
+      env,
+      sync: flags.sync,
+      maxIterations: maxIterationsIn(flags),
       onRun: (directory) => {
-        list(directory, { ...options, ...going }, { begins: true })
-        presenter.begin(directory)
-        goesOn = true
+        list(directory, going, { begins: true })
+        remember()
       },
     })
-  }).catch((error: unknown) => {
+    return { fork, place }
+  } catch (error) {
+    into.remove()
+    throw error
+  }
+}
+
+/** As `delta continue` does. A key or an address that is missing, or refused, leaves the fork as it was made. */
+async function goOn(
+  fork: Fork,
+  { flags, terminal, opened, going, presenter, place }: Making & { place: Place },
+): Promise<number> {
+  const list = listingOwnRuns(terminal.env)
+  let goesOn = false
+  try {
+    const result = await withStopSignal(terminal, presenter, async (signal) => {
+      const options = await engineOptions(opened, { place, flags, terminal, presenter, signal })
+      return continueRun({
+        ...options,
+        allowed: going.allowed,
+        runId: fork.runId,
+        trusted: true,
+        onRun: (directory) => {
+          list(directory, { ...options, ...going }, { begins: true })
+          presenter.begin(directory)
+          goesOn = true
+        },
+      })
+    })
+    presenter.finish(result, { work_dir: fork.workDirectory, parent: fork.parent })
+    return exitCodeFor(result)
+  } catch (error) {
     if (!goesOn) say(terminal, goOnWith(fork))
     throw error
-  })
-  presenter.finish(result, about)
-  return exitCodeFor(result)
+  }
 }
 
 function iterationIn({ at }: ForkFlags): number {
@@ -120,7 +149,7 @@ function iterationIn({ at }: ForkFlags): number {
   throw new UsageError(`--at ${at}: give the number of an iteration, or 0 for the task alone.`)
 }
 
-async function readableRun(run: RunSummary): Promise<RunSummary> {
+function readable(run: RunSummary): RunSummary {
   if (run.problem !== undefined) throw run.problem
   if (run.status === 'EMPTY') throw emptyRunError(run.directory)
   return run
@@ -133,10 +162,7 @@ interface ForkWorkspace {
 }
 
 /** The one that was typed, or a new directory here: `<workspace>-fork-7`, then `-fork-7-2`. Where this is in the run's own workspace, beside that. */
-function workspaceFor(
-  run: RunSummary,
-  { at, flags, terminal }: { at: number; flags: ForkFlags; terminal: Terminal },
-): ForkWorkspace {
+function workspaceFor(run: RunSummary, { at, flags, terminal }: Making): ForkWorkspace {
   if (flags.into !== undefined)
     return { directory: namedDirectory(flags.into, terminal, '--into'), remove: () => undefined }
   const { workDirectory } = placeOfRun(run.directory)
