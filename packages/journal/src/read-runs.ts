@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import { asReadError, isJournalError, JournalError } from './errors.js'
 import { isToday, type StoredEvent } from './events.js'
 import { LARGEST_TEXT_BYTES, readText } from './files.js'
-import { readFirstOwn } from './first-own.js'
 import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
 import { inspectJournal } from './inspect.js'
 import { readLease } from './lease.js'
@@ -11,7 +10,7 @@ import { runEventSchema } from './old-formats.js'
 import { streamJournal } from './read.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { isRunId, type RunsPlace, runDirectory, runsDirectoryOf } from './runs-directory.js'
-import { isRunOf } from './work-directory.js'
+import { isRunOf, readFirstOwn } from './work-directory.js'
 
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.

@@ -1,8 +1,12 @@
+import { closeSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { realPath } from '@delta/durable/internal'
-import { isJournalError } from './errors.js'
+import { asReadError, isJournalError } from './errors.js'
 import { isObject } from './event.js'
-import { readFirstOwn } from './first-own.js'
+import { isInherited } from './events.js'
+import { openToRead, readFirstLine } from './files.js'
+import { parseJson } from './lines.js'
+import { scanJournal } from './read.js'
 import { journalPath } from './run-paths.js'
 import { DELTA_DIRECTORY } from './runs-directory.js'
 
@@ -28,4 +32,31 @@ export function workDirectoryOf(runDirectory: string): string | undefined {
 export function isRunOf(workDirectory: string, runDirectory: string): boolean {
   const own = workDirectoryOf(runDirectory)
   return own === undefined || realPath(own) === realPath(workDirectory)
+}
+
+/**
+ * The first line of a journal, parsed; of a fork the first that is not inherited. What follows, which may be large, is not read.
+ *
+ * @returns Undefined if there is no such line, or it is not JSON.
+ * @throws {JournalError} `ERR_JOURNAL_READ`; `ERR_JOURNAL_CORRUPT`: of a fork, a line before it is damaged.
+ */
+export function readFirstOwn(path: string): unknown {
+  const first = parseJson(readFirstLine(path))
+  return isObject(first) && isInherited(first) ? findOwn(path) : first
+}
+
+function findOwn(path: string): unknown {
+  const file = openToRead(path)
+  if (file === undefined) return undefined
+  try {
+    for (const events of scanJournal(file, path, {})) {
+      const own = events.find((event) => !isInherited(event))
+      if (own !== undefined) return own
+    }
+    return undefined
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
 }

@@ -1,9 +1,9 @@
 export { type AgentFlags, type OpenAgent, openAgent, type SetFlags } from './agent.js'
 export { type Finding, findCredentials } from './credentials.js'
 export { WorkspaceError } from './errors.js'
-export { forkedRun } from './forked-run.js'
 export {
   agentHomeOf,
+  forkedRun,
   type Going,
   isOwnRun,
   type ListedRun,
