@@ -120,6 +120,7 @@ const EFFECTS = {
   completion: READS,
   run: RUNS_AN_AGENT,
   continue: RUNS_AN_AGENT,
+  fork: RUNS_AN_AGENT,
   'list-runs': READS,
   show: READS,
   cost: READS,

@@ -84,6 +84,18 @@ process and resumes
 
 Exit codes and environment are those of delta run: delta run --help`,
 
+  fork: `
+The run and its workspace are only read: it may be running, or of somebody else. What the fork inherits is not \
+paid again, and counts for --max-iterations.
+
+Examples:
+  delta fork site --at 7 --without-files -m "Now in French."
+      go on from iteration 7 with another instruction
+  delta fork site --at 7 --without-files --model gpt-5
+      another model goes on from there
+
+Exit codes and environment are those of delta run: delta run --help`,
+
   'list-runs': `
 An EMPTY run never started. The journal of a DAMAGED one cannot be read: delta \
 journal verify says why.`,
@@ -143,7 +155,7 @@ ATIP (Agent Tool Introspection Protocol) is JSON in which a program describes it
 effects. For a program without it, write a tool in agent.yaml:
   - { name: …, exec: … }`,
 
-  'journal verify': '\nExit code 0 if the run can go on, 1 if it cannot.',
+  'journal verify': '\nExit code 0 if the journal is as it was written and the run can go on, else 1.',
   'journal repair': '\nThe journal as it was stays beside it.',
 
   'mcp serve': `

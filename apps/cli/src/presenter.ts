@@ -17,7 +17,8 @@ export interface Presenter {
   begin(runDirectory: string): void
   show(event: EngineEvent): void
   warn(message: string): void
-  finish(result: RunResult): void
+  /** @param more - Further fields of the result as JSON. */
+  finish(result: RunResult, more?: object): void
   /** Ends the moving line, because somebody else is about to print a question. */
   stopLine(): void
   /** Says how to continue a run that is left without an end, if it has begun. */
@@ -93,13 +94,13 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') line?.wait(waitAfter(stored))
     },
     warn,
-    finish(result) {
+    finish(result, more) {
       stopLine()
       const end = endOf(result, { quiet, columns: stderr.columns })
       log.write(end)
       if (isJsonLines) return // its ENGINE_END has said it
       const isSeen = stdout.isTTY === true && result.answer === streamedAnswer
-      printResult(result, { format, warned, isSeen }, terminal)
+      printResult(result, { format, warned, isSeen, more }, terminal)
       for (const each of end) say(each)
     },
     stopLine,
@@ -135,10 +136,15 @@ interface Printing {
   warned: ReadonlySet<string>
   /** The answer is on the screen already. */
   isSeen: boolean
+  more: object | undefined
 }
 
-function printResult(result: RunResult, { format, warned, isSeen }: Printing, terminal: Terminal): void {
-  if (format === 'json') print(terminal, `${JSON.stringify(resultObject(result, warned))}\n`)
+function printResult(
+  result: RunResult,
+  { format, warned, isSeen, more }: Printing,
+  terminal: Terminal,
+): void {
+  if (format === 'json') print(terminal, `${JSON.stringify({ ...resultObject(result, warned), ...more })}\n`)
   else if (format === 'raw') print(terminal, result.answer ?? '')
   else if (result.status === 'COMPLETED' && !isSeen) printAnswer(terminal, result.answer)
 }

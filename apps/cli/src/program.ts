@@ -35,6 +35,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   const adding = addingTo(program, terminal, onEnd)
   program.commandsGroup('Run:')
   addRunning(adding)
+  addForking(adding)
   // a run starts without the options of all other commands
   if (!['run', 'continue'].includes(terminal.argv[0] ?? '')) addOthers(program, adding, terminal)
   refuseUnusableValues(program)
@@ -150,6 +151,27 @@ function addRunning({ add }: Adding): void {
         'let the waiting command run; delta show has the id, of which a prefix is enough',
       )
       .option('--deny <request-id>', 'refuse the waiting command'),
+  )
+}
+
+function addForking({ add }: Adding): void {
+  engineOptions(
+    add('fork', () => import('./commands/fork.js'))
+      .description('Make another run that goes on from an iteration of a run, elsewhere')
+      .argument('[run]', 'run id, unique prefix, run directory or workspace; default: the latest')
+      .requiredOption('--at <n>', 'the last iteration that the fork has; 0: only the task; required')
+      .addOption(workspace('workspace whose runs have the id'))
+      .option('--into <directory>', 'workspace of the fork; default: ./<workspace>-fork-<n>')
+      .option('--runs-dir <directory>', 'keep the fork here, outside its workspace; default: .delta in it')
+      .option('-m, --message <text>', `a further instruction; ${MESSAGE}`)
+      .option('--agent <directory>', 'another agent; needed for a run that is not yours')
+      .option('--no-run', 'only make the fork, and print its id and workspace')
+      .addOption(
+        new Option('--without-files', 'fork the conversation alone; --into may hold files').conflicts([
+          'allowMissing',
+        ]),
+      )
+      .option('--allow-missing', 'fork even if some files of the iteration were not kept'),
   )
 }
 

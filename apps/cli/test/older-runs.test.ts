@@ -19,6 +19,27 @@ test('a run with the layout of v1.1 is listed, verified and shown with the bytes
   expect((await delta(['show', 'old', '--answer', ...where])).stdout).toBe('Looked.\n')
 })
 
+test('a run with the layout of v1.1 is forked with its task as the first message, and stays as it was', async () => {
+  await using root = await oldRun()
+  const before = await root.files()
+  const into = `${root.path}/fork`
+  const words = ['fork', `${root.path}/workspace`, '--at', '1', '--without-files', '--into', into, '-q']
+  const forked = await delta([...words, '--agent', `${root.path}/agents/old`])
+  expect(forked, forked.stderr).toMatchObject({ exitCode: 0, stdout: 'Looked.\n' })
+  const { stdout } = await delta(['show', '-w', into, '--request', '2'])
+  const said = JSON.parse(stdout).messages.map(({ role, content }: Record<string, unknown>) => [
+    role,
+    content,
+  ])
+  expect(said.slice(-3)).toEqual([
+    ['user', 'Take notes: old'],
+    ['assistant', 'I look.'],
+    ['tool', 'before\n'],
+  ])
+  expect((await delta(['journal', 'verify', '-w', into])).stdout).toContain('can be read and continued.\n')
+  expect((await root.files()).filter((name) => !name.startsWith('fork/'))).toEqual(before)
+})
+
 /** The status of the run, or of the one that it was converted into, which is listed first. */
 async function statusOf(id: string, where: string[]): Promise<unknown> {
   const { stdout } = await delta(['list-runs', '--json', ...where])

@@ -171,3 +171,14 @@ test('show --tool and --failed print only those calls, each below its thought, a
       stderr: expect.stringContaining('cannot be used with'),
     })
 })
+
+test('-w of a command that is not delta may name a file', async () => {
+  const { run, at } = await scene(
+    { tools: [{ name: 'count', exec: 'wc -w a.txt' }], turns: [calls('count'), { content: 'Two.' }] },
+    { files: { 'a.txt': 'one two\n' } },
+  )
+  await run()
+  const shown = await at('show')
+  expect(shown).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(shown.stdout).toContain('2 a.txt')
+})

@@ -6,6 +6,7 @@ import {
   type ToolCallRecord,
 } from '@delta/journal/runs'
 import type { AssistantMessage, ChatMessage, Content, ToolCall } from '@delta/model'
+import { movesPaths, withNewPaths } from './moved-paths.js'
 import { type SizedMessage, sizeMessage } from './size.js'
 
 /** Messages that are kept or dropped together. */
@@ -39,7 +40,7 @@ export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessa
 
 export function groupsOf(events: Iterable<StoredEvent>): MessageGroup[] {
   const collector = collectGroups()
-  for (const event of events) collector.push(event)
+  for (const event of withNewPaths([...events])) collector.push(event)
   return collector.groups()
 }
 
@@ -61,11 +62,12 @@ export function followEvents(read: () => Promise<readonly StoredEvent[]>): Conve
   return {
     async groups() {
       const events = await read()
-      if (events !== seen) {
+      if (events !== seen || events.slice(count).some(movesPaths)) {
         collector = collectGroups()
         count = 0
       }
-      for (const event of events.slice(count)) collector.push(event)
+      const added = count === 0 ? withNewPaths(events) : events.slice(count)
+      for (const event of added) collector.push(event)
       seen = events
       count = events.length
       return collector.groups()

@@ -61,6 +61,7 @@ export function openBooks(): Books {
   }
 
   function enter(event: JournalEvent, { directory, book }: { directory: string; book: Book }): void {
+    if (event.inherited) return
     book.sums.add(event, null)
     if (event.type === 'ENGINE_START') {
       book.config = event.config

@@ -1,7 +1,17 @@
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { type Agent, loadAgent } from '@delta/config-loader'
+import { realPath } from '@delta/durable/internal'
 import { checkRunsDirectory } from '@delta/journal/internal'
-import { type NewEvent, openRun, type Run, type RunSummary, type RunsPlace } from '@delta/journal/runs'
+import {
+  type EngineStart,
+  isKnownEvent,
+  type NewEvent,
+  openRun,
+  type Run,
+  type RunSummary,
+  type RunsPlace,
+  type StoredEvent,
+} from '@delta/journal/runs'
 import { type AgentRun, agentRun } from './agent-run.js'
 import { isAnswerTo } from './answer.js'
 import { questionOf } from './ask-human.js'
@@ -104,8 +114,13 @@ async function goOn(given: ContinueRunOptions): Promise<RunResult> {
 const UNTRUSTED =
   'Pass trusted: true if you started the run or have read its journal: it names the agent directory whose commands run.'
 
-async function loadAgentOf(summary: RunSummary, env: NodeJS.ProcessEnv): Promise<Agent> {
-  const { overrides } = summary
+/** The live files of a run's agent, with what was set for it. */
+export async function loadAgentOf(
+  summary: RunSummary,
+  env: NodeJS.ProcessEnv,
+  more: readonly string[] = [],
+): Promise<Agent> {
+  const overrides = [...summary.overrides, ...more]
   return (await loadAgent(await findAgentHome(summary), { env, overrides })).agent
 }
 
@@ -122,9 +137,18 @@ async function resume(
   const changes = changesSince(run, agent)
   const changedFiles = changes.map(({ file }) => file)
   const { workDirectory } = run
+  const movedFrom = oldWorkspace(await run.events(), workDirectory)
   const task = metadata.initial_message ?? ''
   const events: NewEvent[] = [
-    engineStart(run, { ...options, workDirectory, task, maxIterations, changedFiles, resumed: true }),
+    engineStart(run, {
+      ...options,
+      workDirectory,
+      task,
+      maxIterations,
+      changedFiles,
+      resumed: true,
+      ...(movedFrom !== undefined && { lineage: { paths: [[movedFrom, workDirectory]] } }),
+    }),
   ]
   // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
@@ -135,8 +159,21 @@ async function resume(
   await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
-  const notices = [changeNotice(changes) ?? []].flat()
+  const isMoved = movedFrom === undefined ? [] : [movedNotice(movedFrom, workDirectory)]
+  const notices = [...isMoved, changeNotice(changes) ?? []].flat()
   return driveRun(run, { ...options, maxIterations, reply, notices, resumed: true, changedFiles })
+}
+
+/** The workspace that the run knew before, if it was moved since. A link that leads to this one still does. */
+function oldWorkspace(events: readonly StoredEvent[], workDirectory: string): string | undefined {
+  const start = events.filter(isKnownEvent).findLast(({ type }) => type === 'ENGINE_START')
+  const { work_dir } = Object(start) as Partial<EngineStart>
+  if (work_dir === undefined || !isAbsolute(work_dir)) return undefined
+  return realPath(work_dir) === realPath(workDirectory) ? undefined : work_dir
+}
+
+function movedNotice(from: string, to: string): string {
+  return `The workspace was ${from}, and is now ${to}: the model reads the new path in what came before.`
 }
 
 const NO_APPROVAL =

@@ -1,6 +1,6 @@
 import type { WayOut } from '@delta/journal'
 
-/** Why a run cannot start or continue; each function names the codes that it throws. */
+/** Why a run cannot start or continue, or be forked; each function names the codes that it throws. */
 export type EngineErrorCode =
   | 'ERR_ENGINE_RUN_NOT_FOUND'
   | 'ERR_ENGINE_OTHER_WORKSPACE'
@@ -13,14 +13,18 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_NO_ANSWER'
   | 'ERR_ENGINE_IMPORTED'
   | 'ERR_ENGINE_TOO_DEEP'
+  | 'ERR_ENGINE_FORK_AT'
+  | 'ERR_ENGINE_FORK_FILES'
+  | 'ERR_ENGINE_FORK_INTO'
   | 'ERR_ENGINE_USAGE'
 
 /**
  * What a person can do about an error: a `WayOut` of the journal, or
  * - `message`: continue with a message.
  * - `agent`: name the agent's directory.
+ * - `without_files`: fork the conversation alone.
  */
-export type EngineWayOut = WayOut | 'message' | 'agent'
+export type EngineWayOut = WayOut | 'message' | 'agent' | 'without_files'
 
 /** The engine cannot start or continue a run. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {

@@ -89,7 +89,7 @@ export async function findAgentHome({ runId, directory, metadata }: RunSummary):
   if (existsSync(first)) return first
   let found = first
   for await (const event of streamJournal(journalPath(directory), { schema: runEventSchema })) {
-    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
+    if (!isKnownEvent(event) || event.type !== 'ENGINE_START' || event.inherited) continue
     if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
   }
   return found

@@ -46,6 +46,7 @@ export async function finish(state: RunState, loop: () => Promise<Outcome>): Pro
     reason_code: outcome.reasonCode,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
     ...(state.warnings.size > 0 ? { warnings: [...state.warnings] } : {}),
+    sha256: state.run.journal.sha256(),
   })
   state.run.journal.sync() // before the outcome is reported
   for (const event of ended) state.emit({ kind: 'journal', event })

@@ -216,7 +216,8 @@ export function engineStart(
   run: { runId: string; directory: string; epoch: number },
   about: Pick<EngineOptions, 'sources' | 'env'> & {
     agent: Agent
-    priced: Pricing
+    /** Undefined: nothing is paid for before the next start. */
+    priced?: Pricing | undefined
     workDirectory: string
     task: string
     maxIterations: number
@@ -226,6 +227,8 @@ export function engineStart(
     allowed?: Allowed | undefined
     /** Names of the agent's files that have changed since the last start. */
     changedFiles?: string[]
+    /** Where the run comes from: another run, or another directory. */
+    lineage?: Pick<EngineStart, 'parent' | 'paths'>
   },
 ): NewEventOf<EngineStart> {
   const { agent, workDirectory, sources, env = process.env, changedFiles = [] } = about
@@ -256,11 +259,13 @@ export function engineStart(
     ...(parent && { parent_run: parent.runId }),
     ...(isSaid && { allowed }),
     ...(changedFiles.length > 0 && { changed_files: changedFiles }),
+    ...about.lineage,
   }
 }
 
 /** All prices that count but the shipped ones, for the sub-agents that spend from a limit of this run. */
-function pricesIn({ agent, priced: { rows } }: { agent: Agent; priced: Pricing }): { prices?: unknown } {
+function pricesIn({ agent, priced }: { agent: Agent; priced?: Pricing | undefined }): { prices?: unknown } {
+  const { rows = [] } = priced ?? {}
   return rows.length > 0 || agent.prices ? { prices: rows } : {}
 }
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { loadAgent } from '@delta/config-loader'
+import { readRequest } from '@delta/journal/runs'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ContinueRunOptions, findRun } from '../src/index.js'
@@ -115,6 +116,32 @@ async function noticesOf(
   expect(result.changedFiles).toEqual(changed.at(-1) ?? [])
   return { notices, changed }
 }
+
+test('after its workspace was moved, the model reads the new path, and one notice says so', async () => {
+  const { run, resume, workspace } = await scene({
+    tools: [{ name: 'where', shell: 'pwd' }],
+    turns: [{ tool_calls: [{ name: 'where', arguments: {} }] }, { content: 'One.' }, { content: 'Two.' }],
+  })
+  await run({ message: `Work in ${workspace.path}/src` })
+  const moved = `${workspace.path}-moved`
+  await rename(workspace.path, moved)
+  onTestFinished(() => rm(moved, { recursive: true, force: true }))
+  const notices: string[] = []
+  const onEvent: ContinueRunOptions['onEvent'] = (event) =>
+    event.kind === 'notice' && notices.push(event.message)
+  const result = await resume({ workDirectory: moved, message: 'More', onEvent })
+  expect(notices).toEqual([
+    `The workspace was ${workspace.path}, and is now ${moved}: the model reads the new path in what came before.`,
+  ])
+  const { messages } = JSON.parse(await readRequest(result.runDirectory, 3))
+  const said = messages.map(({ content }: { content: string }) => content)
+  expect(said).toContain(`Work in ${moved}/src`)
+  expect(said).toContain(`${moved}\n`)
+  expect((await eventsOfType(result, 'ENGINE_START'))[1]).toMatchObject({ paths: [[workspace.path, moved]] })
+
+  const again = await resume({ workDirectory: moved, message: 'On' })
+  expect((await eventsOfType(again, 'ENGINE_START'))[2]).not.toHaveProperty('paths')
+})
 
 const THREE_ANSWERS = { turns: [{ content: 'One.' }, { content: 'Two.' }, { content: 'Three.' }] }
 

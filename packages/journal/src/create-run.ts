@@ -3,7 +3,9 @@ import { existsSync, lstatSync, readdirSync, renameSync, statSync } from 'node:f
 import { join, resolve } from 'node:path'
 import { asStartError, JournalError } from './errors.js'
 import type { NewEvent } from './events.js'
-import { syncName } from './files.js'
+import { replaceFile, syncName } from './files.js'
+import { copyBeginning, type Inherited } from './inherit.js'
+import { toLine } from './journal.js'
 import {
   announceRun,
   checkLayout,
@@ -27,7 +29,9 @@ export interface CreateRunOptions extends RunsPlace {
   sync?: boolean | undefined
   /** False: `LATEST` goes on naming the run it names; for a run that belongs to another one of this workspace. */
   latest?: boolean | undefined
-  /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
+  /** What a fork has in common with the run that it is made of. */
+  inherited?: Inherited | undefined
+  /** The first events (ENGINE_START and USER_MESSAGE; of a fork, those behind the inherited ones), which make the directory a run. */
   events: (run: { runId: string; directory: string; epoch: number }) => readonly NewEvent[]
 }
 
@@ -36,13 +40,13 @@ export interface CreateRunOptions extends RunsPlace {
  *
  * The first events are one synced write, before `LATEST` names the run. A crash
  * before that write leaves a directory that is listed as empty and never resumed;
- * the same id can then be used again.
+ * the same id can then be used again. A fork gets copies of the records first; then its journal is there whole, or not at all.
  *
  * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_RUNS_DIRECTORY`, `ERR_LAYOUT_NEWER`,
  *   `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
-  const { runId = newRunId(), sync = true, latest = true, events } = options
+  const { runId = newRunId(), sync = true, latest = true, inherited, events } = options
   const runsDirectory = checkRunsDirectory(workDirectory, options)
   const directory = runDirectory(workDirectory, runId, { runsDirectory })
   let lease: Lease
@@ -60,10 +64,17 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   let begun = false
   try {
     await setAsideStillborn(directory)
+    const about = { runId, directory, epoch: lease.epoch }
+    if (inherited) {
+      if (hasBegun(directory)) throw exists(directory, runId)
+      copyBeginning(inherited, directory, { sync })
+      writeBeginning(inherited, directory, { events: events(about), sync })
+    }
     run = holdRun(directory, lease, { sync, workDirectory: resolve(workDirectory) })
-    const hadBegun = existsSync(run.paths.metadata) // it is written after the first events are, which are gone then
-    if (run.journal.lastSeq > 0 || hadBegun) throw exists(directory, runId)
-    run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
+    if (!inherited) {
+      if (hasBegun(directory)) throw exists(directory, runId)
+      run.journal.append(...events(about))
+    }
     run.journal.sync()
     begun = true
     if (latest) announceRun(runsDirectory, runId)
@@ -77,6 +88,25 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     else lease.release()
     throw begun ? error : asStartError(error)
   }
+}
+
+/** Its metadata is written after the first events are, which may be gone since. */
+function hasBegun(directory: string): boolean {
+  const { journal, metadata } = runPaths(directory)
+  return existsSync(metadata) || (statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Writes the journal of a fork: a crash leaves none, or the whole. */
+function writeBeginning(
+  { events: { length }, seq, lines }: Inherited,
+  directory: string,
+  { events, sync }: { events: readonly NewEvent[]; sync: boolean },
+): void {
+  const { journal } = runPaths(directory)
+  const timestamp = new Date().toISOString()
+  const last = Math.max(seq, length)
+  const own = events.map((event, index) => toLine({ seq: last + 1 + index, timestamp }, event, journal))
+  replaceFile(journal, `${lines}${own.join('\n')}\n`, { sync })
 }
 
 /** `20261120_093000_a1b2c3`: sorts by start, in UTC. */

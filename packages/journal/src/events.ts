@@ -269,6 +269,8 @@ export const eventSchemas = {
     reason: z.optional(z.nullable(text)),
     reason_code: z.optional(z.nullable(text)),
     warnings: z.optional(z.array(text)),
+    /** Of all lines before it, newlines included. */
+    sha256: optionalText,
   }),
 } as const
 
@@ -367,6 +369,11 @@ function kindsIn({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
 export function isKnownEvent(event: StoredEvent): event is JournalEvent {
   const { type } = Object(event) as Partial<StoredEvent>
   return typeof type === 'string' && isKnownType(type)
+}
+
+/** True for an event that was copied from the run of which this one is a fork. */
+export function isInherited(event: object): boolean {
+  return (event as { inherited?: unknown }).inherited === true
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { closeSync, readSync } from 'node:fs'
 import {
   readIfThere,
@@ -21,6 +22,23 @@ export function readAt(file: number, position: number, length: number): Buffer {
     filled += count
   }
   return bytes.subarray(0, filled)
+}
+
+const HASHED_AT_ONCE_BYTES = 1 << 20
+
+/** Returns the SHA-256, in hexadecimal, of the first bytes of a file: up to one offset, then up to later ones. Each byte is read once. */
+export function hashingFile(file: number): (endOffset: number) => string {
+  const hash = createHash('sha256')
+  let at = 0
+  return (endOffset) => {
+    while (at < endOffset) {
+      const chunk = readAt(file, at, Math.min(HASHED_AT_ONCE_BYTES, endOffset - at))
+      if (chunk.length === 0) break
+      hash.update(chunk)
+      at += chunk.length
+    }
+    return hash.copy().digest('hex')
+  }
 }
 
 /**

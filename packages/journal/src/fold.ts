@@ -6,6 +6,7 @@ import {
   type EngineStart,
   type ErrorEvent,
   type HumanInputRequest,
+  isInherited,
   isKnownEvent,
   type JournalEvent,
   type RunStatus,
@@ -57,7 +58,7 @@ export interface RunMetadata {
   agent_name: string | null
   /** `INTERRUPTED` also when its owner is gone without a word. `EMPTY`: it has no first message. */
   status: RunStatus | 'EMPTY'
-  /** Time of the first event: ISO 8601, UTC. */
+  /** Time of its first event, for a fork that of the fork: ISO 8601, UTC. */
   created_at: string | null
   /** Time of the last event. */
   updated_at: string | null
@@ -130,6 +131,8 @@ export interface RunSummary {
   answer?: string
   /** True when the last USER_MESSAGE follows the last THOUGHT. */
   userSpokeLast: boolean
+  /** True for a run that another program recorded. */
+  imported?: true
   /** What a person allowed at the run's first start, or when they took it over. It holds for later starts, too. */
   allowed?: NonNullable<EngineStart['allowed']>
   /** The last THOUGHT. */
@@ -145,6 +148,7 @@ export interface RunSummary {
 /** What a journal says about its run, gathered event by event. */
 function emptyState() {
   return {
+    /** Not inherited: a fork is a run of its own. */
     firstStart: undefined as EngineStart | undefined,
     lastStart: undefined as EngineStart | undefined,
     /** From the last start that has one. */
@@ -200,9 +204,10 @@ export function foldRun(): RunFold {
   const state = emptyState()
 
   function add(event: StoredEvent): void {
-    state.firstTimestamp ??= event.timestamp
+    const isOwn = !isInherited(event)
+    if (isOwn) state.firstTimestamp ??= event.timestamp
     state.lastTimestamp = event.timestamp
-    state.wentOn ||= event.type !== 'ENGINE_START'
+    state.wentOn ||= isOwn && event.type !== 'ENGINE_START'
     if (!isKnownEvent(event)) return
     addKnown(event, state)
     state.sums.add(event, modelIn(state.lastStart?.config))
@@ -268,14 +273,19 @@ function addKnown(event: JournalEvent, state: RunState): void {
 const LARGEST_EPOCH = 1e14
 
 function addStart(event: EngineStart, state: RunState): void {
-  state.firstStart ??= event
+  if (!event.inherited) addOwnStart(event, state)
   state.lastStart = event
-  if (event.allowed) state.allowed = event.allowed
-  const epoch = event.engine?.epoch ?? 0
-  if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
   state.end = undefined
   state.lastError = undefined
   if (event.retry) state.retriedSinceThought = true
+}
+
+/** What another run was, was allowed, and who wrote it says nothing of its fork. */
+function addOwnStart(event: EngineStart, state: RunState): void {
+  state.firstStart ??= event
+  if (event.allowed) state.allowed = event.allowed
+  const epoch = event.engine?.epoch ?? 0
+  if (epoch < LARGEST_EPOCH) state.lastEpoch = Math.max(state.lastEpoch, epoch) // a higher one was put there by hand
 }
 
 function addThought(event: Thought, state: RunState): void {
@@ -347,6 +357,7 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
+    ...(state.firstStart?.imported && { imported: true }),
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),

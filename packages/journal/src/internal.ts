@@ -1,7 +1,9 @@
 // For the other packages of Delta: may change in any release.
 export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
+export { isInherited } from './events.js'
 export { foldRun } from './fold.js'
+export { type Inherited, readBeginning } from './inherit.js'
 export { inspectJournal } from './inspect.js'
 export { blockedPathError, refuseLinkedRun } from './layout.js'
 export { migratedDirectory } from './migrate.js'

@@ -21,7 +21,7 @@ import {
   problemOf,
   type Stored,
 } from './event.js'
-import { writing } from './files.js'
+import { hashingFile, writing } from './files.js'
 import { isTooLong, parseJson, type Remainder, TOO_LONG } from './lines.js'
 import { scanJournal } from './read.js'
 import { recordStamp } from './records.js'
@@ -80,6 +80,13 @@ export interface Journal<Event = AnyEvent> {
    * @throws {JournalError} `ERR_JOURNAL_WRITE`; the journal then takes no more events.
    */
   sync(): void
+  /**
+   * The SHA-256, in hexadecimal, of all lines so far as the file holds them now, newlines included. Reads those that were added
+   * since it was called last.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_CLOSED`, `ERR_JOURNAL_WRITE`: the file cannot be read.
+   */
+  sha256(): string
   /** Syncs, closes, and releases the lock. A second call does nothing. */
   close(): void
 }
@@ -106,6 +113,7 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
   let bytes = fstatSync(opened.descriptor).size
+  const hashUpTo = hashingFile(opened.descriptor)
   let dirty = bytes > 0 // its last writer may have been killed before it synced
 
   function usable(): number {
@@ -150,6 +158,11 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
     }
   }
 
+  function sha256(): string {
+    const file = usable()
+    return writing(path, () => hashUpTo(fstatSync(file).size))
+  }
+
   function shut(): void {
     if (descriptor !== undefined) closeSync(descriptor)
     descriptor = undefined
@@ -176,12 +189,13 @@ export function openJournal<Event extends { type: string } = AnyEvent>(
     warnings: opened.warnings,
     append,
     sync: syncNow,
+    sha256,
     close,
   }
 }
 
-/** The line of an event. The position comes first, and is ours whatever the event says. */
-function toLine(position: Position, event: object, path: string): string {
+/** The line of an event, without its newline. The position comes first, and is ours whatever the event says. */
+export function toLine(position: Position, event: object, path: string): string {
   try {
     return JSON.stringify({ ...position, ...event, ...position }) ?? 'undefined'
   } catch (cause) {

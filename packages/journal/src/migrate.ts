@@ -108,7 +108,7 @@ function newEvents(directory: string, runId: string): StoredEvent[] {
 }
 
 /** Where an old journal has only its task, the task becomes what it is today: the first message. */
-function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent[] {
+export function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent[] {
   const known = events.filter(isKnownEvent)
   const start = known.find((event) => event.type === 'ENGINE_START')
   const said = known.find((event) => event.type === 'USER_MESSAGE' || event.type === 'THOUGHT')

@@ -2,16 +2,15 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { asReadError, isJournalError, JournalError } from './errors.js'
 import { isToday, type StoredEvent } from './events.js'
-import { LARGEST_TEXT_BYTES, readFirstLine, readText } from './files.js'
+import { LARGEST_TEXT_BYTES, readText } from './files.js'
 import { foldRun, type Owner, type RunFold, type RunSummary } from './fold.js'
 import { inspectJournal } from './inspect.js'
 import { readLease } from './lease.js'
-import { parseJson } from './lines.js'
 import { runEventSchema } from './old-formats.js'
 import { streamJournal } from './read.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { isRunId, type RunsPlace, runDirectory, runsDirectoryOf } from './runs-directory.js'
-import { isRunOf } from './work-directory.js'
+import { isRunOf, readFirstOwn } from './work-directory.js'
 
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
@@ -145,10 +144,10 @@ export function runDirectoriesOf(workDirectory: string, options: RunsOfPlace = {
   return options.ofAnyWorkspace ? directories : directories.filter((each) => isRunOf(workDirectory, each))
 }
 
-/** The first event names the caller of a run. When it cannot be read, the whole journal is. */
+/** The first event names the caller of a run, of a fork the first that is not inherited. When it cannot be read, the whole journal is. */
 function mayBeCalledBy(caller: string, directory: string): boolean {
   try {
-    const start = parseJson(readFirstLine(journalPath(directory)))
+    const start = readFirstOwn(journalPath(directory))
     return !isToday(start) || (start as { parent_run?: unknown }).parent_run === caller
   } catch {
     return true // reading the run says why

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { asRepairError, isJournalError } from './errors.js'
 import { isKnownEvent, type StoredEvent } from './events.js'
+import { hashingFile, openToRead } from './files.js'
+import { type InspectedLine, inspectJournal } from './inspect.js'
 import { refuseLinkedRun } from './layout.js'
 import { takeLease } from './lease.js'
 import { runEventSchema } from './old-formats.js'
@@ -22,16 +24,67 @@ import {
 const schema = runEventSchema
 
 /**
- * Looks through the journal of a run, which must also have a beginning to be continued, and exactly one result for every call.
+ * Looks through the journal of a run, which must also have a beginning to be continued, and exactly one result for every call. The
+ * lines before an `ENGINE_END` must have the SHA-256 that it records, and so must those that a fork has copied, while the run that
+ * it was made of is there.
  *
  * @throws {JournalError} `ERR_JOURNAL_READ`
  */
 export function verifyRun(runDirectory: string): JournalReport {
-  return verifyJournal(journalPath(runDirectory), { schema, check: findingsOf })
+  const path = journalPath(runDirectory)
+  return verifyJournal(path, {
+    schema,
+    check: (events, lines) => [
+      ...callFindings(events).map((message) => note(message)),
+      ...changedLines(path, lines),
+      ...events.flatMap(changedParent),
+      ...missingBeginning(events),
+    ],
+  })
 }
 
-function findingsOf(events: StoredEvent[]): Finding[] {
-  return [...callFindings(events).map((message) => note(message)), ...missingBeginning(events)]
+/** The first ENGINE_END whose SHA-256 is not that of the lines before it: a later one would only say the same, and damage is named already. */
+function changedLines(path: string, lines: InspectedLine<StoredEvent>[]): Finding[] {
+  const file = lines.some(({ problem }) => problem !== undefined) ? undefined : openToRead(path)
+  if (file === undefined) return []
+  try {
+    const hashUpTo = hashingFile(file)
+    let first = 1
+    for (const { event, line, offset } of lines) {
+      if (event === undefined || !isKnownEvent(event) || event.type !== 'ENGINE_END') continue
+      if (event.sha256 === undefined || event.inherited) continue
+      if (hashUpTo(offset) !== event.sha256) {
+        const message = `Lines ${first} to ${line - 1} are not as they were when this ENGINE_END recorded their SHA-256.`
+        return [{ kind: 'changed', line, message }]
+      }
+      first = line
+    }
+    return []
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Of a fork: the lines that were copied must still be those of its parent. */
+function changedParent(event: StoredEvent): Finding[] {
+  if (!isKnownEvent(event) || event.type !== 'ENGINE_START' || event.inherited || !event.parent) return []
+  const { directory, seq, sha256 } = event.parent
+  const now = sha256UpTo(journalPath(directory), seq)
+  if (now === undefined || now === sha256) return []
+  const message = `This run is a fork of ${directory}, whose events up to ${seq} are not as they were when it was made.`
+  return [{ kind: 'changed', message }]
+}
+
+/** The SHA-256, in hexadecimal, of a journal up to and with the line of an event. Undefined without the file. */
+function sha256UpTo(path: string, seq: number): string | undefined {
+  const file = openToRead(path)
+  if (file === undefined) return undefined
+  try {
+    const last = inspectJournal(path, schema).lines.find(({ event }) => event?.seq === seq)
+    return hashingFile(file)(last === undefined ? 0 : last.offset + last.bytes.length + 1)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** A run has a start, and a message or a thought: without them its status is `EMPTY`. */

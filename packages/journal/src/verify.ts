@@ -12,10 +12,11 @@ import { recordStamp } from './records.js'
  * - `damage`: a complete line that is not an event. Reading stops there; `repairJournal` sets it aside.
  * - `torn`: an end torn by a crash. Opening the journal sets it aside.
  * - `beginning`: events that it must begin with are missing, and nothing can put them back. Only a `check` finds it.
+ * - `changed`: lines are not those that were written, though they can be read. Only a `check` finds it.
  * - `note`: anything else; the journal works.
  */
 export interface Finding {
-  kind: 'damage' | 'torn' | 'beginning' | 'note'
+  kind: 'damage' | 'torn' | 'beginning' | 'changed' | 'note'
   /** 1-based; undefined when it is about no single line. */
   line?: number
   /** A sentence for people, without the line. */
@@ -25,7 +26,7 @@ export interface Finding {
 /** What `verifyJournal` found. */
 export interface JournalReport {
   path: string
-  /** True when there is no damage, and no beginning is missing: the journal can be read and continued. */
+  /** True when there is no damage, no beginning is missing and no line has changed. */
   ok: boolean
   /** How many lines are events. */
   events: number
@@ -36,10 +37,12 @@ export interface JournalReport {
   text: string
 }
 
+type Check<Event> = (events: Stored<Event>[], lines: InspectedLine<Event>[]) => Finding[]
+
 /**
  * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
  *
- * @param options.check - Gives further findings about its events.
+ * @param options.check - Gives further findings about its events, and the lines that they stand on.
  * @throws {JournalError} `ERR_JOURNAL_READ`
  * @example
  * const { ok, text } = verifyJournal('orders.jsonl')
@@ -47,17 +50,24 @@ export interface JournalReport {
  */
 export function verifyJournal<Event = AnyEvent>(
   path: string,
-  options: ReadOptions<Event> & { check?: ((events: Stored<Event>[]) => Finding[]) | undefined } = {},
+  options: ReadOptions<Event> & { check?: Check<Event> | undefined } = {},
 ): JournalReport {
   const { schema, check = () => [] } = options
   const inspection = inspectJournal(path, schema)
   const found = inspection.lines.flatMap(({ event }) => event ?? [])
-  const findings = [...findAll(inspection), ...check(found)]
+  const findings = [...findAll(inspection), ...check(found, inspection.lines)]
   const has = (kind: Finding['kind']) => findings.some((finding) => finding.kind === kind)
   const events = found.length
   const wayOut = has('damage') ? 'repair' : has('beginning') ? 'start' : undefined
   const text = describe(path, events, findings)
-  return { path, ok: wayOut === undefined, events, findings, ...(wayOut && { wayOut }), text }
+  return {
+    path,
+    ok: wayOut === undefined && !has('changed'),
+    events,
+    findings,
+    ...(wayOut && { wayOut }),
+    text,
+  }
 }
 
 function findAll(inspection: Inspection<unknown>): Finding[] {
@@ -109,9 +119,13 @@ function describe(path: string, events: number, findings: Finding[]): string {
     ...(damaged > 0 ? [`${whatIsDamaged} damaged. Repair by hand, or set aside.`] : []),
     ...(findings.some(({ kind }) => kind === 'beginning') ? [NO_BEGINNING] : []),
   ]
-  const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
+  const isChanged = findings.some(({ kind }) => kind === 'changed')
+  const readable = isChanged ? CHANGED : 'The journal can be read and continued.'
+  const verdict = verdicts.length > 0 ? verdicts : [readable]
   return [`${path}: ${events} events.`, ...lines, ...verdict].join('\n')
 }
+
+const CHANGED = 'The journal can be read and continued, but not everything is as it was written.'
 
 /** A finding as a line of a report. */
 function findingLine({ line, message }: Finding): string {

@@ -57,7 +57,7 @@ function listerOfCalled(runId: string, place: Place) {
     const known = listed.get(workDirectory)
     if (known !== undefined && Date.parse(until) <= known.at) return known.runs
     const at = Date.now()
-    const runs = existsSync(workDirectory)
+    const runs = existsSync(`${workDirectory}/.`) // a directory: -w of another program is anything
       ? await listRuns(workDirectory, { ...place, ofAnyWorkspace: true, calledBy: runId })
       : []
     listed.set(workDirectory, { at, runs })

@@ -3,6 +3,7 @@ export { type Finding, findCredentials } from './credentials.js'
 export { WorkspaceError } from './errors.js'
 export {
   agentHomeOf,
+  forkedRun,
   type Going,
   isOwnRun,
   type ListedRun,

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LoadedAgent } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
 import type { Allowed, SettingSources } from '@delta/engine'
-import { findAgentHome, parentRun } from '@delta/engine/internal'
+import { findAgentHome, parentRun, shortName } from '@delta/engine/internal'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
@@ -18,6 +18,8 @@ export interface Going {
   agent: { home: string; snapshot: Pick<LoadedAgent['snapshot'], 'overrides'> }
   allowed?: Allowed | undefined
   sources?: SettingSources | undefined
+  /** Of a fork: overrides that a tool typed for the run that it is made of, and nobody now. */
+  setByTools?: readonly string[] | undefined
 }
 
 /** What a run of mine goes on with, whatever its journal says. */
@@ -95,14 +97,15 @@ export function listingOwnRuns(env: NodeJS.ProcessEnv): ListRun {
 }
 
 function saidOf(
-  { agent, allowed, sources }: Going,
+  { agent, allowed, sources, setByTools = [] }: Going,
   { known, isByTool }: { known: OwnRun | undefined; isByTool: boolean },
 ): Said {
   const { importRoots: roots = [] } = allowed ?? {}
   const digest = sources?.workspaceEnvDigest
   const set = [...agent.snapshot.overrides]
   const { set: setBefore = [], set_by_tools: before = [] } = known ?? {}
-  const ofTools = set.filter((text) => (setBefore.includes(text) ? before.includes(text) : isByTool))
+  const isOfTool = (text: string) => (setBefore.includes(text) ? before.includes(text) : isByTool)
+  const ofTools = set.filter((text) => setByTools.includes(text) || isOfTool(text))
   return {
     agent_home: agent.home,
     set,
@@ -202,6 +205,33 @@ export async function trustedRun(run: RunSummary, asked: Asked): Promise<Trusted
     isNew: true,
     notice: await whatIsTrusted(run, asked),
   }
+}
+
+/**
+ * What a fork has of a run: of one of this user's, what was set and which import roots were allowed, as they were listed. A yes to
+ * a `.env` was for another file. For a tool's process, only a run that its own run started is this user's.
+ *
+ * @param asked.agent - `--agent`.
+ * @param asked.command - The command as it was typed.
+ * @returns Undefined for any other run, of which only the conversation is taken: then `agent` is named.
+ * @throws {WorkspaceError} It is not.
+ */
+export function forkedRun(
+  run: RunSummary,
+  { env, agent, command }: { env: NodeJS.ProcessEnv; agent: string | undefined; command: string },
+): ListedRun | undefined {
+  const caller = parentRun(env, '')
+  const own = ownRun(run, env)
+  const isMine = own !== undefined && (caller === undefined || run.metadata.parent_run === caller.runId)
+  if (isMine && !run.imported) {
+    const { allowed, ...rest } = own
+    return { ...rest, ...(allowed?.import_roots && { allowed: { import_roots: allowed.import_roots } }) }
+  }
+  if (agent !== undefined) return undefined
+  const why = isMine
+    ? 'was imported: it names no agent of yours.'
+    : 'is not among your runs: its agent and settings are not trusted.'
+  throw new WorkspaceError(`${shortName(run.runId)} ${why} Name an agent: ${command} --agent DIR`)
 }
 
 /** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */

@@ -144,13 +144,13 @@ function nameOfWorkspace(path: string): string {
 }
 
 /** `-w` as an absolute path, which need not exist. A path into `.delta` is refused. */
-export function namedDirectory(workDir: string, surroundings: Surroundings): string {
-  const directory = pathAsTyped('-w', workDir, surroundings)
+export function namedDirectory(workDir: string, surroundings: Surroundings, flag = '-w'): string {
+  const directory = pathAsTyped(flag, workDir, surroundings)
   const records = directory.split(sep).indexOf('.delta')
   if (records === -1) return directory
   const workspace = directory.split(sep).slice(0, records).join(sep) || sep
   throw new WorkspaceError(
-    `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
+    `${flag} ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson([flag, workspace])}`,
   )
 }
 

@@ -106,6 +106,17 @@ count = 0
 listingOwnRuns({ DELTA_STATE_DIR: state })(run, JSON.parse(said))
 `
 
+test('K4: what a tool typed for a run is a tool’s in its fork, too, though a person made that', () => {
+  const { home, run, env } = scene()
+  const [typedByTool, typedNow] = ['llm.base_url=http://127.0.0.1:1', 'max_iterations=3']
+  const going = goingOn(home, [typedByTool, typedNow])
+  listingOwnRuns(env)(run, { ...going, setByTools: [typedByTool] }, { begins: true })
+  const setByTools = () => ownRun({ directory: run } as RunSummary, env)?.setByTools
+  expect(setByTools()).toEqual([typedByTool])
+  listingOwnRuns(env)(run, { ...going, setByTools: [typedByTool] }, { begins: true })
+  expect(setByTools()).toEqual([typedByTool])
+})
+
 test('T7: killed between any two steps, a run stays mine with what was said before, or is mine with what is said now', async () => {
   const { home, run, env } = scene()
   const said = (set: string) => goingOn(tmpdir(), [set])
