@@ -131,8 +131,6 @@ export interface RunSummary {
   answer?: string
   /** True when the last USER_MESSAGE follows the last THOUGHT. */
   userSpokeLast: boolean
-  /** True for a run that another program recorded. */
-  imported?: true
   /** What a person allowed at the run's first start, or when they took it over. It holds for later starts, too. */
   allowed?: NonNullable<EngineStart['allowed']>
   /** The last THOUGHT. */
@@ -357,7 +355,6 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
-    ...(state.firstStart?.imported && { imported: true }),
     ...(state.allowed && { allowed: state.allowed }),
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
