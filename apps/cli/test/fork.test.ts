@@ -82,7 +82,7 @@ test('what cannot be forked is refused with exit code 2, and nothing is made', a
       stderr: `Error: ${said}\n`,
     })
   await refused(
-    `${name} has no files of iteration 1: it was made before snapshots existed.
+    `${name} has no files of iteration 1: it ran with snapshots: off.
 To fork the conversation alone: delta fork site --at 1 --without-files (an --into directory may then hold the files you want)`,
     ...['site', '--at', '1'],
   )

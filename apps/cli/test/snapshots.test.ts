@@ -89,8 +89,13 @@ async function listing(directory: string): Promise<string> {
 
 const hasGit = areInstalled('git')
 
+/** Everything of a directory, with the times of its inodes: equal only if nothing was written to it. */
+async function untouched(directory: string): Promise<string> {
+  return (await runProcess(['find', directory, '-printf', '%P %y %m %s %i %T@ %C@\\n'])).stdout
+}
+
 test.skipIf(!hasGit)(
-  'the files of each iteration come back as they were, whatever the shell did to them',
+  'a fork of each iteration has the files as they were then, whatever the shell did to them, and goes on; the original is not touched',
   async () => {
     const scripts = [
       'printf "one\\ntwo\\n" > a.txt && mkdir -p empty deep/er && echo x > deep/er/x',
@@ -104,27 +109,68 @@ test.skipIf(!hasGit)(
     const copy = `cp -a . "$COPIES/$ITERATION_COUNT"`
     const hooks = `on_iteration_end: { command: [sh, -c, '${copy}'], pass_env: [COPIES] }\n`
     const agent = { snapshots: { every: 'iteration', ignore: ['node_modules'] } }
-    const { run, taken, store, workspace } = await shellAgent(scripts, {
-      agent,
-      hooks,
-      env: { COPIES: copies },
-    })
+    const { run, taken, workspace, at } = await shellAgent(scripts, { agent, hooks, env: { COPIES: copies } })
     expect((await run('-q')).exitCode).toBe(0)
-    const original = await listing(workspace.path)
+    const original = await untouched(workspace.path)
     const all = await taken()
     expect(all.map(({ iteration, snapshot_id }) => [iteration, snapshot_id !== null])).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((iteration) => [iteration, true]),
     )
-    for (const { iteration, snapshot_id } of all.slice(1)) {
-      const into = join(copies, `back-${iteration}`)
-      await (await store()).restore(snapshot_id ?? '', 'files', into)
-      await rm(join(copies, String(iteration), 'node_modules'), { recursive: true, force: true })
-      expect(await listing(into), `iteration ${iteration}`).toBe(
-        await listing(join(copies, String(iteration))),
-      )
-    }
     expect(all.at(-1)?.omitted).toMatchObject([{ path: 'node_modules', why: 'ignored' }])
-    expect(await listing(workspace.path)).toBe(original)
+    for (const n of [1, 2, 3, 4, 5]) {
+      const into = join(copies, `fork-${n}`)
+      const { exitCode, stderr } = await at('fork', '--at', String(n), '--into', into, '--no-run')
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringMatching(new RegExp(`^fork \\S+ of \\w{6} at iteration ${n}: \\d+ files? \\(`)),
+      })
+      await rm(join(copies, String(n), 'node_modules'), { recursive: true, force: true })
+      expect(await listing(into), `iteration ${n}`).toBe(await listing(join(copies, String(n))))
+    }
+    const into = join(copies, 'goes-on')
+    const { exitCode, stdout } = await at('fork', '--at', '3', '--into', into, '-q')
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'So.\n' })
+    expect(await listing(into)).toContain('here.md f ')
+    expect(await untouched(workspace.path)).toBe(original)
+  },
+)
+
+test.skipIf(!hasGit)(
+  'a fork without its files is refused with the reason, unless it may miss them',
+  async () => {
+    const { run, at, workspace } = await shellAgent(['echo a > a', 'truncate -s 101M large; echo b > b'])
+    expect((await run('-q')).exitCode).toBe(0)
+    const fork = async (...flags: string[]) => {
+      const { exitCode, stderr } = await at(
+        'fork',
+        ...flags,
+        '--no-run',
+        '--into',
+        `${workspace.path}-${flags[1]}`,
+      )
+      await rm(`${workspace.path}-${flags[1]}`, { recursive: true, force: true })
+      return { exitCode, stderr }
+    }
+    expect(await fork('--at', '2')).toEqual({
+      exitCode: 2,
+      stderr: 'Error: Iteration 2 lacks 1 file: large (large, 0.1 GB). --allow-missing forks without them.\n',
+    })
+    expect(await fork('--at', '2', '--allow-missing')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/: 2 files \(4 B\) in .*\nnot in it: large \(large, 0\.1 GB\)\n$/),
+    })
+    const without = await scene({
+      turns: [calls('work'), { content: 'Done.' }],
+      tools: [{ name: 'work', exec: 'true' }],
+    })
+    await without.run('-q')
+    const { exitCode, stderr } = await without.at('fork', '--at', '1', '--no-run')
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(
+        /^Error: \w{6} has no files of iteration 1: it ran with snapshots: off\.\nTo fork the conversation alone: delta fork .* --without-files \(/,
+      ),
+    })
   },
 )
 

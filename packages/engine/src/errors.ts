@@ -38,9 +38,9 @@ export class EngineError extends Error {
   constructor(
     code: EngineErrorCode,
     message: string,
-    { path, wayOut }: { path?: string; wayOut?: EngineWayOut } = {},
+    { path, wayOut, cause }: { path?: string; wayOut?: EngineWayOut; cause?: unknown } = {},
   ) {
-    super(message)
+    super(message, cause === undefined ? {} : { cause })
     this.code = code
     this.path = path
     this.wayOut = wayOut

@@ -16,6 +16,13 @@ import {
 import { loadAgentOf } from './continue-run.js'
 import { EngineError } from './errors.js'
 import {
+  copySnapshots,
+  type FilesOfIteration,
+  filesOf,
+  type RestoredFiles,
+  restoreFiles,
+} from './fork-files.js'
+import {
   type Allowed,
   checkWorkDirectory,
   type EngineOptions,
@@ -54,6 +61,8 @@ export interface Fork {
   workDirectory: string
   /** The run that it was made of, as its `ENGINE_START` names it. */
   parent: NonNullable<EngineStart['parent']>
+  /** What was restored; absent without files. */
+  files?: RestoredFiles
 }
 
 /**
@@ -75,11 +84,16 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
   const { at, into, message, env = process.env } = options
   checkWorkDirectory(into)
   const summary = await readRun(options.run)
-  const inherited = readBeginning(summary.directory, (events) => cutAt(events, { at, summary, message }))
-  checkInto(summary, options)
-  checkFiles(summary, options)
+  let found: FilesOfIteration | undefined
+  const inherited = readBeginning(summary.directory, (events) => {
+    const count = cutAt(events, { at, summary, message })
+    checkInto(summary, options)
+    found = filesIn(events, summary, options)
+    return count
+  })
   const agent = options.agent ?? (await loadAgentOf(trustedPartOf(summary), env, options.overrides))
 
+  const files = found && (await restoreFiles(summary.directory, found, into)) // a kill leaves files, and no run
   mkdirSync(into, { recursive: true })
   const parent = {
     run_id: summary.runId,
@@ -87,7 +101,8 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
     iteration: at,
     seq: inherited.seq,
     sha256: inherited.sha256,
-    snapshot_id: null,
+    snapshot_id: found?.snapshotId ?? null,
+    ...(found && found.leftOut.length > 0 && { left_out: found.leftOut }),
   }
   const run = await createRun(into, {
     runsDirectory: options.runsDirectory,
@@ -109,8 +124,18 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
       return [start, ...(message === undefined ? [] : [{ type: 'USER_MESSAGE' as const, content: message }])]
     },
   })
-  run.close()
-  return { runId: run.runId, directory: run.directory, workDirectory: run.workDirectory, parent }
+  await copySnapshots(summary.directory, run.directory).finally(run.close)
+  const { runId, directory, workDirectory } = run
+  return { runId, directory, workDirectory, parent, ...(files && { files }) }
+}
+
+function filesIn(
+  events: readonly StoredEvent[],
+  { runId, directory }: RunSummary,
+  { at, files }: ForkRunOptions,
+): FilesOfIteration | undefined {
+  if (files === 'without') return undefined
+  return filesOf(events, { at, name: shortName(runId), directory, mayMiss: files === 'allow_missing' })
 }
 
 /** The journal of another program names no agent of ours. */
@@ -201,17 +226,6 @@ function checkInto({ runId, directory }: RunSummary, { into, files }: ForkRunOpt
   if (!what.isDirectory()) throw refuse(`--into ${into}: it is a file, not a directory.`)
   if (files !== 'without' && readdirSync(into).length > 0)
     throw refuse(`--into ${into}: the directory is not empty. A fork never writes into existing files.`)
-}
-
-/**
- * No run has kept its files.
- *
- * @throws {EngineError} `ERR_ENGINE_FORK_FILES`.
- */
-function checkFiles({ runId, directory }: RunSummary, { at, files }: ForkRunOptions): void {
-  if (files === 'without') return
-  const why = `${shortName(runId)} has no files of iteration ${at}: it was made before snapshots existed.`
-  throw new EngineError('ERR_ENGINE_FORK_FILES', why, { path: directory, wayOut: 'without_files' })
 }
 
 /** The directories that the model has read of, each with the fork's in its place. */

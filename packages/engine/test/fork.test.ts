@@ -272,7 +272,7 @@ test('what cannot be forked is refused, and nothing is made', async () => {
   await refused(
     { at: 1, files: 'require' },
     'FILES',
-    `${name} has no files of iteration 1: it was made before snapshots existed.`,
+    `${name} has no files of iteration 1: it ran with snapshots: off.`,
   )
   expect(readdirSync(elsewhere.path)).toEqual([])
   expect(readdirSync(full.path)).toEqual(['a.txt'])

@@ -46,7 +46,8 @@ export function indexSteps(path: string): StepIndex {
     events += 1
     if (type === 'ENGINE_START') engine = offset
     const last = steps.at(-1)
-    if (iteration === undefined) {
+    if (!iteration) {
+      // iteration 0 is the workspace before the first one
       pending ??= { offset, startedMs: atMs, events: 0 }
       pending.events += 1
       return

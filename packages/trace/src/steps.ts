@@ -123,7 +123,7 @@ export async function* stepsOf(
   /** The last two: the snapshot of a step may follow the next thought. */
   const open: Draft[] = []
   for await (const event of events) {
-    if (!isKnownEvent(event)) continue
+    if (!isKnownEvent(event) || (event.type === 'SNAPSHOT' && event.iteration === 0)) continue
     if (event.type === 'USER_MESSAGE' || event.type === 'SYSTEM_MESSAGE') next.said.push(saidBy(event))
     const last = open.at(-1)
     const iteration = 'iteration' in event ? event.iteration : undefined

@@ -29,7 +29,7 @@ import {
 import { shownRun } from '../find-shown-run.js'
 import { type Presenter, presenterFor } from '../presenter.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { print, say } from '../text.js'
+import { counted, print, say } from '../text.js'
 import { UsageError } from '../usage.js'
 
 interface ForkFlags extends EngineFlags {
@@ -190,10 +190,23 @@ function removeEmpty(directory: string): void {
   }
 }
 
-function lineFor({ runId, workDirectory, parent }: Fork, { cwd }: Terminal): string {
+function lineFor({ runId, workDirectory, parent, files }: Fork, { cwd }: Terminal): string {
   const way = relative(cwd, workDirectory)
   const shown = way.startsWith('../..') ? workDirectory : way.startsWith('..') ? way : `./${way}`
-  return `fork ${runId} of ${shortName(parent.run_id)} at iteration ${parent.iteration}: without files, in ${shown}`
+  const what =
+    files === undefined ? 'without files, in' : `${counted(files.files, 'file')} (${inBytes(files.bytes)}) in`
+  const line = `fork ${runId} of ${shortName(parent.run_id)} at iteration ${parent.iteration}: ${what} ${shown}`
+  const missing = files?.leftOut ?? []
+  if (missing.length === 0) return line
+  const more = missing.length > MOST_NAMED ? `, and ${missing.length - MOST_NAMED} more` : ''
+  return `${line}\nnot in it: ${missing.slice(0, MOST_NAMED).join(', ')}${more}`
+}
+
+const MOST_NAMED = 5
+
+function inBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 function goOnWith({ directory, runId }: Fork): string {

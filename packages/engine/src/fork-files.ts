@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
+import { EngineError } from './errors.js'
+
+/** The files of an iteration, as a snapshot has them. */
+export interface FilesOfIteration {
+  snapshotId: string
+  /** What was in the workspace and is not in it, one text each. */
+  leftOut: string[]
+}
+
+/** What a fork got of the workspace of the run. */
+export interface RestoredFiles {
+  files: number
+  bytes: number
+  leftOut: string[]
+}
+
+/**
+ * Finds the snapshot that has the files of an iteration: its own, or an earlier one after which no command was started.
+ *
+ * @param about.name - The run, as messages name it.
+ * @throws {EngineError} `ERR_ENGINE_FORK_FILES`: there is none, or files are not in it.
+ */
+export function filesOf(
+  events: readonly StoredEvent[],
+  { at, name, directory, mayMiss }: { at: number; name: string; directory: string; mayMiss: boolean },
+): FilesOfIteration {
+  const refuse = (why: string, way: 'without_files' | undefined) =>
+    new EngineError('ERR_ENGINE_FORK_FILES', why, { path: directory, ...(way && { wayOut: way }) })
+  const snapshots = events.filter(isSnapshot)
+  if (snapshots.length === 0)
+    throw refuse(`${name} has no files of iteration ${at}: it ran with snapshots: off.`, 'without_files')
+  const last = snapshots.findLast(({ iteration }) => iteration <= at)
+  const since = last?.iteration ?? -1
+  if (!last?.snapshot_id || events.some((event) => isCommandBetween(event, since, at))) {
+    const others = snapshots
+      .filter(({ snapshot_id }) => snapshot_id !== null)
+      .map(({ iteration }) => iteration)
+    const near = others.sort((one, other) => Math.abs(one - at) - Math.abs(other - at))[0]
+    const why = [
+      ...(last?.message ? [last.message] : []),
+      ...(near === undefined ? [] : [`iteration ${near} has files`]),
+    ]
+    throw refuse(
+      `${name} has no files of iteration ${at}: not captured${why.length > 0 ? ` (${why.join('; ')})` : ''}.`,
+      'without_files',
+    )
+  }
+  const omitted = (last.omitted ?? []).map((each) => Object(each) as OmittedPath)
+  const missing = omitted.filter(({ why }) => MISSING.has(why))
+  if (missing.length > 0 && !mayMiss)
+    throw refuse(
+      `Iteration ${at} lacks ${missing.length} ${missing.length === 1 ? 'file' : 'files'}: ${missing.map(inWords).join(', ')}. --allow-missing forks without them.`,
+      undefined,
+    )
+  return { snapshotId: last.snapshot_id, leftOut: omitted.map(inWords) }
+}
+
+interface OmittedPath {
+  path: string
+  why: string
+  bytes?: number
+}
+
+/** What a person would miss. The rest was left out on purpose, or cannot be kept. */
+const MISSING = new Set(['large', 'unreadable', 'changing'])
+
+function inWords({ path, why, bytes }: OmittedPath): string {
+  return `${path} (${why}${bytes === undefined ? '' : `, ${(bytes / 1e9).toFixed(1)} GB`})`
+}
+
+function isSnapshot(event: StoredEvent): event is SnapshotEvent {
+  return isKnownEvent(event) && event.type === 'SNAPSHOT'
+}
+
+/** Whether a command of a later iteration may have changed files. */
+function isCommandBetween(event: StoredEvent, after: number, until: number): boolean {
+  if (!isKnownEvent(event)) return false
+  const isCommand =
+    (event.type === 'ACTION_REQUEST' && event.argv !== null) ||
+    (event.type === 'HOOK_EXECUTION_AUDIT' && event.status !== 'SKIPPED')
+  if (!isCommand) return false
+  const { iteration = 0 } = event
+  return iteration > after && iteration <= until
+}
+
+/**
+ * Writes the files of a snapshot into the workspace of a fork, which is empty or not there.
+ *
+ * @throws {EngineError} `ERR_ENGINE_FORK_FILES`: git is not there, or the snapshot is damaged. The system's error, such as `ENOSPC`.
+ */
+export async function restoreFiles(
+  runDirectory: string,
+  { snapshotId, leftOut }: FilesOfIteration,
+  into: string,
+): Promise<RestoredFiles> {
+  const { openStore, isSnapshotError } = await import('@delta/snapshots')
+  try {
+    const store = await openStore(join(runDirectory, 'snapshots'))
+    const restored = await store.restore(snapshotId, 'files', into)
+    mkdirSync(join(into, '.delta'), { recursive: true })
+    await store.restore(snapshotId, 'artifacts', join(into, '.delta', 'context_artifacts'))
+    return { ...restored, leftOut }
+  } catch (cause) {
+    if (!isSnapshotError(cause)) throw cause
+    const why =
+      cause.code === 'ERR_SNAPSHOT_NO_GIT' ? 'git 2.25 or newer is needed to open snapshots.' : cause.message
+    throw new EngineError('ERR_ENGINE_FORK_FILES', why, {
+      path: runDirectory,
+      wayOut: 'without_files',
+      cause,
+    })
+  }
+}
+
+/** Copies the snapshots that the inherited events name. */
+export async function copySnapshots(runDirectory: string, forkDirectory: string): Promise<void> {
+  const from = join(runDirectory, 'snapshots')
+  if (!existsSync(from)) return
+  const { openStore } = await import('@delta/snapshots')
+  await (await openStore(from)).copyTo(join(forkDirectory, 'snapshots'))
+}
