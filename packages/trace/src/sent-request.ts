@@ -3,17 +3,10 @@ import { costOf, readBody, recordsIn, runPaths } from '@delta/journal/internal'
 import type { Rates } from '@delta/journal/runs'
 import type { CountedTokens, PaidEvent } from './prices.js'
 import { type RequestRecord, readRecord, type SentBlock } from './request-record.js'
-import { shareInput } from './shares.js'
+import { type Share, shareInput } from './shares.js'
 
 /** A block of a request, with its share of what the provider counted. */
-export interface CostedBlock extends SentBlock {
-  /** From the cache. */
-  read: number
-  /** Written into the cache. */
-  written: number
-  /** Neither: billed in full. */
-  new: number
-}
+export interface CostedBlock extends SentBlock, Share {}
 
 /** A request to the model, and what its answer cost. */
 export interface SentRequest {
