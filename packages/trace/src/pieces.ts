@@ -78,7 +78,7 @@ function definitionsIn(parameters: unknown): Weighed[] {
 
 /**
  * The calls and results of messages, and between them what else is said. What else there is counts as if all were as large as
- * the conversation was measured: a body in the words of another API also holds other sources.
+ * the conversation was measured: the body for another API than Chat Completions also holds other sources.
  */
 function inOrder(messages: readonly WeighedMessage[], bytes: number): Weighed[] {
   const inCalls = sum(messages.flatMap(({ calls }) => calls))

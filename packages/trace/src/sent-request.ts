@@ -19,7 +19,9 @@ export interface SentRequest {
   /** The model that answered, else the one that was asked. */
   model: string
   provider: string | null
+  /** Size of the body; 0 if the journal does not say. */
   bytes: number
+  /** Of the body, in hexadecimal. Empty without a record. */
   sha256: string
   /** Null: the provider did not count them, or there was no answer. */
   tokens: CountedTokens | null
@@ -104,7 +106,7 @@ function costIn(event: PaidEvent | undefined): number | null {
   return isFree ? 0 : null
 }
 
-/** The record of the last request of an iteration, for one that no event names. */
+/** Finds the record of the last request of an iteration, for requests that no event names. */
 export function lastRecordOf(runDirectory: string): (n: number) => string | undefined {
   const names = recordsIn(runPaths(runDirectory).invocations)
   const byIteration = new Map(names.map((name) => [/_(\d+)\.json$/.exec(name)?.[1], name]))
