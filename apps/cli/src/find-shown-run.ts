@@ -76,10 +76,10 @@ function namedRun({ runId }: ShownRunFlags, argument: string | undefined): strin
 }
 
 /**
- * The id of the run that was typed: in full, as a unique prefix, or as what stands behind its last `_`. If no id is such, it is returned as typed: the next
- * lookup reports that the run does not exist.
+ * The id of the run that was typed in full, as a unique prefix, or as what follows its last `_`. If no id fits, it is returned as
+ * typed: the next lookup reports that the run does not exist.
  *
- * @throws {UsageError} Several ids begin so; the message lists them.
+ * @throws {UsageError} Several ids fit; the message lists them.
  */
 export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place
