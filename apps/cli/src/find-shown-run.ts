@@ -41,7 +41,7 @@ export async function shownRun(
   terminal: Terminal,
   argument: string | undefined,
 ): Promise<RunSummary> {
-  const typed = namedRun(flags, argument)
+  const typed = typedRun(flags, argument)
   const directory = typed === undefined ? undefined : directoryAt(typed, terminal)
   if (directory === undefined) return findShownRun(placeToLook(flags, terminal), typed)
   if (isOfRun(directory)) return readRun(directory, { tolerant: true })
@@ -69,7 +69,7 @@ export interface ShownRunFlags extends RunsFlags {
 }
 
 /** The run that `--run-id` or the argument names; undefined for the latest. */
-function namedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
+function typedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
   if (runId !== undefined && argument !== undefined && runId !== argument)
     throw new UsageError(`--run-id ${runId} and ${argument} name two runs. Name one.`)
   return runId ?? argument
