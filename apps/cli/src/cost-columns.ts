@@ -1,35 +1,52 @@
 import type { Cost, CostKey, CostRows } from '@delta/trace'
 import { duration, printableLine } from './text.js'
 
-/** A column of a cost table. Numbers stand to the right, and dollars below one another. */
+/** A column of a cost table. Numbers are aligned right, and all dollars have the same number of decimals. */
 export interface Column<Row> {
   title: string
-  of: (row: Row, most: number) => string
+  /** @param sum - The sum of all rows. */
+  of: (row: Row, sum: Cost) => string
+  /** Aligned left. */
   isText?: boolean
+  /** The last row shows the sum. */
+  isSummed?: boolean
 }
 
-const text = <Row>(title: string, of: (row: Row) => string | null): Column<Row> => ({
+const text = <Row>(title: string, of: (row: Row, sum: Cost) => string | null): Column<Row> => ({
   title,
-  of: (row) => printableLine(of(row) ?? ''),
+  of: (row, sum) => printableLine(of(row, sum) ?? ''),
   isText: true,
 })
 const number = <Row>(title: string, of: (row: Row) => number | null): Column<Row> => ({
   title,
-  of: (row) => of(row)?.toLocaleString('en-US') ?? '',
+  of: (row) => {
+    const value = of(row)
+    return value === null ? '' : grouped(value)
+  },
 })
+const summed = (title: string, of: Column<Cost>['of']): Column<Cost> => ({ title, of, isSummed: true })
 const key = (title: string) => text<Cost>(title, (row) => row.key)
 
-const input: Column<Cost> = { title: 'INPUT', of: (row) => withEstimate(readIn(row), row) }
-const cached: Column<Cost> = { title: 'CACHED', of: (row) => percent(row.tokens.cache_read, readIn(row)) }
-const written = number<Cost>('WRITTEN', ({ tokens }) => tokens.cache_write)
-const output: Column<Cost> = { title: 'OUTPUT', of: (row) => orDash(writtenIn(row)) }
-const reasoning = number<Cost>('REASONING', ({ tokens }) => tokens.reasoning)
-const all: Column<Cost> = { title: 'TOKENS', of: (row) => withEstimate(readIn(row) + writtenIn(row), row) }
-const cost: Column<Cost> = { title: 'COST', of: (row, most) => dollars(row.cost, most) }
+const input = summed('INPUT', (row) => withEstimate(readIn(row), row))
+const cached = summed('CACHED', (row) => percent(row.tokens.cache_read, readIn(row)))
+const written = summed('WRITTEN', ({ tokens }) => grouped(tokens.cache_write))
+const output = summed('OUTPUT', (row) => orDash(writtenIn(row)))
+const reasoning = summed('REASONING', ({ tokens }) => grouped(tokens.reasoning))
+const all = summed('TOKENS', (row) => withEstimate(readIn(row) + writtenIn(row), row))
+const cost = summed('COST', (row, sum) => dollars(row.cost, sum))
+const share: Column<Cost> = {
+  title: 'SHARE',
+  of: (row, sum) => percent(weightOf(row, sum), weightOf(sum, sum), 1),
+}
+const bar = text<Cost>('', (row, sum) =>
+  '#'.repeat(Math.round((BAR_COLUMNS * weightOf(row, sum)) / weightOf(sum, sum)) || 0),
+)
+
+const BAR_COLUMNS = 36
 
 /** The columns of each table. */
 export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[] } = {
-  source: [key('SOURCE'), input, cached, output, cost],
+  source: [key('SOURCE'), input, cached, output, cost, share, bar],
   step: [
     key('STEP'),
     text('MODEL', ({ model }) => model),
@@ -67,7 +84,7 @@ export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[]
     input,
     output,
     cost,
-    { title: 'PER RUN', of: (row, most) => dollars(row.cost === null ? null : row.cost / row.runs, most) },
+    { title: 'PER RUN', of: (row, sum) => dollars(row.cost === null ? null : row.cost / row.runs, sum) },
   ],
   run: [
     key('RUN'),
@@ -82,8 +99,13 @@ export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[]
   ],
 }
 
+/** Dollars; without a price, tokens. */
+function weightOf(row: Cost, sum: Cost): number {
+  return sum.cost ? (row.cost ?? 0) : readIn(row) + row.estimated
+}
+
 /** Tokens that were read, from the cache or not. */
-export function readIn({ tokens }: Pick<Cost, 'tokens'>): number {
+function readIn({ tokens }: Pick<Cost, 'tokens'>): number {
   return tokens.input + tokens.cache_read + tokens.cache_write
 }
 
@@ -93,21 +115,26 @@ function writtenIn({ tokens }: Pick<Cost, 'tokens'>): number {
 
 /** Tokens, with a `~` where some of them are estimated. */
 function withEstimate(tokens: number, { estimated }: Pick<Cost, 'estimated'>): string {
-  return estimated > 0 ? `~${(tokens + estimated).toLocaleString('en-US')}` : orDash(tokens)
+  return estimated > 0 ? `~${grouped(tokens + estimated)}` : orDash(tokens)
 }
 
 function orDash(count: number): string {
-  return count === 0 ? '-' : count.toLocaleString('en-US')
+  return count === 0 ? '-' : grouped(count)
 }
 
-/** With as many decimals as the largest sum of the table needs for four significant digits. */
-function dollars(cost: number | null, most: number): string {
+/** `9,400`. */
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** With as many decimals as the sum of the table needs for four significant digits; `-` for an unknown cost. */
+function dollars(cost: number | null, { cost: most }: Cost): string {
   if (cost === null) return '-'
-  const decimals = most > 0 ? Math.max(0, 3 - Math.floor(Math.log10(most))) : 0
+  const decimals = most ? Math.max(0, 3 - Math.floor(Math.log10(most))) : 0
   return `$${cost.toFixed(Math.min(decimals, 12))}`
 }
 
-/** `67 %`; `-` of nothing. */
+/** `67 %`; `-` when the whole is 0. */
 export function percent(part: number, whole: number, digits = 0): string {
   return whole === 0 ? '-' : `${((100 * part) / whole).toFixed(digits)} %`
 }

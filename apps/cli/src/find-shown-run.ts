@@ -41,7 +41,7 @@ export async function shownRun(
   terminal: Terminal,
   argument: string | undefined,
 ): Promise<RunSummary> {
-  const typed = namedRun(flags, argument)
+  const typed = typedRun(flags, argument)
   const directory = typed === undefined ? undefined : directoryAt(typed, terminal)
   if (directory === undefined) return findShownRun(placeToLook(flags, terminal), typed)
   if (isOfRun(directory)) return readRun(directory, { tolerant: true })
@@ -69,17 +69,17 @@ export interface ShownRunFlags extends RunsFlags {
 }
 
 /** The run that `--run-id` or the argument names; undefined for the latest. */
-function namedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
+function typedRun({ runId }: ShownRunFlags, argument: string | undefined): string | undefined {
   if (runId !== undefined && argument !== undefined && runId !== argument)
     throw new UsageError(`--run-id ${runId} and ${argument} name two runs. Name one.`)
   return runId ?? argument
 }
 
 /**
- * The id of the run that was typed: in full, as a unique prefix, or as what stands behind its last `_`. If no id is such, it is returned as typed: the next
- * lookup reports that the run does not exist.
+ * The id of the run that was typed in full, as a unique prefix, or as what follows its last `_`. If no id fits, it is returned as
+ * typed: the next lookup reports that the run does not exist.
  *
- * @throws {UsageError} Several ids begin so; the message lists them.
+ * @throws {UsageError} Several ids fit; the message lists them.
  */
 export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place

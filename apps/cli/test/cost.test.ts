@@ -240,3 +240,21 @@ test('whatever a tool writes into tree.jsonl, the run goes on, and is listed', a
   expect(result?.child_runs).toHaveLength(4)
   expect(await at('list-runs')).toMatchObject({ exitCode: 0, stderr: '' })
 })
+
+test('each table has the same estimate of a request that a hook rewrote and the provider did not count', async () => {
+  const io = '"$DELTA_HOOK_IO_PATH"'
+  const rewrite = `sed 's/Go/Draw/' ${io}/input/proposed_payload.json > ${io}/output/final_payload.json`
+  const { run, at } = await served([{ content: 'Done.', usage: null }], {
+    files: { 'hooks.yaml': JSON.stringify({ pre_llm_request: { command: ['sh', '-c', rewrite] } }) },
+  })
+  await run('-q')
+  const tables = ['source', 'step', 'tool', 'call'].map((by) => at('cost', '--by', by, '--json'))
+  const rows = (await Promise.all(tables)).map(({ stdout }) => JSON.parse(stdout).rows)
+  expect(rows[0][0].key).toBe('(rewritten by pre_llm_request)')
+  const estimates = rows.map((each: { estimated: number }[]) =>
+    each.reduce((sum, { estimated }) => sum + estimated, 0),
+  )
+  expect(estimates).toEqual(Array(4).fill(expect.any(Number)))
+  expect(new Set(estimates).size).toBe(1)
+  expect(estimates[0]).toBeGreaterThan(0)
+})

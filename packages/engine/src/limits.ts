@@ -16,7 +16,7 @@ function limitedAbove(host: NodeJS.ProcessEnv): string[] {
 
 type Limited = Pick<Agent, 'limits'>
 
-/** The variable for the commands of a run. */
+/** The variable that tells the commands of a run whose limits hold for them. */
 export function limitedBy(
   { directory }: { directory: string },
   agent: Limited,
@@ -59,12 +59,6 @@ export async function openPurse(agent: Agent, host: NodeJS.ProcessEnv): Promise<
   for (const directory of above) await books.read(directory).catch(leaveToCheck)
   const costLimit = agent.limits?.cost ? 'own' : above.find((each) => limitsOf(each).cost !== undefined)
 
-  async function callersPrices(): Promise<readonly PriceRow[]> {
-    const { DELTA_PARENT_RUN: caller = '' } = host
-    await books.read(caller).catch(leaveToCheck)
-    return priceRowsSchema.safeParse(Object(books.configOf(caller)).prices).data ?? []
-  }
-
   async function check(run: RunOfPurse, unlisted: Unlisted | undefined): Promise<Failure | undefined> {
     const limited = hasPurse(agent) ? [...above, run.directory] : above
     if (limited.length === 0) return undefined
@@ -88,11 +82,17 @@ export async function openPurse(agent: Agent, host: NodeJS.ProcessEnv): Promise<
     }
   }
 
-  const prices = above.length > 0 ? await callersPrices() : undefined
+  const prices = above.length > 0 ? await pricesOf(host.DELTA_PARENT_RUN ?? '', books) : undefined
   return { prices, costLimit, check }
 }
 
-/** What cannot be read then cannot be read when it counts. */
+/** The prices that a run recorded; none if it cannot be read. */
+async function pricesOf(directory: string, books: Books): Promise<readonly PriceRow[]> {
+  await books.read(directory).catch(leaveToCheck)
+  return priceRowsSchema.safeParse(Object(books.configOf(directory)).prices).data ?? []
+}
+
+/** A run that cannot be read now cannot be read by `check` either, which ends the run. */
 function leaveToCheck(error: unknown): void {
   if (!(error instanceof Uncountable)) throw error
 }
@@ -121,7 +121,7 @@ function reachedBy(
     return { reasonCode: 'limit_cost', reason }
   }
   if (tokens === undefined || all.tokens < tokens) return undefined
-  const reason = `${count(all.tokens)} of ${count(tokens)} tokens are spent${whose}${ofThese(count(below.tokens), 'them')}.`
+  const reason = `${grouped(all.tokens)} of ${grouped(tokens)} tokens are spent${whose}${ofThese(grouped(below.tokens), 'them')}.`
   return { reasonCode: 'limit_tokens', reason }
 }
 
@@ -136,6 +136,7 @@ function dollars(amount: number): string {
   return `$${/\.\d\d|e/.test(written) ? written : Number(written).toFixed(2)}`
 }
 
-function count(tokens: number): string {
+/** `9,400`. */
+function grouped(tokens: number): string {
   return tokens.toLocaleString('en-US')
 }

@@ -20,7 +20,7 @@ export interface CacheBreak {
   advice: string
 }
 
-/** The sources of a request, and what its body says, in the words of any API. */
+/** The sources of a request, and the fields of its body, whichever API it was sent to. */
 export interface ComparedRequest {
   blocks: readonly SentBlock[]
   messages?: unknown
@@ -50,7 +50,7 @@ function breakInTools(before: ComparedRequest, after: ComparedRequest): CacheBre
   return changeOf({ source_id: 'tools', type: 'tools' }, byte, tokensAfter)
 }
 
-/** Records of before 0.2 have no block of the tools. */
+/** Records made before 0.2 have no block for the tools. */
 function withoutTools(request: ComparedRequest): ComparedRequest {
   return { ...request, blocks: request.blocks.filter(({ type }) => type !== 'tools') }
 }

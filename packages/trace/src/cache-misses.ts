@@ -1,7 +1,10 @@
 import { costOf } from '@delta/journal/internal'
+import type { Rates } from '@delta/journal/runs'
 import { type CacheBreak, findCacheBreak } from './cache-break.js'
+import type { CountedTokens } from './prices.js'
 import { recordedParts } from './recorded-parts.js'
 import type { SentRequest } from './sent-request.js'
+import { inputTokens } from './shares.js'
 import type { Trace } from './trace.js'
 
 /** A request that a provider's cache could have answered for the most part, and did not. */
@@ -55,26 +58,38 @@ function changed(n: number, request: SentRequest, broken: CacheBreak): CacheMiss
   const isExact = request.tokens !== null
   const what =
     behind === undefined
-      ? `\`${source}\` changed at byte ${byte}. ${isExact ? 'The' : 'About'} ${counted(tokens)} tokens after it`
-      : `\`${source}\` stands behind \`${behind}\`, which grew. ${isExact ? 'Its' : 'About'} ${counted(tokens)} tokens`
+      ? `\`${source}\` changed at byte ${byte}. ${isExact ? 'The' : 'About'} ${grouped(tokens)} tokens after it`
+      : `\`${source}\` stands behind \`${behind}\`, which grew. ${isExact ? 'Its' : 'About'} ${grouped(tokens)} tokens`
   return { n, broken, tokens, cost, message: `step ${n}: ${what} were not cached${price}. ${advice}` }
 }
 
-/** Of the last tokens of a request, how many did not come from the cache, and what these cost. */
+/**
+ * How many of the last tokens of a request did not come from the cache, and what these cost.
+ *
+ * @param estimated - How many tokens stand behind the difference, as the context estimated them.
+ */
 function lostAfter(
   { tokens, price, estimate }: SentRequest,
   estimated: number,
 ): { tokens: number; cost: number | null } {
   if (tokens === null) return { tokens: estimated, cost: null }
-  const fresh = tokens.input + tokens.cache_write
-  const all = fresh + tokens.cache_read
-  const lost = Math.min(fresh, Math.round(estimate === 0 ? 0 : (estimated * all) / estimate))
-  if (!price) return { tokens: lost, cost: null }
-  const cost = costOf({ ...tokens, cache_read: 0, output: 0, reasoning: 0 }, price)
-  return { tokens: lost, cost: fresh === 0 ? 0 : (cost * lost) / fresh }
+  const all = inputTokens(tokens)
+  const lost = Math.min(freshIn(tokens), Math.round(estimate === 0 ? 0 : (estimated * all) / estimate))
+  return { tokens: lost, cost: price && costOfLost(lost, tokens, price) }
 }
 
-/** As long as the vendors keep a prefix that nobody asks for, unless they are told otherwise. */
+/** Tokens that did not come from the cache. */
+function freshIn(tokens: CountedTokens): number {
+  return tokens.input + tokens.cache_write
+}
+
+/** What some of the fresh tokens cost, at the average of all of them. US dollars. */
+function costOfLost(lost: number, tokens: CountedTokens, price: Rates): number {
+  const cost = costOf({ ...tokens, cache_read: 0, output: 0, reasoning: 0 }, price)
+  return lost === 0 ? 0 : (cost * lost) / freshIn(tokens)
+}
+
+/** How long vendors keep a prefix that no request uses, by default. */
 const KEPT_MS = 5 * 60_000
 
 function expired(n: number, before: SentRequest, request: SentRequest): CacheMiss | undefined {
@@ -82,23 +97,19 @@ function expired(n: number, before: SentRequest, request: SentRequest): CacheMis
   if (!tokens || !before.tokens || before.model !== request.model) return undefined
   const kept = before.tokens.cache_read + before.tokens.cache_write
   if (kept === 0 || tokens.cache_read >= kept / 2) return undefined
-  const all = tokens.input + tokens.cache_read + tokens.cache_write
-  const lost = Math.min(kept - tokens.cache_read, tokens.input + tokens.cache_write)
-  const cost = price
-    ? (costOf({ ...tokens, cache_read: 0, output: 0, reasoning: 0 }, price) * lost) /
-      (all - tokens.cache_read)
-    : null
+  const lost = Math.min(kept - tokens.cache_read, freshIn(tokens))
   const passedMs = before.at && request.at ? request.at.getTime() - before.at.getTime() : 0
   const minutes = Math.floor(passedMs / 60_000)
   const why =
     passedMs >= KEPT_MS
       ? ` Step ${before.n} was ${minutes} minutes earlier: the cache entry had probably expired.`
       : ' The provider did not keep it, or sent the request to another server.'
-  const message = `step ${n}: the prefix did not change, but ${counted(tokens.cache_read)} of ${counted(all)} tokens came from the cache.${why}`
-  return { n, tokens: lost, cost, message }
+  const message = `step ${n}: the prefix did not change, but ${grouped(tokens.cache_read)} of ${grouped(inputTokens(tokens))} tokens came from the cache.${why}`
+  return { n, tokens: lost, cost: price && costOfLost(lost, tokens, price), message }
 }
 
-function counted(tokens: number): string {
+/** `9,400`. */
+function grouped(tokens: number): string {
   return tokens.toLocaleString('en-US')
 }
 

@@ -1,7 +1,6 @@
-import type { Step } from './steps.js'
 import type { TracedRun } from './traced-run.js'
 
-/** Makes texts of two runs comparable: their paths equal, and what is masked. */
+/** Makes texts of two runs comparable: the paths of both runs get the same names, and what does not count is masked. */
 export interface Comparable {
   (text: string): string
   /** How many texts were masked so far. */
@@ -9,8 +8,8 @@ export interface Comparable {
 }
 
 /**
- * @param runs - Their workspaces, directories and agents are known by one name in all texts.
- * @param masks - What is taken for equal, with the flag `g`.
+ * @param runs - Their workspaces, directories and agents have one name in all texts.
+ * @param masks - Text that does not count; with the flag `g`.
  */
 export function comparable(runs: readonly TracedRun[], masks: readonly RegExp[] = []): Comparable {
   const paths = new Map<string, string>()
@@ -37,7 +36,8 @@ export function comparable(runs: readonly TracedRun[], masks: readonly RegExp[] 
   return Object.assign(equal, { masked: () => count })
 }
 
-function escaped(text: string): string {
+/** A text as a pattern that matches only it. */
+export function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
@@ -54,50 +54,9 @@ export function firstDifference(
   return { byte: Buffer.byteLength(left.slice(0, at)), left: excerpt(left, at), right: excerpt(right, at) }
 }
 
-function excerpt(text: string, at: number): string {
+/** At most eighty characters around a place, with `…` where more stands before or behind them. */
+export function excerpt(text: string, at = 0): string {
   const from = Math.max(0, Math.min(at - EXCERPT_CHARACTERS / 2, text.length - EXCERPT_CHARACTERS))
   const to = from + EXCERPT_CHARACTERS
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
-}
-
-/** What a step did, for aligning two runs: its tools and their commands. */
-export function actionsOf({ calls }: Pick<Step, 'calls'>, equal: Comparable): string {
-  return JSON.stringify(calls.map(({ name, argv }) => [name, (argv ?? []).map(equal)]))
-}
-
-/** A value that differs between two settings, by its path. */
-export interface ChangedValue {
-  path: string
-  left: string | null
-  right: string | null
-}
-
-/** Compares two values of JSON. Lists whose elements have names are compared by name. */
-export function changedValues(left: unknown, right: unknown, equal: Comparable, path = ''): ChangedValue[] {
-  const fields = [fieldsOf(left), fieldsOf(right)]
-  const isAdded = (left === undefined || right === undefined) && fields.some((each) => each !== undefined)
-  const [one, other] = isAdded ? fields.map((each) => each ?? {}) : fields
-  if (one === undefined || other === undefined) {
-    const [a, b] = [left, right].map((value) => (value === undefined ? null : equal(shown(value))))
-    return a === b ? [] : [{ path, left: a ?? null, right: b ?? null }]
-  }
-  const names = new Set([...Object.keys(one), ...Object.keys(other)])
-  return [...names].flatMap((name) =>
-    changedValues(one[name], other[name], equal, path === '' ? name : `${path}.${name}`),
-  )
-}
-
-/** The members of a mapping, or of a list of mappings, by their names if they have some; undefined for anything else. */
-function fieldsOf(value: unknown): Record<string, unknown> | undefined {
-  if (!Array.isArray(value)) return value === Object(value) ? (value as Record<string, unknown>) : undefined
-  if (value.length === 0 || !value.every((element) => element === Object(element))) return undefined
-  const nameOf = ({ function: own, name, id, match }: Record<string, unknown>, index: number) =>
-    String(Object(own).name ?? name ?? id ?? match ?? index)
-  return Object.fromEntries(
-    value.map((element, index) => [nameOf(element, index), element.function ?? element]),
-  )
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

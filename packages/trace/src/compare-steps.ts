@@ -1,4 +1,5 @@
-import { type ChangedValue, type Comparable, changedValues, firstDifference } from './comparable.js'
+import { type ChangedValue, changedValues } from './changed-values.js'
+import { type Comparable, excerpt, firstDifference } from './comparable.js'
 import type { RecordedParts } from './recorded-parts.js'
 import type { CostedBlock, SentRequest } from './sent-request.js'
 import type { Step, StepCall } from './steps.js'
@@ -30,17 +31,16 @@ export interface Side {
 }
 
 /** How two steps differ, in the order in which one thing leads to another: the first explains those after it. */
-export async function* compareSteps(left: Side, right: Side, equal: Comparable): AsyncGenerator<Difference> {
-  const step = left.step.n
+export async function compareSteps(left: Side, right: Side, equal: Comparable): Promise<Difference[]> {
   const said = [...interventions(left.step, right.step, equal)]
-  for (const found of said) yield { step, ...found }
-  let isKnown = false
-  for await (const found of compareRequests(left, right, equal)) {
-    if (found === 'recorded') isKnown = true
-    else if (said.length === 0 || found.where !== CONVERSATION) yield { step, ...found } // it holds what was said
-  }
-  for (const found of compareAnswers(left.step, right.step, equal))
-    yield { step, ...found, cause: isKnown || found.at !== 'answer' ? found.cause : 'unknown' }
+  const sent = await compareRequests(left, right, equal)
+  const answered = [...compareAnswers(left.step, right.step, equal)]
+  const found: Found[] = [
+    ...said,
+    ...(sent ?? []).filter(({ where }) => said.length === 0 || where !== CONVERSATION), // it holds what was said
+    ...answered.map((each) => (sent || each.at !== 'answer' ? each : { ...each, cause: 'unknown' as const })),
+  ]
+  return found.map((each) => ({ step: left.step.n, ...each }))
 }
 
 type Found = Omit<Difference, 'step'>
@@ -63,54 +63,49 @@ function differing(
   right: string | undefined,
 ): Pick<Difference, 'left' | 'right'> | undefined {
   if (left === right) return undefined
-  if (left === undefined || right === undefined) return { left: start(left), right: start(right) }
-  const { byte: _, ...excerpts } = firstDifference(left, right) ?? { byte: 0, left, right }
-  return excerpts
-}
-
-function start(text: string | undefined): string | null {
-  return text === undefined ? null : (firstDifference(text, '')?.left ?? text)
-}
-
-/** Says `recorded` once both requests could be compared. */
-async function* compareRequests(
-  left: Side,
-  right: Side,
-  equal: Comparable,
-): AsyncGenerator<Found | 'recorded'> {
-  const [one, other] = [left.step.request, right.step.request]
-  if (one === undefined || other === undefined) return
-  const [lines, others] = [await left.parts.linesOf(one), await right.parts.linesOf(other)]
-  if (lines === undefined || others === undefined) return
-  yield 'recorded'
-  if (one.api === other.api) {
-    const parameters = [left.parts.part(lines.parameters), right.parts.part(others.parameters)] as const
-    for (const changed of changedParameters(...parameters, equal))
-      yield { cause: 'configuration', at: 'request', ...placed(changed) }
-  } else
-    yield {
-      cause: 'configuration',
-      at: 'request',
-      where: 'llm.provider',
-      left: one.api ?? null,
-      right: other.api ?? null,
+  if (left === undefined || right === undefined)
+    return {
+      left: left === undefined ? null : excerpt(left),
+      right: right === undefined ? null : excerpt(right),
     }
-  yield* compareBlocks(
-    { request: one, messages: lines.messages.map(left.parts.part) },
-    { request: other, messages: others.messages.map(right.parts.part) },
-    equal,
-  )
+  const found = firstDifference(left, right)
+  return found && { left: found.left, right: found.right }
 }
 
-/** What only says how an answer is sent is not compared. */
+/** Undefined if one of the requests is not recorded. */
+async function compareRequests(left: Side, right: Side, equal: Comparable): Promise<Found[] | undefined> {
+  const [one, other] = [await sentIn(left), await sentIn(right)]
+  if (one === undefined || other === undefined) return undefined
+  const provider = { path: 'llm.provider', left: one.request.api ?? null, right: other.request.api ?? null }
+  const settings =
+    one.request.api === other.request.api
+      ? changedValues(settingsIn(one.parameters), settingsIn(other.parameters), equal)
+      : [provider]
+  const changed = settings.map((each) => ({ ...CONFIGURATION, ...placed(each) }))
+  return [...changed, ...compareBlocks(one, other, equal)]
+}
+
+const CONFIGURATION = { cause: 'configuration', at: 'request' } as const
+
+/** A request, and what its record holds. */
+interface Sent {
+  request: SentRequest
+  /** The body without its conversation. */
+  parameters: unknown
+  messages: readonly unknown[]
+}
+
+async function sentIn({ step: { request }, parts }: Side): Promise<Sent | undefined> {
+  const lines = request && (await parts.linesOf(request))
+  if (request === undefined || lines === undefined) return undefined
+  return { request, parameters: parts.part(lines.parameters), messages: lines.messages.map(parts.part) }
+}
+
+/** These say how an answer is sent, not what is asked: they are not compared. */
 const HOW_IT_IS_SENT = new Set(['stream', 'stream_options'])
 
-function changedParameters(left: unknown, right: unknown, equal: Comparable): ChangedValue[] {
-  return changedValues(parametersIn(left), parametersIn(right), equal)
-}
-
 /** The tools stand beside the model's parameters, as in `agent.yaml`. */
-function parametersIn(body: unknown): object {
+function settingsIn(body: unknown): object {
   const { tools, ...llm } = Object(body) as Record<string, unknown>
   const kept = Object.entries(llm).filter(([name, value]) => !HOW_IT_IS_SENT.has(name) && !isEmptyList(value))
   return { llm: Object.fromEntries(kept), ...(tools !== undefined && { tools }) }
@@ -124,13 +119,8 @@ function placed({ path, left, right }: ChangedValue): Pick<Difference, 'where' |
   return { where: path, ...(differing(left ?? undefined, right ?? undefined) ?? { left, right }) }
 }
 
-interface SentMessages {
-  request: SentRequest
-  messages: readonly unknown[]
-}
-
 /** Compares what each source of `context.yaml` was. */
-function* compareBlocks(left: SentMessages, right: SentMessages, equal: Comparable): Generator<Found> {
+function* compareBlocks(left: Sent, right: Sent, equal: Comparable): Generator<Found> {
   const others = new Map(right.request.blocks.map((block) => [block.source_id, block]))
   const known = new Set(left.request.blocks.map(({ source_id }) => source_id))
   for (const block of left.request.blocks) {
@@ -145,18 +135,18 @@ function* compareBlocks(left: SentMessages, right: SentMessages, equal: Comparab
     if (!known.has(block.source_id)) yield { ...causeIn(block), left: null, right: block.source_id }
 }
 
-/** Where a conversation is cut is said there. */
+/** The file that says where a conversation is cut. */
 const CONVERSATION = 'context.yaml'
 
-/** Before it all events were the same: what a conversation holds of them is a setting. */
+/** All earlier events were equal, so a conversation differs only if `context.yaml` cuts it elsewhere. */
 function causeIn({ type, source_id }: CostedBlock): Pick<Found, 'cause' | 'at' | 'where'> {
-  if (type === 'journal') return { cause: 'configuration', at: 'request', where: CONVERSATION }
+  if (type === 'journal') return { ...CONFIGURATION, where: CONVERSATION }
   return { cause: 'context', at: 'request', where: source_id }
 }
 
 function compareBlock(
-  [left, one]: [SentMessages, CostedBlock],
-  [right, other]: [SentMessages, CostedBlock],
+  [left, one]: [Sent, CostedBlock],
+  [right, other]: [Sent, CostedBlock],
   equal: Comparable,
 ): Pick<Difference, 'byte' | 'left' | 'right'> | undefined {
   if (one.sha256 === other.sha256) return undefined
@@ -165,8 +155,11 @@ function compareBlock(
   return firstDifference(equal(text), equal(another))
 }
 
-/** The own text of a source; of a conversation, its messages as JSON. Undefined in the words of an API whose messages are others. */
-function textOf({ request, messages }: SentMessages, block: CostedBlock): string | undefined {
+/**
+ * The own text of a source; of a conversation, its messages as JSON. Undefined unless the request was sent to Chat Completions: a
+ * block counts the messages of that API.
+ */
+function textOf({ request, messages }: Sent, block: CostedBlock): string | undefined {
   const { message, from, to, header_bytes = 0 } = block
   if (message === undefined) return ''
   if (request.api !== undefined && request.api !== 'chat') return undefined
@@ -181,7 +174,7 @@ function textInParts(content: unknown): string {
   return Array.isArray(content) ? content.map((part) => Object(part).text ?? '').join('') : ''
 }
 
-/** The ids of calls do not count. */
+/** The ids of calls differ from run to run. */
 function withoutIds(message: unknown): unknown {
   const { tool_call_id, tool_calls, ...rest } = Object(message) as Record<string, unknown>
   if (!Array.isArray(tool_calls)) return rest
@@ -229,7 +222,7 @@ function answerTo({ asked }: StepCall): string | undefined {
   return asked?.answer?.response
 }
 
-/** The status only where it says more than the text. */
+/** Names the status only where it says more than the text. */
 function resultOf({ status, exitCode, observation }: StepCall, equal: Comparable): string {
   const outcome =
     status === 'SUCCESS' && exitCode === 0 ? '' : `[${status ?? 'no result'}, exit ${exitCode ?? '-'}] `

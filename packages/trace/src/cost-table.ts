@@ -1,10 +1,10 @@
 import { costOf } from '@delta/journal/internal'
 import type { TokenSum } from '@delta/journal/runs'
 import { cacheMisses } from './cache-misses.js'
-import { pieceReader } from './pieces.js'
+import { type Piece, pieceReader } from './pieces.js'
 import { recordedParts } from './recorded-parts.js'
 import type { SentRequest } from './sent-request.js'
-import type { Share } from './shares.js'
+import { type Share, tokensIn } from './shares.js'
 import type { Step } from './steps.js'
 import type { Trace } from './trace.js'
 
@@ -43,7 +43,7 @@ export interface ToolCost extends Cost {
 /** What a call cost: its arguments and its result, in each request that carried them. */
 export interface CallCost extends Cost {
   runId: string
-  /** Null for the row `rest`: what is of no call. */
+  /** Null for the row `rest`, which holds what belongs to no call. */
   step: number | null
   tool: string
   /** Null: it has no result. */
@@ -68,7 +68,7 @@ export interface RunCost extends Cost {
   subAgents: number
 }
 
-/** The rows of each table. The sum over the rows of a run is what it cost itself; by model and run, with its sub-agents. */
+/** The rows of each table. The rows of a run add up to what it cost itself; by model and run, also to what its sub-agents cost. */
 export interface CostRows {
   source: Cost[]
   step: StepCost[]
@@ -78,7 +78,7 @@ export interface CostRows {
   run: RunCost[]
 }
 
-/** By what a cost table is broken down. */
+/** The tables into which costs are broken down. */
 export type CostKey = keyof CostRows
 
 /**
@@ -103,22 +103,27 @@ export async function costTable<By extends CostKey>(traces: Iterable<Trace>, by:
   return tables[by](traces)
 }
 
-/** The row for what is neither of a tool nor of a call. */
+/** Key of the row for what belongs to no tool and no call. */
 const REST = 'rest'
 
 async function bySource(traces: Iterable<Trace>): Promise<Cost[]> {
   const rows = table(newCost)
-  for await (const { request } of paidRequests(traces)) {
-    const { blocks, rewrittenBy } = request
-    const known = blocks.length > 0 && blocks.some((block) => read(block) > 0)
-    const hidden = rewrittenBy === undefined ? '(not recorded)' : `(rewritten by ${rewrittenBy})`
-    if (known && rewrittenBy === undefined)
-      for (const block of blocks) add(rows.at(block.source_id), shareOf(request, block))
-    else add(rows.at(hidden), inputOf(request))
-    add(rows.at('answers'), answerOf(request))
-  }
+  for (const trace of traces)
+    for await (const step of trace.steps())
+      for (const request of paidIn(step)) {
+        for (const source of sourcesIn(request)) add(rows.at(source.source_id), shareOf(request, source))
+        add(rows.at('answers'), answerOf(request))
+      }
   const list = rows.list()
   return [...list.filter(({ key }) => key !== 'answers'), ...list.filter(({ key }) => key === 'answers')]
+}
+
+/** One source that is all of a request whose sources are not known, or were rewritten. */
+function sourcesIn(request: SentRequest): (Share & { source_id: string })[] {
+  const { blocks, rewrittenBy } = request
+  if (rewrittenBy !== undefined) return [{ source_id: `(rewritten by ${rewrittenBy})`, ...wholeOf(request) }]
+  if (blocks.some((block) => tokensIn(block) > 0)) return blocks
+  return [{ source_id: '(not recorded)', ...wholeOf(request) }]
 }
 
 async function byStep(traces: Iterable<Trace>): Promise<StepCost[]> {
@@ -139,7 +144,7 @@ async function byStep(traces: Iterable<Trace>): Promise<StepCost[]> {
         ms: step.modelMs ?? null,
       }
       for (const request of requests) {
-        add(row, inputOf(request))
+        add(row, shareOf(request, wholeOf(request)))
         add(row, answerOf(request))
       }
       rows.push(row)
@@ -159,7 +164,7 @@ async function byTool(traces: Iterable<Trace>): Promise<ToolCost[]> {
         for (const piece of await piecesIn(request, pieces)) {
           const row = piece.tool === undefined ? rest : rows.at(piece.tool)
           add(row, shareOf(request, piece))
-          if (row !== rest) row[piece.actionId === undefined ? 'definition' : 'results'] += read(piece)
+          if (row !== rest) row[piece.actionId === undefined ? 'definition' : 'results'] += tokensIn(piece)
         }
       }
       if (!step.inherited) for (const { name } of step.calls) rows.at(name).calls += 1
@@ -230,31 +235,19 @@ function paidIn({ request, unused }: Step): SentRequest[] {
   return [...unused, ...(request?.isPaid ? [request] : [])]
 }
 
-async function* paidRequests(traces: Iterable<Trace>): AsyncGenerator<{ request: SentRequest }> {
-  for (const trace of traces)
-    for await (const step of trace.steps()) for (const request of paidIn(step)) yield { request }
-}
-
 /** One piece that is all of a request whose sources are not known, or were rewritten. */
-async function piecesIn(request: SentRequest, read: ReturnType<typeof pieceReader>) {
+async function piecesIn(request: SentRequest, read: ReturnType<typeof pieceReader>): Promise<Piece[]> {
   const pieces = request.rewrittenBy === undefined ? await read(request) : []
-  const { tokens } = inputOf(request)
-  const all = { read: tokens.cache_read, written: tokens.cache_write, new: tokens.input }
-  const isKnown = pieces.some(({ read: cached, written, new: fresh }) => cached + written + fresh > 0)
-  return isKnown ? pieces : [all as (typeof pieces)[number]]
+  return pieces.some((piece) => tokensIn(piece) > 0) ? pieces : [wholeOf(request)]
 }
 
 type Amount = Pick<Cost, 'tokens' | 'cost' | 'estimated'>
 
 const NO_TOKENS: TokenSum = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
 
-function read(share: Share): number {
-  return share.read + share.written + share.new
-}
-
 /** What a share of a request cost. Tokens written for an hour are shared out as the others are. */
 function shareOf({ tokens, price, cost }: SentRequest, share: Share): Amount {
-  if (tokens === null) return { tokens: NO_TOKENS, cost: cost === 0 ? 0 : null, estimated: read(share) }
+  if (tokens === null) return { tokens: NO_TOKENS, cost: cost === 0 ? 0 : null, estimated: tokensIn(share) }
   const { read: cache_read, written: cache_write, new: input } = share
   const own = { ...NO_TOKENS, input, cache_read, cache_write }
   const forAnHour = tokens.cache_write === 0 ? 0 : (tokens.cache_write_1h ?? 0) / tokens.cache_write
@@ -265,11 +258,10 @@ function shareOf({ tokens, price, cost }: SentRequest, share: Share): Amount {
   }
 }
 
-/** What all that a request read cost. */
-function inputOf(request: SentRequest): Amount {
-  const { tokens, estimate } = request
+/** All that a request read. Where the provider did not count it, the estimate is taken for new tokens. */
+function wholeOf({ tokens, estimate }: SentRequest): Share {
   const { input = estimate, cache_read = 0, cache_write = 0 } = tokens ?? {}
-  return shareOf(request, { read: cache_read, written: cache_write, new: input })
+  return { read: cache_read, written: cache_write, new: input }
 }
 
 /** What the model wrote. */
@@ -277,6 +269,13 @@ function answerOf({ tokens, price, cost }: SentRequest): Amount {
   if (tokens === null) return { tokens: NO_TOKENS, cost: cost === 0 ? 0 : null, estimated: 0 }
   const own = { ...NO_TOKENS, output: tokens.output, reasoning: tokens.reasoning }
   return { tokens: own, cost: price ? costOf(own, price) : null, estimated: 0 }
+}
+
+/** The sum of rows: their row `all`. */
+export function sumOf(rows: readonly Cost[]): Cost {
+  const sum = newCost('all')
+  for (const row of rows) add(sum, row)
+  return sum
 }
 
 function newCost(key: string): Cost {

@@ -1,6 +1,7 @@
 import type { Totals } from '@delta/journal/runs'
 import { diffArrays } from 'diff'
-import { actionsOf, type ChangedValue, type Comparable, changedValues, comparable } from './comparable.js'
+import { type ChangedValue, changedValues } from './changed-values.js'
+import { type Comparable, comparable } from './comparable.js'
 import { type Cause, compareSteps, type Difference } from './compare-steps.js'
 import { type RecordedParts, recordedParts } from './recorded-parts.js'
 import type { Step } from './steps.js'
@@ -63,25 +64,8 @@ export interface DiffOptions {
 export async function diffRuns(a: Trace, b: Trace, { masks }: DiffOptions = {}): Promise<RunDiff> {
   const equal = comparable([a.run, b.run], masks)
   const [left, right] = [sideOf(a), sideOf(b)]
-  const steps: AlignedSteps[] = []
-  let differences: Difference[] = []
-  for (;;) {
-    const [one, other] = [await left.next(), await right.next()]
-    if (one === undefined && other === undefined) break
-    differences = one && other ? await collected(compareSteps(one, other, equal)) : []
-    if (one && other && differences.length === 0 && one.step.n === other.step.n) {
-      steps.push({ a: one.step.n, b: other.step.n, same: true })
-      continue
-    }
-    const rest = [
-      [...(one ? [one.step] : []), ...(await left.rest())],
-      [...(other ? [other.step] : []), ...(await right.rest())],
-    ] as const
-    steps.push(...aligned(...rest, equal))
-    break
-  }
-  const ended = differenceAtEnd(a, b)
-  const [first = ended ?? null, ...others] = differences
+  const { steps, differences } = await compareSides(left, right, equal)
+  const [first = differenceAtEnd(a, b) ?? null, ...others] = differences
   const settings = changedSettings(left.config(), right.config(), equal)
   return {
     a: about(a),
@@ -93,6 +77,29 @@ export async function diffRuns(a: Trace, b: Trace, { masks }: DiffOptions = {}):
     masked: equal.masked(),
   }
 }
+
+/** Compares step by step up to the first that differs, and aligns the others. */
+async function compareSides(
+  left: Side,
+  right: Side,
+  equal: Comparable,
+): Promise<{ steps: AlignedSteps[]; differences: Difference[] }> {
+  const steps: AlignedSteps[] = []
+  for (;;) {
+    const [one, other] = [await left.next(), await right.next()]
+    if (one === undefined && other === undefined) return { steps, differences: [] }
+    const differences = one && other ? await compareSteps(one, other, equal) : []
+    if (one && other && differences.length === 0 && one.step.n === other.step.n) {
+      steps.push({ a: one.step.n, b: other.step.n, same: true })
+      continue
+    }
+    const ours = [...(one ? [one.step] : []), ...(await left.rest())]
+    const theirs = [...(other ? [other.step] : []), ...(await right.rest())]
+    return { steps: [...steps, ...aligned(ours, theirs, equal)], differences }
+  }
+}
+
+type Side = ReturnType<typeof sideOf>
 
 /** Reads the steps of a run one after another, and the newest configuration on the way. */
 function sideOf(trace: Trace) {
@@ -108,8 +115,8 @@ function sideOf(trace: Trace) {
   }
 
   /** What aligning needs is little: the steps of a long run are not kept whole. */
-  async function rest(): Promise<Pick<Step, 'n' | 'calls'>[]> {
-    const all: Pick<Step, 'n' | 'calls'>[] = []
+  async function rest(): Promise<Actions[]> {
+    const all: Actions[] = []
     for (let one = await next(); one; one = await next()) all.push({ n: one.step.n, calls: one.step.calls })
     return all
   }
@@ -117,18 +124,12 @@ function sideOf(trace: Trace) {
   return { next, rest, config: () => config }
 }
 
-async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
+type Actions = Pick<Step, 'n' | 'calls'>
 
-function aligned(
-  left: readonly Pick<Step, 'n' | 'calls'>[],
-  right: readonly Pick<Step, 'n' | 'calls'>[],
-  equal: Comparable,
-): AlignedSteps[] {
-  const actions = (steps: readonly Pick<Step, 'calls'>[]) => steps.map((step) => actionsOf(step, equal))
+/** Steps stand beside each other if they called the same tools with the same commands. */
+function aligned(left: readonly Actions[], right: readonly Actions[], equal: Comparable): AlignedSteps[] {
+  const actions = (steps: readonly Actions[]) =>
+    steps.map(({ calls }) => JSON.stringify(calls.map(({ name, argv }) => [name, (argv ?? []).map(equal)])))
   const [ours, theirs] = [left.map(({ n }) => n), right.map(({ n }) => n)]
   const take = (numbers: number[]) => numbers.shift() ?? null
   return diffArrays(actions(left), actions(right)).flatMap(({ added, removed, value }) =>
@@ -140,7 +141,7 @@ function aligned(
   )
 }
 
-/** The shorter run says why there is no more, else the ends are compared. */
+/** The cause is in the end of the shorter run, or of the one that did not complete. */
 function differenceAtEnd({ run: a }: Trace, { run: b }: Trace): Difference | undefined {
   const [left, right] = [a, b].map(({ status, metadata }) => `${status} (${metadata.reason_code ?? '-'})`)
   if (left === right && a.lastIteration === b.lastIteration) return undefined
@@ -170,7 +171,7 @@ function further({ cause, where, left, right, step }: Difference): FurtherDiffer
   return { cause, where, left, right, visible_from: step }
 }
 
-/** What was found out about an environment says nothing of a setting. */
+/** The environment of a run is a fact, not a setting. */
 function changedSettings(left: unknown, right: unknown, equal: Comparable): ChangedValue[] {
   const settings = (config: unknown) => {
     const { environment: _, ...rest } = Object(config) as Record<string, unknown>
@@ -179,7 +180,7 @@ function changedSettings(left: unknown, right: unknown, equal: Comparable): Chan
   return changedValues(settings(left), settings(right), equal)
 }
 
-/** Those that a request shows stand among its differences already. */
+/** The settings that no difference between requests names already. */
 function settingsBeside(
   settings: readonly ChangedValue[],
   differences: readonly Difference[],

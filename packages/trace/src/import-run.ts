@@ -36,7 +36,7 @@ export function importRun(text: string, format: 'atif'): NewEvent[] {
   ]
 }
 
-/** As the file says it; else a last answer without calls is the end. */
+/** As the file says it. Otherwise a run is completed if its last step is an answer without calls. */
 function endOf(
   last: Step | undefined,
   { status, reason_code }: Fields,
@@ -49,7 +49,7 @@ function endOf(
 
 const ENDS: readonly RunStatus[] = ['COMPLETED', 'FAILED', 'INTERRUPTED', 'WAITING_FOR_INPUT']
 
-/** @param iteration - Of the step, if the agent made it; else the one before. */
+/** @param iteration - The iteration of a step of the agent; for another step, the iteration before it. */
 function eventsOf(step: Step, iteration: number): NewEvent[] {
   const inherited = step.isCopied ? { inherited: true } : {}
   if (step.source === 'user')
@@ -91,14 +91,14 @@ function resultIn({ text, parts, extra: { status, exit_code } }: Result) {
 
 const STATUSES = ['SUCCESS', 'FAILED', 'ERROR', 'TIMEOUT', 'BLOCKED', 'INTERRUPTED'] as const
 
-/** What the surroundings said without being called. */
+/** Results that answer no call. */
 function uncalled({ results }: Step): NewEvent[] {
   return results
     .filter(({ callId }) => callId === undefined)
     .map(({ text }): NewEvent => ({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: text }))
 }
 
-/** The buckets that the file does not name are taken for input and output. */
+/** What the file does not assign to another bucket is input or output. */
 function tokensIn({ prompt_tokens, completion_tokens, cached_tokens, extra }: Fields) {
   const { cache_write, reasoning } = Object(extra) as Fields
   const prompt = count(prompt_tokens)
@@ -201,7 +201,7 @@ function stepIn(value: unknown, index: number): Step {
   }
 }
 
-/** What was not JSON when it was exported is the model's text again. */
+/** Arguments that were exported as `_raw`, because they were not JSON, are the model's text again. */
 function callIn(
   { tool_call_id: id, function_name: name, arguments: args = {} }: Fields,
   where: string,

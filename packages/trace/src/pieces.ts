@@ -1,6 +1,6 @@
 import type { RecordedParts, RequestLines } from './recorded-parts.js'
 import type { CostedBlock, SentRequest } from './sent-request.js'
-import { apportion, type Share, shareInput } from './shares.js'
+import { apportion, type Share, shareInput, tokensIn } from './shares.js'
 
 /** A piece of a request: the definition of a tool, a call or its result, or anything else. */
 export interface Piece extends Share {
@@ -56,7 +56,7 @@ export function pieceReader({ linesOf, part }: RecordedParts): (request: SentReq
       const whole = weighed.length > 0 ? weighed : [{ bytes: 1 }]
       const tokens = apportion(
         whole.map(({ bytes }) => bytes),
-        block.read + block.written + block.new,
+        tokensIn(block),
       )
       return whole.map((piece, index) => ({ ...piece, tokens: tokens[index] ?? 0 }))
     })
@@ -78,7 +78,7 @@ function definitionsIn(parameters: unknown): Weighed[] {
 
 /**
  * The calls and results of messages, and between them what else is said. What else there is counts as if all were as large as
- * the conversation was measured: a body in the words of another API also holds other sources.
+ * the conversation was measured: the body for another API than Chat Completions also holds other sources.
  */
 function inOrder(messages: readonly WeighedMessage[], bytes: number): Weighed[] {
   const inCalls = sum(messages.flatMap(({ calls }) => calls))

@@ -3,17 +3,10 @@ import { costOf, readBody, recordsIn, runPaths } from '@delta/journal/internal'
 import type { Rates } from '@delta/journal/runs'
 import type { CountedTokens, PaidEvent } from './prices.js'
 import { type RequestRecord, readRecord, type SentBlock } from './request-record.js'
-import { shareInput } from './shares.js'
+import { type Share, shareInput } from './shares.js'
 
 /** A block of a request, with its share of what the provider counted. */
-export interface CostedBlock extends SentBlock {
-  /** From the cache. */
-  read: number
-  /** Written into the cache. */
-  written: number
-  /** Neither: billed in full. */
-  new: number
-}
+export interface CostedBlock extends SentBlock, Share {}
 
 /** A request to the model, and what its answer cost. */
 export interface SentRequest {
@@ -26,7 +19,9 @@ export interface SentRequest {
   /** The model that answered, else the one that was asked. */
   model: string
   provider: string | null
+  /** Size of the body; 0 if the journal does not say. */
   bytes: number
+  /** Of the body, in hexadecimal. Empty without a record. */
   sha256: string
   /** Null: the provider did not count them, or there was no answer. */
   tokens: CountedTokens | null
@@ -111,7 +106,7 @@ function costIn(event: PaidEvent | undefined): number | null {
   return isFree ? 0 : null
 }
 
-/** The record of the last request of an iteration, for one that no event names. */
+/** Finds the record of the last request of an iteration, for requests that no event names. */
 export function lastRecordOf(runDirectory: string): (n: number) => string | undefined {
   const names = recordsIn(runPaths(runDirectory).invocations)
   const byIteration = new Map(names.map((name) => [/_(\d+)\.json$/.exec(name)?.[1], name]))

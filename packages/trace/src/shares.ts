@@ -10,6 +10,18 @@ export interface Share {
   new: number
 }
 
+/** All tokens of a share. */
+export function tokensIn({ read, written, new: fresh }: Share): number {
+  return read + written + fresh
+}
+
+type InputTokens = Pick<Tokens, 'input' | 'cache_read' | 'cache_write'>
+
+/** All tokens that a request read, from the cache or not. */
+export function inputTokens({ input, cache_read, cache_write }: InputTokens): number {
+  return input + cache_read + cache_write
+}
+
 /**
  * Shares out the tokens that a request read among its pieces, which stand in its order. A cache keeps a beginning: the first
  * tokens are those from the cache, then come those that were written into it, and the rest is new. So the end of a request pays.
@@ -21,13 +33,13 @@ export interface Share {
 export function shareInput<Piece extends object>(
   pieces: readonly Piece[],
   weightOf: (piece: Piece) => number,
-  tokens: Pick<Tokens, 'input' | 'cache_read' | 'cache_write'> | null,
+  tokens: InputTokens | null,
 ): (Piece & Share)[] {
   const weights = pieces.map(weightOf)
   if (tokens === null)
     return pieces.map((piece, index) => ({ ...piece, read: 0, written: 0, new: weights[index] ?? 0 }))
-  const { input, cache_read, cache_write } = tokens
-  const whole = apportion(weights, input + cache_read + cache_write)
+  const { cache_read, cache_write } = tokens
+  const whole = apportion(weights, inputTokens(tokens))
   let at = 0
   return pieces.map((piece, index) => {
     const [from, to] = [at, at + (whole[index] ?? 0)]

@@ -120,15 +120,16 @@ export async function* stepsOf(
   surroundings: StepSurroundings,
 ): AsyncGenerator<Step> {
   let next = emptyDraft(1)
-  /** The last two: the snapshot of a step may follow the next thought. */
+  /** At most the last two iterations: the snapshot of one may follow the thought of the next. */
   const open: Draft[] = []
   for await (const event of events) {
     if (!isKnownEvent(event) || (event.type === 'SNAPSHOT' && event.iteration === 0)) continue
-    if (event.type === 'USER_MESSAGE' || event.type === 'SYSTEM_MESSAGE') next.said.push(saidBy(event))
+    const isSaid = event.type === 'USER_MESSAGE' || event.type === 'SYSTEM_MESSAGE'
+    if (isSaid) next.said.push(saidBy(event))
+    if (event.type === 'ENGINE_START') next.starts.push(event)
     const last = open.at(-1)
     const iteration = 'iteration' in event ? event.iteration : undefined
-    if (event.type === 'ENGINE_START') next.starts.push(event)
-    if (iteration === undefined || event.type === 'USER_MESSAGE' || event.type === 'SYSTEM_MESSAGE') {
+    if (isSaid || iteration === undefined) {
       next.at ??= new Date(event.timestamp)
       continue
     }
@@ -147,14 +148,15 @@ export async function* stepsOf(
   for (const draft of open) yield await finished(draft, surroundings)
 }
 
+/** The events of an iteration that is still read. */
 interface Draft {
   n: number
   at?: Date | undefined
   starts: EngineStart[]
   said: Said[]
   thought?: Thought
-  /** The results of hooks and calls, by their call. */
   calls: ToolCallRecord[]
+  /** These three by the id of their call. */
   requests: Map<string, ActionRequest>
   results: Map<string, ActionResult>
   asked: Map<string, { request: HumanInputRequest; answer?: HumanInputReceived }>

@@ -14,7 +14,7 @@ export interface StepRange {
   from?: number | undefined
   /** The last one. */
   to?: number | undefined
-  /** Only so many of them, the last ones. */
+  /** How many, counted from the end. */
   last?: number | undefined
 }
 
@@ -82,7 +82,7 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     return undefined
   }
 
-  /** Groups what is new with the steps that it may belong to. */
+  /** Groups new events with those of the last iterations, which they may belong to. */
   async function* follow(signal: AbortSignal): AsyncGenerator<Step> {
     const complete = await completer(options)
     let held: StoredEvent[] = []

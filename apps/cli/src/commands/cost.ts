@@ -9,7 +9,8 @@ import {
   type PriceOptions,
   type Trace,
 } from '@delta/trace'
-import { COLUMNS, type Column, percent, readIn } from '../cost-columns.js'
+import { sumOf } from '@delta/trace/internal'
+import { COLUMNS, type Column, percent } from '../cost-columns.js'
 import { describeError } from '../errors.js'
 import type { ShownRunFlags } from '../find-shown-run.js'
 import { namedRuns } from '../named-runs.js'
@@ -26,7 +27,7 @@ interface CostFlags extends ShownRunFlags {
   csv?: boolean
 }
 
-/** `delta cost`: what runs cost, by source, step, tool, call, model or run, or what kept a cache from making them cheaper. Only reads. */
+/** `delta cost`: what runs cost, by source, step, tool, call, model or run, or which requests the cache did not serve. Only reads. */
 export async function execute(
   flags: CostFlags,
   terminal: Terminal,
@@ -65,36 +66,16 @@ function headline(traces: readonly Trace[]): string {
   return `run ${runId} of ${names.join(', ')}, ${counted(lastIteration, 'step')}, ${status}${code}`
 }
 
-/** The rows, and their sum. By source, a last column draws what each has of the whole. */
+/** The rows, and their sum. */
 function asTable<By extends CostKey>(by: By, rows: CostRows[By]): string {
   const columns = COLUMNS[by] as readonly Column<Cost>[]
   const sum = sumOf(rows)
-  const isPriced = sum.cost !== null && sum.cost > 0
-  const weightOf = (row: Cost) => (isPriced ? (row.cost ?? 0) : readIn(row) + row.estimated)
-  const whole = weightOf(sum)
-  const most = sum.cost ?? 0
-  const shares = (row: Cost) => [
-    percent(weightOf(row), whole, 1),
-    '#'.repeat(Math.round((SHARE_COLUMNS * weightOf(row)) / whole) || 0),
-  ]
-  const isDrawn = by === 'source'
-  const header = [...columns.map(({ title }) => title), ...(isDrawn ? ['SHARE', ''] : [])]
-  const cells = rows.map((row) => [
-    ...columns.map(({ of }) => of(row, most)),
-    ...(isDrawn ? shares(row) : []),
-  ])
-  const last = columns.map(({ title, of }, index) => {
-    if (index === 0) return 'all'
-    return SUMMED.has(title) ? of(sum, most) : ''
-  })
-  const isNumber = header.map(
-    (title, index) => title === 'SHARE' || (index < columns.length && !columns[index]?.isText),
-  )
-  return table(toTheRight([header, ...cells, [...last, ...(isDrawn ? ['', ''] : [])]], isNumber))
+  const header = columns.map(({ title }) => title)
+  const cells = rows.map((row) => columns.map(({ of }) => of(row, sum)))
+  const last = columns.map(({ of, isSummed }) => (isSummed ? of(sum, sum) : ''))
+  const isNumber = columns.map(({ isText }) => !isText)
+  return table(toTheRight([header, ...cells, ['all', ...last.slice(1)]], isNumber))
 }
-
-const SHARE_COLUMNS = 36
-const SUMMED = new Set(['INPUT', 'CACHED', 'WRITTEN', 'OUTPUT', 'REASONING', 'TOKENS', 'COST'])
 
 function toTheRight(rows: readonly string[][], isNumber: readonly boolean[]): string[][] {
   const widths = isNumber.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)))
@@ -103,20 +84,9 @@ function toTheRight(rows: readonly string[][], isNumber: readonly boolean[]): st
   )
 }
 
-function sumOf(rows: readonly Cost[]): Cost {
-  const tokens = { input: 0, cache_read: 0, cache_write: 0, output: 0, reasoning: 0 }
-  const sum: Cost = { key: 'all', tokens, estimated: 0, cost: null }
-  for (const row of rows) {
-    for (const bucket of Object.keys(tokens) as (keyof typeof tokens)[]) tokens[bucket] += row.tokens[bucket]
-    sum.estimated += row.estimated
-    if (row.cost !== null) sum.cost = (sum.cost ?? 0) + row.cost
-  }
-  return sum
-}
-
 type Sums = Pick<Totals, 'own' | 'sub_agents' | 'all' | 'prices'>
 
-/** A run that is also the sub-agent of another one that was named counts there, too. */
+/** Sums over runs. One that is named and is also the sub-agent of another named run counts twice. */
 function totalsOf(traces: readonly Trace[]): Sums {
   const of = (part: 'own' | 'sub_agents' | 'all'): RunSpending => {
     const parts = traces.map(({ run }) => run.totals[part])
@@ -161,18 +131,9 @@ async function showMisses(traces: readonly Trace[], flags: CostFlags, terminal: 
   let last: string | undefined
   for (const trace of traces) {
     const { runId } = trace.run
-    for await (const { broken, message, ...miss } of cacheMisses(trace)) {
+    for await (const { n: step, broken, tokens, cost, message } of cacheMisses(trace)) {
       const { source = null, type = null, byte = null } = broken ?? {}
-      misses.push({
-        run_id: runId,
-        step: miss.n,
-        source,
-        type,
-        byte,
-        tokens: miss.tokens,
-        cost: miss.cost,
-        message,
-      })
+      misses.push({ run_id: runId, step, source, type, byte, tokens, cost, message })
       if (flags.json || flags.csv) continue
       if (traces.length > 1 && last !== runId) print(terminal, `run ${runId}\n`)
       last = runId
@@ -191,7 +152,7 @@ function asRecord(row: Cost): object {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [name(key), value]))
 }
 
-/** RFC 4180; the buckets of tokens are columns. */
+/** CSV by RFC 4180. Each bucket of tokens is a column. */
 function asCsv(records: readonly object[]): string {
   const rows = records.map((record) => {
     const { tokens, estimated, cost, ...about } = record as Record<string, unknown>

@@ -81,44 +81,41 @@ function shown(text: string | null): string {
   return text === null ? 'none' : printableLine(text)
 }
 
-/** The iterations before the first difference are one line; of the others each first call. */
+/** The iterations before the first difference as one line; of each other one, its first call. */
 async function stepsOf(
   { steps, first }: RunDiff,
   [a, b]: [Trace, Trace],
   columns: number | undefined,
 ): Promise<string> {
-  const isBefore = ({ a, same }: AlignedSteps) =>
-    same && a !== null && first?.at !== 'end' && a < (first?.step ?? 0)
+  const isBefore = (step: AlignedSteps) =>
+    step.same && step.a !== null && first?.at !== 'end' && step.a < (first?.step ?? 0)
   const same = steps.filter(isBefore)
   const rest = steps.filter((step) => !isBefore(step))
-  const [left, right] = [
-    await actionsIn(
-      a,
-      rest.map((step) => step.a),
-    ),
-    await actionsIn(
-      b,
-      rest.map((step) => step.b),
-    ),
-  ]
+  const left = await actionsIn(a, new Set(rest.map((step) => step.a)))
+  const right = await actionsIn(b, new Set(rest.map((step) => step.b)))
   const width = Math.max(16, Math.floor(((columns || USUAL_COLUMNS) - 20) / 2))
-  const rows = rest.map(({ a: one, b: other, same: isSame }) => [
-    String(one ?? ''),
-    inColumns(left.get(one ?? 0) ?? '', width),
-    isSame ? '=' : one !== null && other !== null ? '~' : one === null ? '>' : '<',
-    String(other ?? ''),
-    inColumns(right.get(other ?? 0) ?? '', width),
-  ])
+  const actionIn = (actions: ReadonlyMap<number | null, string>, n: number | null) => {
+    return [String(n ?? ''), inColumns(actions.get(n) ?? '', width)]
+  }
+  const rows = rest.map((step) => [...actionIn(left, step.a), markOf(step), ...actionIn(right, step.b)])
   const until = same.length > 0 ? `${same.length > 1 ? '1-' : ''}${same.at(-1)?.a} same\n` : ''
   return until + (rows.length === 0 ? '' : table([['A', '', '', 'B', ''], ...rows]))
 }
 
+function markOf({ a, b, same }: AlignedSteps): string {
+  if (same) return '='
+  if (a === null) return '>'
+  return b === null ? '<' : '~'
+}
+
 const USUAL_COLUMNS = 100
 
-async function actionsIn(trace: Trace, numbers: readonly (number | null)[]): Promise<Map<number, string>> {
-  const wanted = new Set(numbers)
-  const from = Math.min(...numbers.filter((n) => n !== null))
-  const actions = new Map<number, string>()
+async function actionsIn(
+  trace: Trace,
+  wanted: ReadonlySet<number | null>,
+): Promise<ReadonlyMap<number | null, string>> {
+  const from = Math.min(...[...wanted].filter((n) => n !== null))
+  const actions = new Map<number | null, string>()
   if (!Number.isFinite(from)) return actions
   for await (const step of trace.steps({ from })) if (wanted.has(step.n)) actions.set(step.n, actionOf(step))
   return actions

@@ -41,7 +41,7 @@ function formatOf({ format, content = false }: ExportFlags): ExportFormat {
   return known
 }
 
-/** A run, and the one below which it was asked for. */
+/** A run, and the named run that it is a sub-agent of, or is itself. */
 interface Document {
   trace: Trace
   root: Trace
@@ -84,7 +84,7 @@ const EXTENSIONS: Readonly<Record<ExportFormat, string>> = {
   sft: 'jsonl',
 }
 
-/** @returns How many documents there are: none of a run that the format does not take. */
+/** @returns How many documents were written: none for a run that the format does not take. */
 async function write(
   documents: readonly Document[],
   { format, target, ...flags }: ExportFlags & { format: ExportFormat; target: Target },
@@ -135,7 +135,7 @@ function cannotWrite(path: string, cause: unknown): unknown {
   return reason === undefined ? cause : new UsageError(`-o ${path}: ${reason}`, { cause })
 }
 
-/** What is missing, and what nobody promises. */
+/** Says what is damaged, what was left out, and what an export does not promise. */
 function conclude(
   documents: readonly Document[],
   { count, redact = false }: { count: number; redact?: boolean | undefined },

@@ -8,7 +8,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { childFinder, followRun, mayBegin } from '@delta/trace/internal'
+import { childFinder, followRun, mayBegin, readRecord } from '@delta/trace/internal'
 import { isOwnRun } from '@delta/workspace'
 import { placeOfRun } from '@delta/workspace/internal'
 import { type CallFilter, callFilter } from '../call-filter.js'
@@ -16,9 +16,8 @@ import { describeError } from '../errors.js'
 import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
 import { nextCommandOf } from '../next-command.js'
 import { renderer, styleFor } from '../render.js'
-import { contextOfStep } from '../request-record.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { counted, print, printAnswer, say } from '../text.js'
+import { counted, print, printAnswer, printable, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
 
 interface ShowFlags extends CallFilter, ShownRunFlags {
@@ -80,6 +79,24 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
       `--tool ${flags.tool}: run ${run.runId} did not call this tool. It called: ${[...called].join(', ') || 'none'}.`,
     )
   if (flags.failed && !hasShown) say(terminal, `No call of run ${run.runId} has failed.`)
+}
+
+/** One line for each part of what the model saw before a thought, from the record of its request; '' without one. */
+async function contextOfStep(runDirectory: string, event: StoredEvent): Promise<string> {
+  const iteration = 'iteration' in event ? event.iteration : ''
+  const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
+  if (typeof ref !== 'string') return ''
+  const { blocks = [], left_out: leftOut = [] } = (await readRecord(runDirectory, ref)) ?? {}
+  if (blocks.length === 0) return ''
+  const lines = blocks.map(
+    ({ source_id: id, type, messages, bytes, tokens, note }) =>
+      `   ${printable(String(id))}: ${type === 'tools' ? '' : `${counted(messages, 'message')}, `}${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
+  )
+  const apis = [...new Set(leftOut.map(({ api }) => printable(String(api))))].join(', ')
+  const without =
+    apis &&
+    `   left out: reasoning of ${counted(leftOut.length, 'answer')} that only its own API can read (${apis})\n`
+  return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n${without}`
 }
 
 /** The events of a run; for people, the result of a call names the runs that the call started. */

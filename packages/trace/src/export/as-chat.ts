@@ -51,6 +51,12 @@ export async function chatOf(
   }
 }
 
+/** The text of a message, without its images and files. */
+export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
+  if (typeof content === 'string') return content
+  return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
+}
+
 /** Spells the body of a request as a chat. */
 function asChat(body: unknown): Chat {
   const { system, messages, input, prompt, tools } = Object(body) as Fields

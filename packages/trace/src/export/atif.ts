@@ -1,13 +1,14 @@
 import { join } from 'node:path'
-import type { ContentPart } from '@delta/journal/runs'
+import type { ContentPart, ErrorEvent } from '@delta/journal/runs'
 import type { CountedTokens } from '../prices.js'
 import type { SentRequest } from '../sent-request.js'
+import { inputTokens } from '../shares.js'
 import type { Said, Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
 import type { ChildRun, TracedRun } from '../traced-run.js'
 import { argumentsOf } from './as-chat.js'
-import { attemptsIn, type Beginning, beginningOf, placeholderOf } from './beginning.js'
-import { type ExportOptions, objectWithList, writerFor } from './document.js'
+import { type Beginning, beginningOf } from './beginning.js'
+import { type ExportOptions, objectWithList, placeholderOf, writerFor } from './document.js'
 
 /**
  * A run in the Agent Trajectory Interchange Format, version 1.7: one JSON object. A message of the user or the engine is a step of
@@ -50,7 +51,7 @@ function endOf({ totals, metadata }: TracedRun, { start }: Beginning, total_step
   const facts = { work_dir, parent_run, parent: run_id && { run_id, iteration }, status, reason_code }
   return {
     final_metrics: {
-      total_prompt_tokens: promptOf(tokens),
+      total_prompt_tokens: inputTokens(tokens),
       total_completion_tokens: tokens.output + tokens.reasoning,
       total_cached_tokens: tokens.cache_read,
       ...(cost !== null && { total_cost_usd: cost }),
@@ -75,7 +76,7 @@ function messageStep({ at, role, text, parts, inherited }: Said, run: TracedRun)
 }
 
 function agentStep(
-  { calls, request, inherited, replayed, ...step }: Step,
+  { calls, request, inherited, replayed, errors }: Step,
   { at, content, reasoning }: NonNullable<Step['thought']>,
   options: ExportOptions & { run: TracedRun },
 ): object {
@@ -89,16 +90,24 @@ function agentStep(
     ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
     ...(results.length > 0 && { observation: { results: results.map((call) => resultOf(call, options)) } }),
     ...(request?.isPaid && request.tokens && { metrics: metricsOf(request.tokens, request) }),
-    ...(!inherited && !replayed && { llm_call_count: attemptsIn({ calls, inherited, replayed, ...step }) }),
+    ...(!inherited && !replayed && { llm_call_count: attemptsIn(errors) }),
     ...copied(inherited),
   }
+}
+
+/** How often the model was asked in an iteration that it answered. */
+function attemptsIn(errors: readonly ErrorEvent[]): number {
+  const failed = errors.filter(({ tokens, error_details: details }) => {
+    return tokens !== undefined || typeof (Object(details) as { attempt?: unknown }).attempt === 'number'
+  })
+  return failed.length + 1
 }
 
 function callOf({ actionId, name, argumentsText }: StepCall): object {
   return { tool_call_id: actionId, function_name: name, arguments: argumentsOf(argumentsText) }
 }
 
-/** What the model read; what is not in this format is `extra`. */
+/** The result as the model read it. What the format has no field for is in `extra`. */
 function resultOf(call: StepCall, { run, subAgents = false }: ExportOptions & { run: TracedRun }): object {
   const { actionId, status, exitCode, observation, override, parts, children } = call
   const beside = subAgents ? children.filter(({ isGone }) => !isGone) : []
@@ -124,20 +133,12 @@ function childOf({ runId, directory, status, reasonCode }: ChildRun): object {
 function metricsOf(tokens: CountedTokens, { cost }: SentRequest): object {
   const { cache_read, cache_write, cache_write_1h, output, reasoning } = tokens
   return {
-    prompt_tokens: promptOf(tokens),
+    prompt_tokens: inputTokens(tokens),
     completion_tokens: output + reasoning,
     cached_tokens: cache_read,
     ...(cost !== null && { cost_usd: cost }),
     extra: { cache_write, ...(cache_write_1h !== undefined && { cache_write_1h }), reasoning },
   }
-}
-
-function promptOf({
-  input,
-  cache_read,
-  cache_write,
-}: Pick<CountedTokens, 'input' | 'cache_read' | 'cache_write'>) {
-  return input + cache_read + cache_write
 }
 
 /** The images that the format knows. */

@@ -1,8 +1,7 @@
-import type { ContentPart, EngineStart } from '@delta/journal/runs'
+import type { EngineStart } from '@delta/journal/runs'
 import { recordedParts } from '../recorded-parts.js'
-import type { Step } from '../steps.js'
 import type { Trace } from '../trace.js'
-import { type ChatMessage, chatOf } from './as-chat.js'
+import { chatOf, textOf } from './as-chat.js'
 
 /** What a run began with: what no event says stands in its first request. */
 export interface Beginning {
@@ -36,25 +35,4 @@ export async function beginningOf(trace: Trace): Promise<Beginning> {
 
 function firstOf(starts: readonly EngineStart[]): EngineStart | undefined {
   return starts.find(({ inherited }) => !inherited) ?? starts[0]
-}
-
-/** What a message says, without its images and files. */
-export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
-  if (typeof content === 'string') return content
-  return content.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
-}
-
-/** A line in the place of an image or a file, where a format takes only texts. */
-export function placeholderOf(part: Exclude<ContentPart, { type: 'text' }>): string {
-  const { type, media_type, bytes, width, height, name } = part
-  const size = width === undefined ? '' : ` ${width}x${height}`
-  return `[${name ?? type} ${media_type}${size}, ${bytes} bytes]`
-}
-
-/** How often the model was asked in an iteration that it answered. */
-export function attemptsIn({ errors }: Step): number {
-  const failed = errors.filter(({ tokens, error_details: details }) => {
-    return tokens !== undefined || typeof (Object(details) as { attempt?: unknown }).attempt === 'number'
-  })
-  return failed.length + 1
 }

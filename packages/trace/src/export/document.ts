@@ -1,5 +1,7 @@
 import { homedir } from 'node:os'
 import { createRedactor } from '@delta/executor'
+import type { ContentPart } from '@delta/journal/runs'
+import { escaped } from '../comparable.js'
 import type { TracedRun } from '../traced-run.js'
 
 /** What an export holds beside the run. */
@@ -19,7 +21,7 @@ export interface ExportOptions {
 /** Writes a value as JSON, on one line. */
 export type Write = (value: object) => string
 
-/** Half of a surrogate pair, which strict readers refuse, is replaced in every text; so is what `redact` says. */
+/** Replaces half of a surrogate pair, which strict readers refuse, in every text, and what `redact` says. */
 export function writerFor(
   run: TracedRun,
   { redact = false, root = run, home = homedir() }: ExportOptions,
@@ -45,11 +47,18 @@ function redactorFor([home, ...work]: (string | null)[]): (text: string) => stri
   const paths = named.flatMap(([path, short]) => (path && path !== '/' ? [{ path, short }] : []))
   paths.sort((one, other) => other.path.length - one.path.length)
   const shorten = paths.map(({ path, short }) => {
-    const whole = new RegExp(`${path.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}(?![\\w-]|\\.\\w)`, 'g')
+    const whole = new RegExp(`${escaped(path)}(?![\\w-]|\\.\\w)`, 'g')
     return (text: string) => text.replace(whole, short)
   })
   const { text: withoutPatterns } = createRedactor([], { patterns: true })
   return (text) => shorten.reduce((shortened, change) => change(shortened), withoutPatterns(text))
+}
+
+/** A line in the place of an image or a file, where a format takes only texts. */
+export function placeholderOf(part: Exclude<ContentPart, { type: 'text' }>): string {
+  const { type, media_type, bytes, width, height, name } = part
+  const size = width === undefined ? '' : ` ${width}x${height}`
+  return `[${name ?? type} ${media_type}${size}, ${bytes} bytes]`
 }
 
 /** A JSON object with a list that may be long: the fields before it, one element a line, the fields after it. */

@@ -10,7 +10,7 @@ const FORMATS = { atif: toAtif, otlp: toOtlp, hf: toHf, sft: toSft }
 /** A format of other programs: trajectories of Harbor, spans of OpenTelemetry, sessions of the Hugging Face Hub, chats for fine-tuning. */
 export type ExportFormat = keyof typeof FORMATS
 
-/** Their names. */
+/** The names of all formats. */
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[]
 
 /**

@@ -1,7 +1,7 @@
 import type { Said, Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
-import { beginningOf, placeholderOf } from './beginning.js'
-import { type ExportOptions, writerFor } from './document.js'
+import { beginningOf } from './beginning.js'
+import { type ExportOptions, placeholderOf, writerFor } from './document.js'
 
 /** A run in the Session Trace Simple Format of the Hugging Face Hub: a line about the session, then one for each message. */
 export async function* toHf(trace: Trace, options: ExportOptions): AsyncGenerator<string> {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type RecordedParts, recordedParts } from '../recorded-parts.js'
 import type { SentRequest } from '../sent-request.js'
+import { inputTokens } from '../shares.js'
 import type { Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
 import type { TracedRun } from '../traced-run.js'
-import { argumentsOf, type ChatMessage, chatOf } from './as-chat.js'
-import { beginningOf, textOf } from './beginning.js'
+import { argumentsOf, type ChatMessage, chatOf, textOf } from './as-chat.js'
+import { beginningOf } from './beginning.js'
 import { type ExportOptions, objectWithList, type Write, writerFor } from './document.js'
 import { withSubAgents } from './sub-agents.js'
 
@@ -129,14 +130,14 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 
 function usageOf({ tokens, cost, isPaid }: SentRequest): Record<string, unknown> {
   if (!isPaid || tokens === null) return {}
-  const { input, cache_read, cache_write, output, reasoning } = tokens
+  const { cache_read, cache_write, output, reasoning } = tokens
   return {
-    'gen_ai.usage.input_tokens': input + cache_read + cache_write,
+    'gen_ai.usage.input_tokens': inputTokens(tokens),
     'gen_ai.usage.output_tokens': output + reasoning,
     'gen_ai.usage.cache_read.input_tokens': cache_read,
     'gen_ai.usage.cache_write.input_tokens': cache_write,
     'gen_ai.usage.cache_creation.input_tokens': cache_write,
-    'delta.cost_usd': cost === null ? undefined : dollars(cost),
+    'delta.cost_usd': cost === null ? undefined : { doubleValue: cost }, // a number alone becomes an integer
   }
 }
 
@@ -230,11 +231,6 @@ function times(start: Date | string | number, end: Date | string | number): obje
 function nanoseconds(at: Date | string | number): string {
   const milliseconds = new Date(at).getTime()
   return Number.isNaN(milliseconds) || milliseconds === 0 ? '0' : `${milliseconds}000000`
-}
-
-/** A number that is always written as one with a fraction. */
-function dollars(value: number): { doubleValue: number } {
-  return { doubleValue: value }
 }
 
 function attributesOf(values: Readonly<Record<string, unknown>>): object[] {
