@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -239,4 +240,38 @@ test('whatever a tool writes into tree.jsonl, the run goes on, and is listed', a
   const [result] = (await events('ACTION_RESULT')) as { child_runs?: object[] }[]
   expect(result?.child_runs).toHaveLength(4)
   expect(await at('list-runs')).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
+test('a run that a tool names as its own sub-agent, by another name, is read once', async () => {
+  const line =
+    '{"type":"RUN","run_id":"r","directory":"\'"$RUN_DIR"\'/.","caller":{"directory":"\'"$RUN_DIR"\'","action_id":"\'"$DELTA_ACTION_ID"\'"}}'
+  const shell = `echo '${line}' > "$DELTA_ROOT_RUN/tree.jsonl"`
+  const { run, at } = await served([calls('lie'), { content: 'Done.' }], { tools: [{ name: 'lie', shell }] })
+  await run('-q')
+  for (const command of ['list-runs', 'cost']) expect(await at(command)).toMatchObject({ exitCode: 0 })
+})
+
+test('without the parts of its requests a run is counted by step, and nothing is said of its cache', async () => {
+  const turns = [{ ...calls('work'), usage: USAGE }, calls('work'), { content: 'Done.', usage: USAGE }]
+  const { run, at } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
+  const { run_directory } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+  await rm(`${run_directory}/io/parts.jsonl`)
+  expect((await at('cost', '--by', 'step')).stdout).toMatch(/^1 .*\n2 .*\n3 .*\nall /m)
+  expect(await at('cost', '--cache')).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
+test('what a record calls a source cannot steer the terminal', async () => {
+  const turns = [calls('work'), { content: 'Done.' }]
+  const { run, at } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [work],
+    files: {
+      'context.yaml': JSON.stringify({
+        sources: [{ type: 'journal' }, { type: 'text', id: '\u001b[2Jx', text: 'y' }],
+      }),
+    },
+  })
+  await run('-q')
+  const { stdout } = await at('cost', '--cache')
+  expect(stdout).toContain('`\\x1b[2Jx` stands behind')
 })
