@@ -275,3 +275,26 @@ test('what a record calls a source cannot steer the terminal', async () => {
   const { stdout } = await at('cost', '--cache')
   expect(stdout).toContain('`\\x1b[2Jx` stands behind')
 })
+
+test('a request that a hook has changed and the provider has not counted has the same estimate in each table', async () => {
+  const shell = `sed '1s/{/{"temperature":0.5,/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/final_payload.json"`
+  const turns = [
+    { ...calls('work'), usage: null },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const { run, at } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [work],
+    files: { 'hooks.yaml': JSON.stringify({ pre_llm_request: { command: ['sh', '-c', shell] } }) },
+  })
+  await run('-q')
+  const estimates = ['source', 'step', 'tool', 'call'].map(async (by) => {
+    const { rows } = JSON.parse((await at('cost', '--json', '--by', by)).stdout) as {
+      rows: { estimated: number }[]
+    }
+    return rows.reduce((sum, { estimated }) => sum + estimated, 0)
+  })
+  const [source, ...others] = await Promise.all(estimates)
+  expect(source).toBeGreaterThan(0)
+  expect(others).toEqual([source, source, source])
+})

@@ -238,8 +238,8 @@ async function* paidRequests(traces: Iterable<Trace>): AsyncGenerator<{ request:
 /** One piece that is all of a request whose sources are not known, or were rewritten. */
 async function piecesIn(request: SentRequest, read: ReturnType<typeof pieceReader>) {
   const pieces = request.rewrittenBy === undefined ? await read(request) : []
-  const { tokens } = inputOf(request)
-  const all = { read: tokens.cache_read, written: tokens.cache_write, new: tokens.input }
+  const { tokens, estimated } = inputOf(request)
+  const all = { read: tokens.cache_read, written: tokens.cache_write, new: tokens.input + estimated }
   const isKnown = pieces.some(({ read: cached, written, new: fresh }) => cached + written + fresh > 0)
   return isKnown ? pieces : [all as (typeof pieces)[number]]
 }
