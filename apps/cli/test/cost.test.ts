@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
@@ -241,20 +242,59 @@ test('whatever a tool writes into tree.jsonl, the run goes on, and is listed', a
   expect(await at('list-runs')).toMatchObject({ exitCode: 0, stderr: '' })
 })
 
-test('each table has the same estimate of a request that a hook rewrote and the provider did not count', async () => {
-  const io = '"$DELTA_HOOK_IO_PATH"'
-  const rewrite = `sed 's/Go/Draw/' ${io}/input/proposed_payload.json > ${io}/output/final_payload.json`
-  const { run, at } = await served([{ content: 'Done.', usage: null }], {
-    files: { 'hooks.yaml': JSON.stringify({ pre_llm_request: { command: ['sh', '-c', rewrite] } }) },
+test('a run that a tool names as its own sub-agent, by another name, is read once', async () => {
+  const line =
+    '{"type":"RUN","run_id":"r","directory":"\'"$RUN_DIR"\'/.","caller":{"directory":"\'"$RUN_DIR"\'","action_id":"\'"$DELTA_ACTION_ID"\'"}}'
+  const shell = `echo '${line}' > "$DELTA_ROOT_RUN/tree.jsonl"`
+  const { run, at } = await served([calls('lie'), { content: 'Done.' }], { tools: [{ name: 'lie', shell }] })
+  await run('-q')
+  for (const command of ['list-runs', 'cost']) expect(await at(command)).toMatchObject({ exitCode: 0 })
+})
+
+test('without the parts of its requests a run is counted by step, and nothing is said of its cache', async () => {
+  const turns = [{ ...calls('work'), usage: USAGE }, calls('work'), { content: 'Done.', usage: USAGE }]
+  const { run, at } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
+  const { run_directory } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+  await rm(`${run_directory}/io/parts.jsonl`)
+  expect((await at('cost', '--by', 'step')).stdout).toMatch(/^1 .*\n2 .*\n3 .*\nall /m)
+  expect(await at('cost', '--cache')).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
+test('what a record calls a source cannot steer the terminal', async () => {
+  const turns = [calls('work'), { content: 'Done.' }]
+  const { run, at } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [work],
+    files: {
+      'context.yaml': JSON.stringify({
+        sources: [{ type: 'journal' }, { type: 'text', id: '\u001b[2Jx', text: 'y' }],
+      }),
+    },
   })
   await run('-q')
-  const tables = ['source', 'step', 'tool', 'call'].map((by) => at('cost', '--by', by, '--json'))
-  const rows = (await Promise.all(tables)).map(({ stdout }) => JSON.parse(stdout).rows)
-  expect(rows[0][0].key).toBe('(rewritten by pre_llm_request)')
-  const estimates = rows.map((each: { estimated: number }[]) =>
-    each.reduce((sum, { estimated }) => sum + estimated, 0),
-  )
-  expect(estimates).toEqual(Array(4).fill(expect.any(Number)))
-  expect(new Set(estimates).size).toBe(1)
-  expect(estimates[0]).toBeGreaterThan(0)
+  const { stdout } = await at('cost', '--cache')
+  expect(stdout).toContain('`\\x1b[2Jx` stands behind')
+})
+
+test('a request that a hook has changed and the provider has not counted has the same estimate in each table', async () => {
+  const shell = `sed '1s/{/{"temperature":0.5,/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/final_payload.json"`
+  const turns = [
+    { ...calls('work'), usage: null },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const { run, at } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [work],
+    files: { 'hooks.yaml': JSON.stringify({ pre_llm_request: { command: ['sh', '-c', shell] } }) },
+  })
+  await run('-q')
+  const estimates = ['source', 'step', 'tool', 'call'].map(async (by) => {
+    const { rows } = JSON.parse((await at('cost', '--json', '--by', by)).stdout) as {
+      rows: { estimated: number }[]
+    }
+    return rows.reduce((sum, { estimated }) => sum + estimated, 0)
+  })
+  const [source, ...others] = await Promise.all(estimates)
+  expect(source).toBeGreaterThan(0)
+  expect(others).toEqual([source, source, source])
 })

@@ -213,11 +213,11 @@ interface Findings {
 }
 
 /** Names that stand for no source in the account of a request. */
-const RESERVED: Readonly<Record<string, string>> = {
-  tools: 'the tool definitions',
-  answers: "the model's answers",
-  all: 'the sum of all sources',
-}
+const RESERVED: ReadonlyMap<string, string> = new Map([
+  ['tools', 'the tool definitions'],
+  ['answers', "the model's answers"],
+  ['all', 'the sum of all sources'],
+])
 
 /** Finds mistakes that the schema cannot: unknown variables, and texts in which something is not replaced. */
 function checkSources(sources: readonly (ContextSource | undefined)[], findings: Findings): void {
@@ -228,7 +228,7 @@ function checkSources(sources: readonly (ContextSource | undefined)[], findings:
     if (source === undefined) continue
     const at = `sources[${index}]`
     checkSource(source, at, findings)
-    const reservedFor = RESERVED[sourceName(source)]
+    const reservedFor = RESERVED.get(sourceName(source))
     if (reservedFor !== undefined) {
       const message = `"${sourceName(source)}" is reserved for ${reservedFor}`
       findings.problems.push({ path: `${at}.id`, message, hint: 'Choose another id.' })

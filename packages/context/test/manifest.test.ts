@@ -178,8 +178,9 @@ test('a recipe without the conversation, and two sources of one name, are pointe
 
 test('no source has a name that stands for something else in the account of a request', () => {
   const named = (id: string) => ({ type: 'text', id, text: 'x' })
-  const sources = [named('tools'), named('answers'), { type: 'file', path: '${AGENT_HOME}/all' }, JOURNAL]
-  expect(problems({ sources })).toEqual([
+  const others = [named('constructor'), named('__proto__')]
+  const reserved = [named('tools'), named('answers'), { type: 'file', path: '${AGENT_HOME}/all' }]
+  expect(problems({ sources: [...reserved, ...others, JOURNAL] })).toEqual([
     'sources[0].id: "tools" is reserved for the tool definitions | Choose another id.',
     'sources[1].id: "answers" is reserved for the model\'s answers | Choose another id.',
     'sources[2].id: "all" is reserved for the sum of all sources | Choose another id.',

@@ -42,7 +42,9 @@ export function recordedParts(runDirectory: string): RecordedParts {
     const lines = await linesOf(request)
     if (lines === undefined || request.blocks.length === 0) return undefined
     const { parameters, messages, list } = lines
-    return { ...Object(part(parameters)), [list]: messages.map(part), blocks: request.blocks }
+    const said = messages.map(part)
+    if (!said.every((message) => message === Object(message))) return undefined // lines were lost
+    return { ...Object(part(parameters)), [list]: said, blocks: request.blocks }
   }
 
   return { linesOf, part, bodyOf }

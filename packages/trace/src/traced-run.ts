@@ -43,9 +43,10 @@ export interface TracedRun extends RunSummary {
  */
 export async function readTracedRun(
   directory: string,
-  options: PriceOptions & { seen?: ReadonlySet<string> } = {},
+  options: PriceOptions & { seen?: Set<string> } = {},
 ): Promise<TracedRun> {
-  const { seen = new Set(), ...prices } = options
+  const { seen = new Set<string>(), ...prices } = options
+  seen.add(realPath(directory))
   let isIncomplete = prices.reprice === true
   const results: ActionResult[] = []
   const run = await readRunThrough(directory, {
@@ -56,7 +57,7 @@ export async function readTracedRun(
       return event
     },
   })
-  const children = await childrenOf(results, { ...prices, seen: new Set([...seen, placeOf(run.directory)]) })
+  const children = await childrenOf(results, { ...prices, seen })
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
   if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children }
@@ -79,13 +80,24 @@ async function totalsUpToDamage(
 /** Of several entries for one run, the last counts. */
 async function childrenOf(
   results: readonly ActionResult[],
-  options: PriceOptions & { seen: ReadonlySet<string> },
+  options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun[]> {
-  const children = new Map<string, ChildRun>()
+  const last = new Map<string, [actionId: string, RecordedChild]>()
   for (const { action_id, child_runs = [] } of results)
-    for (const recorded of child_runs)
-      children.set(recorded.directory, await childAsItStands(action_id, recorded, options))
-  return [...children.values()]
+    for (const recorded of child_runs) last.set(recorded.directory, [action_id, recorded])
+  const children: ChildRun[] = []
+  for (const [actionId, recorded] of last.values())
+    children.push(await childAsItStands(actionId, recorded, options))
+  return children
+}
+
+/** One directory has many names, and a tool may have written any of them. */
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch {
+    return directory // it is gone
+  }
 }
 
 type RecordedChild = NonNullable<ActionResult['child_runs']>[number]
@@ -93,13 +105,13 @@ type RecordedChild = NonNullable<ActionResult['child_runs']>[number]
 async function childAsItStands(
   actionId: string,
   recorded: RecordedChild,
-  options: PriceOptions & { seen: ReadonlySet<string> },
+  options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun> {
   const { run_id: runId, directory } = recorded
   const totals = (recorded.totals ?? null) as Totals | null
   const { status = null, reason_code: reasonCode = null } = recorded
   const said = { actionId, runId, directory, status, reasonCode, totals, wentOn: false }
-  if (options.seen.has(placeOf(directory))) return { ...said, isGone: false } // a tool wrote there
+  if (options.seen.has(realPath(directory))) return { ...said, isGone: false } // a tool wrote there: no run has two callers
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
   const counted = totals?.all?.requests ?? 0
@@ -110,15 +122,6 @@ async function childAsItStands(
     totals: live.totals,
     isGone: false,
     wentOn: live.totals.all.requests > counted,
-  }
-}
-
-/** One name for a directory, however it is written. */
-function placeOf(directory: string): string {
-  try {
-    return realpathSync(directory)
-  } catch {
-    return directory // it is gone: reading it says so
   }
 }
 

@@ -137,7 +137,7 @@ async function showMisses(traces: readonly Trace[], flags: CostFlags, terminal: 
       if (flags.json || flags.csv) continue
       if (traces.length > 1 && last !== runId) print(terminal, `run ${runId}\n`)
       last = runId
-      print(terminal, `${message}\n`)
+      print(terminal, `${printableLine(message)}\n`)
     }
   }
   if (flags.json) printJson(terminal, misses)
