@@ -80,7 +80,7 @@ test('a request that a hook rewrote is one row, by its hook', async () => {
     { key: '(rewritten by pre_llm_request)', tokens: { input: 100, cache_read: 800, output: 0 } },
     { key: 'answers', tokens: { input: 0, output: 20 } },
   ])
-  expect(await tableOf(at, 'tool')).toMatchObject([{ key: 'rest', calls: 0 }])
+  expect(await tableOf(at, 'tool')).toMatchObject([{ key: '(rest)', calls: 0 }])
   for (const key of KEYS) await tableOf(at, key)
 })
 
@@ -177,6 +177,20 @@ test('sub-agents are told beside the tables of a run, and counted by run and mod
   ])
   for (const key of KEYS) await tableOf(at, key)
 
+  const both = async (by: string) => {
+    const named = [workspace.path, join(workspace.path, 'child')]
+    return JSON.parse((await delta(['cost', ...named, '--by', by, '--json'])).stdout)
+  }
+  for (const by of ['run', 'model', 'step']) {
+    const { rows, totals } = await both(by) // of a sub-agent that is named, too, nothing counts twice
+    const requests = rows.map((row: { requests?: number }) => row.requests ?? 1)
+    expect(
+      requests.reduce((sum: number, count: number) => sum + count),
+      by,
+    ).toBe(3)
+    expect(totals).toMatchObject({ own: { runs: 2, requests: 3 }, all: { runs: 2, requests: 3 } })
+  }
+
   await rm(join(workspace.path, 'child'), { recursive: true })
   const gone = await at('cost', '--json')
   expect(JSON.parse(gone.stdout).warnings).toEqual([
@@ -211,7 +225,7 @@ test('several runs are a line each, newest first; other tables add them up', asy
     'key,run_id,step,tool,status,exit_code,ms,input,cache_read,cache_write,output,reasoning,estimated,cost',
   )
   expect(csv.slice(1).map((line) => line.split(',').slice(1, 6).join())).toEqual(
-    ['two', 'one'].flatMap((id) => [`${id},1,work,SUCCESS,0`, `${id},2,work,SUCCESS,0`, `${id},,rest,,`]),
+    ['two', 'one'].flatMap((id) => [`${id},1,work,SUCCESS,0`, `${id},2,work,SUCCESS,0`, `${id},,(rest),,`]),
   )
 })
 

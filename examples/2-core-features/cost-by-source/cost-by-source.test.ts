@@ -84,7 +84,7 @@ async function rowsBy(key: string, { path }: TemporaryWorkspace): Promise<Row[]>
 
 /** Rows with these tokens at their price, and one more with the rest, if they are not all. */
 function expectRows(rows: readonly Row[], expected: Record<string, Partial<Tokens>>): void {
-  const named = rows.filter(({ key }) => key !== 'rest')
+  const named = rows.filter(({ key }) => key !== '(rest)')
   expect(Object.fromEntries(named.map(({ key, tokens }) => [key, tokens]))).toEqual(
     Object.fromEntries(Object.entries(expected).map(([key, tokens]) => [key, { ...NOTHING, ...tokens }])),
   )
@@ -114,7 +114,7 @@ test.skipIf(!areInstalled('jq'))(
       { calls: 1, definition: 48 + 47 + 47, results: 18 + 19 + 20 + 18 },
       { calls: 1, definition: 63 + 62 + 61, results: 25 + 44 },
       { calls: 0, definition: 141 + 139 + 137, results: 0 },
-      { key: 'rest' },
+      { key: '(rest)' },
     ])
   },
 )

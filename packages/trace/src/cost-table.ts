@@ -104,7 +104,7 @@ export async function costTable<By extends CostKey>(traces: Iterable<Trace>, by:
 }
 
 /** Key of the row for what belongs to no tool and no call. */
-const REST = 'rest'
+const REST = '(rest)'
 
 async function bySource(traces: Iterable<Trace>): Promise<Cost[]> {
   const rows = table(newCost)

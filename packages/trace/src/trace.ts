@@ -55,7 +55,10 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   async function* eventsFrom({ offset, engine }: Beginning): AsyncGenerator<StoredEvent> {
     const complete = await completer(options)
     if (engine < offset) for await (const start of readableEvents(path, engine)) if (complete(start)) break
-    for await (const event of readableEvents(path, offset)) yield complete(event)
+    for await (const event of readableEvents(path, offset)) {
+      if (event.seq > run.lastSeq) return // it was written since: the totals do not count it
+      yield complete(event)
+    }
   }
 
   function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {

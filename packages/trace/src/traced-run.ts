@@ -22,6 +22,8 @@ export interface ChildRun {
   reasonCode: string | null
   /** What it and its own sub-agents cost. */
   totals: Totals | null
+  /** What it started itself. */
+  children: ChildRun[]
   /** True when its directory was removed. */
   isGone: boolean
   /** True when it went on after its call had ended: its caller's journal does not count all of it. */
@@ -30,6 +32,8 @@ export interface ChildRun {
 
 /** A run, what it cost with all that its sub-agents cost until now, and those sub-agents. */
 export interface TracedRun extends RunSummary {
+  /** The number of its last event. */
+  lastSeq: number
   /** In the order of their calls. */
   children: ChildRun[]
 }
@@ -49,9 +53,11 @@ export async function readTracedRun(
   seen.add(realPath(directory))
   let isIncomplete = prices.reprice === true
   const results: ActionResult[] = []
+  let lastSeq = 0
   const run = await readRunThrough(directory, {
     tolerant: true,
     through: (event) => {
+      lastSeq = event.seq
       if (isKnownEvent(event) && event.type === 'ACTION_RESULT' && event.child_runs) results.push(event)
       isIncomplete ||= lacksPrice(event)
       return event
@@ -60,11 +66,15 @@ export async function readTracedRun(
   const children = await childrenOf(results, { ...prices, seen })
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
-  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children }
+  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq }
   const complete = await completer(prices)
-  const through = (event: StoredEvent) => withTotals(complete(event), others)
-  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children }
-  return { ...(await readRunThrough(directory, { tolerant: true, through })), children }
+  const through = (event: StoredEvent) => {
+    lastSeq = event.seq
+    return withTotals(complete(event), others)
+  }
+  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq }
+  const completed = await readRunThrough(directory, { tolerant: true, through })
+  return { ...completed, children, lastSeq }
 }
 
 /** The steps end at the damage, too: so what they cost adds up to this. */
@@ -110,7 +120,7 @@ async function childAsItStands(
   const { run_id: runId, directory } = recorded
   const totals = (recorded.totals ?? null) as Totals | null
   const { status = null, reason_code: reasonCode = null } = recorded
-  const said = { actionId, runId, directory, status, reasonCode, totals, wentOn: false }
+  const said = { actionId, runId, directory, status, reasonCode, totals, children: [], wentOn: false }
   if (options.seen.has(realPath(directory))) return { ...said, isGone: false } // a tool wrote there: no run has two callers
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
@@ -120,6 +130,7 @@ async function childAsItStands(
     status: live.status,
     reasonCode: live.metadata.reason_code,
     totals: live.totals,
+    children: live.children,
     isGone: false,
     wentOn: live.totals.all.requests > counted,
   }

@@ -1,6 +1,7 @@
 import { addSpending } from '@delta/journal/internal'
 import type { RunSpending, Totals } from '@delta/journal/runs'
 import {
+  type ChildRun,
   type Cost,
   type CostKey,
   type CostRows,
@@ -16,7 +17,7 @@ import type { ShownRunFlags } from '../find-shown-run.js'
 import { namedRuns } from '../named-runs.js'
 import { pricesIn } from '../prices.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { counted, money, print, printableLine, printJson, say, table } from '../text.js'
+import { counted, money, print, printableLine, printJson, say, table, wrapped } from '../text.js'
 
 interface CostFlags extends ShownRunFlags {
   by?: CostKey
@@ -46,13 +47,28 @@ export async function execute(
 
 async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: Terminal): Promise<void> {
   const { by = traces.length > 1 ? 'run' : 'source' } = flags
-  const rows = await costTable(traces, by)
+  const rows = await costTable(FOLDED.has(by) ? withoutSubAgents(traces) : traces, by)
   const totals = totalsOf(traces)
   const warnings = warningsOn(traces)
   if (flags.csv) return print(terminal, asCsv(rows.map(asRecord)))
   if (flags.json) return printJson(terminal, { by, rows: rows.map(asRecord), totals, warnings })
-  const lines = [headline(traces), asTable(by, rows), footer(totals, by), ...warnings]
+  const { columns } = terminal.stdout
+  const said = [footer(totals, by), ...warnings].flatMap((line) => wrapped(line, columns))
+  const lines = [...wrapped(headline(traces), columns), asTable(by, rows, traces.length), ...said]
   print(terminal, lines.map((line) => `${line.trimEnd()}\n`).join(''))
+}
+
+/** In these tables a run counts with its sub-agents. */
+const FOLDED = new Set<CostKey>(['run', 'model'])
+
+/** Those that are not below another one that was named. */
+function withoutSubAgents(traces: readonly Trace[]): Trace[] {
+  const below = new Set(traces.flatMap(({ run }) => run.children.flatMap(directoriesOf)))
+  return traces.filter(({ run }) => !below.has(run.directory))
+}
+
+function directoriesOf({ directory, children }: ChildRun): string[] {
+  return [directory, ...children.flatMap(directoriesOf)]
 }
 
 function headline(traces: readonly Trace[]): string {
@@ -67,8 +83,9 @@ function headline(traces: readonly Trace[]): string {
 }
 
 /** The rows, and their sum. */
-function asTable<By extends CostKey>(by: By, rows: CostRows[By]): string {
-  const columns = COLUMNS[by] as readonly Column<Cost>[]
+function asTable<By extends CostKey>(by: By, rows: CostRows[By], runs: number): string {
+  const all = COLUMNS[by] as readonly Column<Cost>[]
+  const columns = by === 'call' && runs === 1 ? all.slice(1) : all // the headline names the run
   const sum = sumOf(rows)
   const header = columns.map(({ title }) => title)
   const cells = rows.map((row) => columns.map(({ of }) => of(row, sum)))
@@ -86,10 +103,11 @@ function toTheRight(rows: readonly string[][], isNumber: readonly boolean[]): st
 
 type Sums = Pick<Totals, 'own' | 'sub_agents' | 'all' | 'prices'>
 
-/** Sums over runs. One that is named and is also the sub-agent of another named run counts twice. */
+/** Sums over runs. One that is named and is also below another named run counts once. */
 function totalsOf(traces: readonly Trace[]): Sums {
   const of = (part: 'own' | 'sub_agents' | 'all'): RunSpending => {
-    const parts = traces.map(({ run }) => run.totals[part])
+    const each = part === 'own' ? traces : withoutSubAgents(traces)
+    const parts = each.map(({ run }) => run.totals[part])
     return { runs: parts.reduce((sum, { runs }) => sum + runs, 0), ...addSpending(parts) }
   }
   const dates = traces.flatMap(({ run }) => run.totals.prices ?? [])
@@ -98,13 +116,16 @@ function totalsOf(traces: readonly Trace[]): Sums {
 
 function footer({ own, sub_agents: below, all, prices }: Sums, by: CostKey): string {
   const isOfAll = by === 'run' || by === 'model'
-  const { priced, requests, unreported } = isOfAll ? all : own
+  const spending = isOfAll ? all : own
   const date = prices === null ? '' : ` (prices of ${prices})`
-  const counts =
-    unreported === 0
-      ? `${counted(requests, 'request')}, all counted by the provider.`
-      : `${counted(requests, 'request')}, ${unreported} of them not counted by the provider: ~ is an estimate.`
-  return `priced ${percent(priced, 1)}${date}. ${counts} ${subAgentsIn(below, all, isOfAll)}`
+  return `priced ${percent(spending.priced, 1)}${date}. ${requestsIn(spending)} ${subAgentsIn(below, all, isOfAll)}`
+}
+
+function requestsIn({ requests, unreported }: RunSpending): string {
+  const count = counted(requests, 'request')
+  if (requests === 0) return 'No requests.'
+  if (unreported === 0) return `${count}, all counted by the provider.`
+  return `${count}, ${unreported} of them not counted by the provider: ~ is an estimate.`
 }
 
 function subAgentsIn(below: RunSpending, all: RunSpending, isCounted: boolean): string {
