@@ -6,6 +6,7 @@ export { foldRun } from './fold.js'
 export { type Inherited, readBeginning } from './inherit.js'
 export { inspectJournal } from './inspect.js'
 export { blockedPathError, refuseLinkedRun } from './layout.js'
+export { type AnswerWatch, type LostAnswer, watchAnswers } from './lost-answers.js'
 export { migratedDirectory } from './migrate.js'
 export {
   emptyRunError,
@@ -17,7 +18,6 @@ export {
 } from './read-runs.js'
 export { recordName } from './records.js'
 export {
-  answersSince,
   fromRanges,
   openRecordedRequests,
   type RecordedRequests,

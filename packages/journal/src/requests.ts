@@ -392,39 +392,6 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
   }
 }
 
-/** What a record says of the answer to its request. */
-export interface RecordedAnswer {
-  /** The record's path relative to the run directory, as a `THOUGHT` names it. */
-  ref: string
-  iteration: number
-  /** As the provider counted. */
-  usage: unknown
-  /** The model that answered, if it says so. */
-  model?: string
-}
-
-/**
- * The answers to the requests of an iteration and those after it, oldest first.
- *
- * @param options.except - The `ref`s of those that are known: their records are not read.
- */
-export function answersSince(
-  runDirectory: string,
-  iteration: number,
-  { except }: { except: ReadonlySet<unknown> },
-): RecordedAnswer[] {
-  const { invocations } = runPaths(runDirectory)
-  const names = recordsIn(invocations).filter((name) => iterationOf(name) >= iteration)
-  return names.flatMap((name) => {
-    const ref = `io/invocations/${name}`
-    const { response, usage } = except.has(ref) ? {} : readRecord(join(invocations, name))
-    if (response === undefined) return []
-    const { model } = Object(response) as { model?: unknown }
-    const answered = typeof model === 'string' ? { model } : {}
-    return [{ ref, iteration: iterationOf(name), usage, ...answered }]
-  })
-}
-
 type AnsweredRecord = RequestRecord & { path: string }
 
 /** Nothing for a record without a response. */
@@ -442,7 +409,7 @@ function knownApi(api: string | undefined): 'chat' | 'responses' | 'messages' {
 }
 
 /** Older versions wrote records in place: one that a crash tore is that of a request that was never answered. */
-function readRecord(path: string): { response?: unknown; usage?: unknown } {
+export function readRecord(path: string): Record<string, unknown> {
   return Object(parseJson(readText(path)))
 }
 
@@ -468,6 +435,7 @@ export function recordsIn(directory: string): string[] {
     .sort()
 }
 
-function iterationOf(name: string): number {
+/** The iteration that the name of a record tells. */
+export function iterationOf(name: string): number {
   return Number(/_(\d+)\.json$/.exec(name)?.[1])
 }
