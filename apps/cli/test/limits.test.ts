@@ -507,6 +507,25 @@ test('the answers of sub-agents that are killed before they can use them count',
   expect(server.requests()).toHaveLength(4)
 })
 
+test('a sub-agent that a tool hides from its limits is counted by its caller, if it is listed', async () => {
+  const turns = [{ ...calls('help'), usage: USAGE, times: 3 }, done]
+  const help = {
+    name: 'help',
+    shell: `unset DELTA_LIMITED_BY; ${run_child} --new -w k`,
+    pass_env: ['DELTA_API_KEY'],
+  }
+  const { run } = await family(
+    { turns, conversations: [HELPED] },
+    { agent: { limits: { cost: 3 * COST } }, tools: [help], child: { prices: PRICES } },
+  )
+  expect(await run('-q')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(
+      'FAILED (limit_cost) after 1 iteration: $0.0028 of $0.00168 is spent, $0.00224 of it by 1 sub-agent.',
+    ),
+  })
+})
+
 test('after an answer that breaks off in its text, a limit of dollars ends the run', async () => {
   const turn = { content: 'A long story. '.repeat(50), before: [{ fault: 'truncated' as const }] }
   const { run, server } = await served([turn], { agent: { prices: PRICES, limits: { cost: 1 } } })
