@@ -16,14 +16,13 @@ export {
   readRunThrough,
   runDirectoriesOf,
 } from './read-runs.js'
-export { recordName } from './records.js'
+export { recordName, recordsIn } from './records.js'
 export {
   fromRanges,
   openRecordedRequests,
   type RecordedRequests,
   readBody,
   readParts,
-  recordsIn,
 } from './requests.js'
 export { journalPath, runPaths } from './run-paths.js'
 export { checkRunsDirectory, runDirectory } from './runs-directory.js'

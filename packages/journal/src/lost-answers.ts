@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { asReadError } from './errors.js'
 import { type ErrorEvent, isKnownEvent, isToday, type StoredEvent } from './events.js'
-import { iterationOf, readRecord, recordsIn } from './requests.js'
+import { iterationOf, readRecord, recordsIn } from './records.js'
 import { runPaths } from './run-paths.js'
 
 /** An `ERROR` that the journal does not hold yet. */
@@ -21,6 +21,7 @@ export interface AnswerWatch {
   lostIn(runDirectory: string): LostAnswer[]
 }
 
+/** Begins with a run without events. */
 export function watchAnswers(): AnswerWatch {
   let lastIteration = 0
   /** The records of the last iteration and of those after it. */
