@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { startScriptedServer } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { calls, KEY, scene, served } from './delta.js'
+import { calls, delta, KEY, scene, served } from './delta.js'
 
 const PRICES = [{ match: 'scripted', input: 2, cache_read: 0.2, output: 10 }]
 /** 100 new tokens, 800 cached and 20 written: 100 × 2 + 800 × 0.2 + 20 × 10 = 560 millionths of a dollar. */
@@ -183,7 +184,7 @@ test('a run counts what its sub-agents cost, and theirs, side by side or one aft
   ).toEqual([...Array(4).fill('END'), ...Array(4).fill('RUN')])
 })
 
-test('what a killed sub-agent has spent is in its journal, and counts; one whose directory is gone is named', async () => {
+test('the answer that a sub-agent got before it was killed counts; one whose directory is gone is named', async () => {
   const killed = { ...help, shell: 'delta run --agent ${AGENT_HOME}/child -m Help -w k -q', exec: undefined }
   const gone = { name: 'gone', shell: 'delta run --agent ${AGENT_HOME}/child -m Help -w g -q; rm -r g' }
   const hooks = "post_llm_response: { command: [sh, -c, 'kill -9 $PPID'] }\n"
@@ -200,12 +201,70 @@ test('what a killed sub-agent has spent is in its journal, and counts; one whose
   const { totals } = JSON.parse((await run('-q', '--format', 'json')).stdout)
   const results = (await events('ACTION_RESULT')) as { child_runs?: object[] }[]
   expect(results.map(({ child_runs }) => child_runs)).toMatchObject([
-    [{ status: 'INTERRUPTED', reason_code: 'killed', totals: { own: { requests: 0 } } }],
+    [{ status: 'INTERRUPTED', reason_code: 'killed', totals: { own: { requests: 1, cost: COST } } }],
     [{ status: null, totals: null }],
   ])
-  expect(totals.sub_agents).toMatchObject({ runs: 1 })
+  expect(totals.sub_agents).toMatchObject({ runs: 1, requests: 1, cost: COST })
   expect(workspace.has('g')).toBe(false)
 })
+
+test('a killed run that nobody continues shows what its last answer cost, and once when it goes on', async () => {
+  const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 1 ] || kill -9 $PPID'] }\n`
+  const { run, at } = await served([{ content: 'Done.', usage: USAGE }], {
+    agent: { prices: PRICES },
+    files: { 'hooks.yaml': hooks },
+  })
+  const listed = async () => JSON.parse((await at('list-runs', '--json')).stdout)[0]
+  expect((await run('-q')).signal).toBe('SIGKILL')
+  const killed = await listed()
+  expect(killed).toMatchObject({ status: 'INTERRUPTED', totals: { own: { requests: 1, cost: COST } } })
+  const { totals } = JSON.parse((await at('cost', '--json')).stdout)
+  expect(totals.own).toMatchObject({ requests: 1, cost: COST, priced: 1 })
+  await at('continue', '-q')
+  expect(await listed()).toMatchObject({ totals: { own: { requests: 2, cost: 2 * COST } } })
+})
+
+test('a sub-agent that goes on after it was killed counts its lost answer once, also if its caller has ended', async () => {
+  const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 1 ] || kill -9 $PPID'] }\n`
+  const shell = 'delta run --agent ${AGENT_HOME}/child -m Help -w k -q'
+  const more = `${shell}; delta continue -w k -q`
+  for (const [command, requests] of [[shell, 1] as const, [more, 2] as const]) {
+    const turns = [calls('help'), { content: 'Done.', usage: USAGE }]
+    const { run, at, workspace } = await served(turns, {
+      tools: [{ name: 'help', shell: command }],
+      files: { ...CHILD, 'child/hooks.yaml': hooks },
+    })
+    const { totals } = JSON.parse((await run('-q', '--format', 'json')).stdout)
+    expect(totals.sub_agents).toMatchObject({ runs: 1, requests })
+    expect(totals.sub_agents.cost).toBeCloseTo(requests * COST, 12)
+    if (requests === 1) await delta(['continue', '-w', `${workspace.path}/k`, '-q'])
+    const cost = JSON.parse((await at('cost', '--json', '--by', 'run')).stdout)
+    expect(cost.totals.sub_agents).toMatchObject({ runs: 1, requests: 2 })
+  }
+})
+
+test.each([{ provider: 'openai' }, { provider: 'openai', api: 'responses' }])(
+  'an answer that breaks off in its text was paid for, and nobody says what it cost: %j',
+  async (llm) => {
+    const content = 'It is a long story. '.repeat(50)
+    const turn = {
+      content,
+      usage: USAGE,
+      before: [{ fault: 'truncated' as const }, { fault: 'cut' as const }],
+    }
+    const server = await startScriptedServer([turn])
+    onTestFinished(() => server.close())
+    const agent = { llm: { ...llm, model: 'scripted', base_url: server.baseUrl }, prices: PRICES }
+    const { run, events } = await scene({ agent }, { env: KEY })
+    const { stdout } = await run('-q', '--format', 'json')
+    expect(server.requests()).toHaveLength(3)
+    const { own } = JSON.parse(stdout).totals
+    expect(own).toMatchObject({ requests: 3, unreported: 2, cost: expect.closeTo(COST, 12) })
+    expect(own.estimated).toBeGreaterThan(100)
+    expect(own.priced).toBeLessThan(1)
+    expect((await events('ERROR')).map(({ tokens }) => tokens)).toEqual([null, null])
+  },
+)
 
 test('a link in the place of tree.jsonl is not followed; the run says that it is not counted', async () => {
   const shell =

@@ -485,3 +485,50 @@ test('a deadline that no run gave is none', async () => {
   )
   expect((await run('-q')).stdout).toBe('[]\n')
 })
+
+test('the answers of sub-agents that are killed before they can use them count', async () => {
+  const hooks = "post_llm_response: { command: [sh, -c, 'kill -9 $PPID'] }\n"
+  const turns = [{ ...calls('help'), usage: USAGE, times: 9 }, done]
+  const { run, server } = await family(
+    { turns, conversations: [{ when: 'Assist', turns: [done] }] },
+    {
+      agent: { limits: { cost: 4 * COST } },
+      tools: [{ name: 'help', exec: `${run_child} --new -w k` }],
+      files: { 'child/hooks.yaml': hooks },
+    },
+  )
+  const { exitCode, stdout } = await run('-q', '--format', 'json')
+  expect(exitCode).toBe(1)
+  expect(JSON.parse(stdout)).toMatchObject({
+    reason_code: 'limit_cost',
+    reason: '$0.00224 of $0.00224 is spent, $0.00112 of it by 2 sub-agents.',
+    totals: { sub_agents: { runs: 2, requests: 2 } },
+  })
+  expect(server.requests()).toHaveLength(4)
+})
+
+test('a sub-agent that a tool hides from its limits is counted by its caller, if it is listed', async () => {
+  const turns = [{ ...calls('help'), usage: USAGE, times: 3 }, done]
+  const help = {
+    name: 'help',
+    shell: `unset DELTA_LIMITED_BY; ${run_child} --new -w k`,
+    pass_env: ['DELTA_API_KEY'],
+  }
+  const { run } = await family(
+    { turns, conversations: [HELPED] },
+    { agent: { limits: { cost: 3 * COST } }, tools: [help], child: { prices: PRICES } },
+  )
+  expect(await run('-q')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(
+      'FAILED (limit_cost) after 1 iteration: $0.0028 of $0.00168 is spent, $0.00224 of it by 1 sub-agent.',
+    ),
+  })
+})
+
+test('after an answer that breaks off in its text, a limit of dollars ends the run', async () => {
+  const turn = { content: 'A long story. '.repeat(50), before: [{ fault: 'truncated' as const }] }
+  const { run, server } = await served([turn], { agent: { prices: PRICES, limits: { cost: 1 } } })
+  expect((await run('-q')).stderr).toContain('The provider did not say what the answer cost.')
+  expect(server.requests()).toHaveLength(1)
+})

@@ -1,6 +1,13 @@
 import { statSync } from 'node:fs'
 import { isJournalError, readJournal } from '@delta/journal'
-import { addUp, journalPath, ownSpendingIn } from '@delta/journal/internal'
+import {
+  type AnswerWatch,
+  addSpending,
+  addUp,
+  journalPath,
+  ownSpendingIn,
+  watchAnswers,
+} from '@delta/journal/internal'
 import { isKnownEvent, type JournalEvent, type RunSpending, runEventSchema } from '@delta/journal/runs'
 import { type TreeLine, treePath, treeReader, Uncountable } from './tree.js'
 
@@ -57,13 +64,16 @@ export function openBooks(): Books {
     }
     book.offset = endOffset
     books.set(directory, book)
-    spending.set(directory, book.sums.totals().own)
+    spending.set(directory, withLostAnswers(book, directory))
   }
 
   function enter(event: JournalEvent, { directory, book }: { directory: string; book: Book }): void {
+    book.answers.add(event)
     if (event.inherited) return
     book.sums.add(event, null)
+    if (event.type === 'ENGINE_END') book.isEnded = true
     if (event.type === 'ENGINE_START') {
+      book.isEnded = false
       book.config = event.config
       book.isBelow = event.parent_run !== undefined
     }
@@ -140,6 +150,9 @@ interface Book {
   offset: number
   lastSeq: number
   sums: ReturnType<typeof addUp>
+  answers: AnswerWatch
+  /** True if nothing follows the end of its last engine, which has named each answer. */
+  isEnded: boolean
   /** Of its newest start. */
   config: unknown
   /** True if a command of another run made that start. */
@@ -147,7 +160,29 @@ interface Book {
 }
 
 function emptyBook(): Book {
-  return { offset: 0, lastSeq: 0, sums: addUp(), config: undefined, isBelow: false }
+  const [sums, answers] = [addUp(), watchAnswers()]
+  return { offset: 0, lastSeq: 0, sums, answers, isEnded: false, config: undefined, isBelow: false }
+}
+
+/**
+ * What a run has spent, with the answers that came and that its journal does not name: its engine was killed, or has not come to it
+ * yet. They are looked for each time, so one that is named later counts once.
+ */
+function withLostAnswers({ sums, answers, isEnded }: Book, directory: string): RunSpending {
+  const { own } = sums.totals()
+  const lost = isEnded ? [] : lostIn(directory, answers)
+  if (lost.length === 0) return own
+  const others = addUp()
+  for (const answer of lost) others.add({ ...answer, seq: 0, timestamp: '' }, null)
+  return { runs: own.runs, ...addSpending([own, others.totals().own]) }
+}
+
+function lostIn(directory: string, answers: AnswerWatch) {
+  try {
+    return answers.lostIn(directory)
+  } catch (cause) {
+    throw isJournalError(cause) ? new Uncountable(cause.message, { cause }) : cause
+  }
 }
 
 async function readOn(path: string, fromOffset: number) {

@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { liesInParentRun } from '@delta/config-loader/internal'
-import { answersSince } from '@delta/journal/internal'
-import { isKnownEvent, type NewEvent, type StoredEvent } from '@delta/journal/runs'
+import { watchAnswers } from '@delta/journal/internal'
 import { normaliseUsage, type Tokens } from '@delta/model'
 import { FREE, mergeRows, type PriceRow, providerAt } from '@delta/model/internal'
 import { VENDORS } from '@delta/model/vendors'
@@ -86,33 +85,13 @@ function noPrice({ llm }: Agent, address: string | undefined, costLimit: string)
   return new EngineError('ERR_ENGINE_NO_PRICE', message)
 }
 
-/**
- * Journals each answer that came and was not used: a kill, a signal or a hook ended an engine before its `THOUGHT`. It was paid for.
- */
+/** Journals each answer that came and was not used: a kill, a signal or a hook ended an engine before its `THOUGHT`. */
 export async function recordLostAnswers(state: RunState): Promise<void> {
-  const { lastIteration } = state.run.summary()
-  const known = namedIn(await state.run.events())
-  const answers = answersSince(state.run.directory, lastIteration, { except: known })
-  for (const { ref, iteration, usage, model } of answers) {
-    const lost: NewEvent = {
-      type: 'ERROR',
-      iteration,
-      error_message: `The answer of iteration ${iteration} was lost when the engine ended. It was paid for.`,
-      error_details: { code: 'lost_answer', llm_invocation_ref: ref },
-      recoverable: true,
-      tokens: null, // of an answer that nobody counted, too
-      ...(await state.priceAnswer({ usage, model })),
-    }
-    record(state, lost)
+  const answers = watchAnswers()
+  for (const event of await state.run.events()) answers.add(event)
+  for (const lost of answers.lostIn(state.run.directory)) {
+    const { usage, model } = lost
+    const paid = lost.price === undefined ? await state.priceAnswer({ usage, model: model ?? undefined }) : {}
+    record(state, { ...lost, ...paid })
   }
-}
-
-/** The records of requests that an event names. */
-function namedIn(events: readonly StoredEvent[]): Set<unknown> {
-  return new Set(
-    events.filter(isKnownEvent).map((event) => {
-      if (event.type === 'THOUGHT') return event.llm_invocation_ref
-      return event.type === 'ERROR' ? Object(event.error_details).llm_invocation_ref : undefined
-    }),
-  )
 }

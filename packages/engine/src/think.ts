@@ -148,32 +148,49 @@ async function askModel(
     state.clock.pause()
     try {
       const response = await complete(state, request, invocation, iteration)
-      const requestBytes = invocation.bytesWithoutBlobs + bytesOfMedia(request.messages)
-      return { value: { response, ref: invocation.ref, requestBytes } }
+      return { value: { response, ref: invocation.ref, requestBytes: bytesOf(invocation, request) } }
     } catch (error) {
       if (state.signal.aborted) return { stopped: interrupted(state.signal) }
       firstFailure ??= performance.now()
       const waitedMs = Math.round(performance.now() - firstFailure)
       const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
-      const stopped = await afterFailure(state, error, { iteration, attempt, delayMs, invocation })
+      const stopped = await afterFailure(state, error, { iteration, attempt, delayMs, invocation, request })
       if (stopped) return { stopped }
     }
   }
+}
+
+/** Length of a request's body. */
+function bytesOf({ bytesWithoutBlobs }: InvocationRecord, { messages }: ChatRequest): number {
+  return bytesWithoutBlobs + bytesOfMedia(messages)
 }
 
 /** Reports a failed attempt, and waits for the next one. Resolves to an outcome when there is none. */
 async function afterFailure(
   state: RunState,
   error: unknown,
-  about: { iteration: number; attempt: number; delayMs: number | undefined; invocation: InvocationRecord },
+  about: {
+    iteration: number
+    attempt: number
+    delayMs: number | undefined
+    invocation: InvocationRecord
+    request: ChatRequest
+  },
 ): Promise<Outcome | undefined> {
-  const { iteration, attempt, delayMs, invocation } = about
+  const { iteration, attempt, delayMs, invocation, request } = about
   const known = asModelError(error)
   if (delayMs === undefined && !known) throw error
   const { code, message, status, usage, model } = known ?? (error as ModelError)
   invocation.complete({ error: { code, message, status } })
   const details = { code, status, attempt }
-  const paid = usage === undefined ? {} : await state.priceAnswer({ usage, model })
+  const paid =
+    usage === undefined
+      ? {}
+      : {
+          tokens: null,
+          request_bytes: bytesOf(invocation, request),
+          ...(await state.priceAnswer({ usage, model })),
+        }
   if (delayMs === undefined) return failureBy({ code, message }, { iteration, details, paid })
   const stopped = await reportRetry(state, message, { iteration, details, delayMs, paid })
   if (stopped) return stopped
@@ -223,7 +240,8 @@ async function complete(
   state.snapshots?.begin(iteration - 1) // while the model works
   const response = await asked
   const durationMs = Math.round(performance.now() - started)
-  invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
+  const paid = { request_bytes: bytesOf(invocation, request), ...(await state.priceAnswer(response)) } // kept for a kill before its event
+  invocation.complete({ response: response.raw, usage: response.usage, ...paid, duration_ms: durationMs })
   return response
 }
 

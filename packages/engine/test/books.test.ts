@@ -128,3 +128,25 @@ test('a run that a result names and the tree does not is missing', async () => {
   await tree({ type: 'END', directory: at('child') })
   await openBooks().readTree(at('root'), { limited: [at('root')], run: at('root') })
 })
+
+test('an answer that no event names counts by its record, and once when an event names it', async () => {
+  const { at, journal } = await runs()
+  await journal('root', START, THOUGHT)
+  await mkdir(at('root/io/invocations'), { recursive: true })
+  const record = (name: string, fields: object) =>
+    appendFile(join(at('root/io/invocations'), name), JSON.stringify(fields))
+  const { tokens, price } = { tokens: TOKENS, price: { input: 1, output: 1 } }
+  await record('20261120T093000000_2.json', { response: {}, tokens, price })
+  await record('20261120T093000001_2.json', { error: {} })
+  const books = openBooks()
+  const spent = async () => {
+    await books.readTree(at('root'), { limited: [at('root')], run: at('root') })
+    return books.spentBy(at('root')).all
+  }
+  expect(await spent()).toMatchObject({ tokens: 1840, unknown: undefined })
+  const llm_invocation_ref = 'io/invocations/20261120T093000000_2.json'
+  await journal('root', { ...THOUGHT, iteration: 2, llm_invocation_ref })
+  expect(await spent()).toMatchObject({ tokens: 1840, unknown: undefined })
+  await record('20261120T093000002_3.json', { response: {}, tokens: 'many', price: 7 })
+  expect(await spent()).toMatchObject({ tokens: 1841, unknown: 'unreported' })
+})

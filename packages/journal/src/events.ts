@@ -243,6 +243,7 @@ export const eventSchemas = {
     error_message: text,
     error_details: z.optional(z.unknown()),
     recoverable: z.optional(z.boolean()),
+    request_bytes: z.optional(wholeNumber),
     ...paid,
   }),
   SNAPSHOT: event('SNAPSHOT', {

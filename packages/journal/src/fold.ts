@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   type Thought,
 } from './events.js'
+import { watchAnswers } from './lost-answers.js'
 import { journalPath } from './run-paths.js'
 import { addUp, type Totals } from './totals.js'
 
@@ -173,6 +174,7 @@ function emptyState() {
     lastIteration: 0,
     iterationsSinceMessage: 0,
     sums: addUp(),
+    answers: watchAnswers(),
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     /** True when there is more than starts. */
     wentOn: false,
@@ -188,6 +190,12 @@ type RunState = ReturnType<typeof emptyState>
 /** What the events of a run add up to: `add` takes them in order; the rest may be asked at any time. */
 export interface RunFold {
   add(event: StoredEvent): void
+  /**
+   * The answers that nobody has named, as the next engine will: of a run whose engine is gone without an ENGINE_END.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_READ`
+   */
+  lostAnswers(directory: string): StoredEvent[]
   /** @param owner - As the lease says it. */
   summary(directory: string, owner: Owner | undefined): RunSummary
   readonly history: RunHistory
@@ -208,11 +216,19 @@ export function foldRun(): RunFold {
     state.wentOn ||= isOwn && event.type !== 'ENGINE_START'
     if (!isKnownEvent(event)) return
     addKnown(event, state)
+    state.answers.add(event)
     state.sums.add(event, modelIn(state.lastStart?.config))
+  }
+
+  function lostAnswers(directory: string): StoredEvent[] {
+    const { end, firstStart, lastTimestamp: timestamp = '' } = state
+    if (end !== undefined || firstStart === undefined) return []
+    return state.answers.lostIn(directory).map((lost) => ({ ...lost, seq: 0, timestamp }))
   }
 
   return {
     add,
+    lostAnswers,
     summary: (directory, owner) => summarize(directory, state, owner),
     history: state,
     workedMs: state.sums.workedMs,

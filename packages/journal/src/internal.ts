@@ -6,6 +6,7 @@ export { foldRun } from './fold.js'
 export { type Inherited, readBeginning } from './inherit.js'
 export { inspectJournal } from './inspect.js'
 export { blockedPathError, refuseLinkedRun } from './layout.js'
+export { type AnswerWatch, type LostAnswer, watchAnswers } from './lost-answers.js'
 export { migratedDirectory } from './migrate.js'
 export {
   emptyRunError,
@@ -15,15 +16,13 @@ export {
   readRunThrough,
   runDirectoriesOf,
 } from './read-runs.js'
-export { recordName } from './records.js'
+export { recordName, recordsIn } from './records.js'
 export {
-  answersSince,
   fromRanges,
   openRecordedRequests,
   type RecordedRequests,
   readBody,
   readParts,
-  recordsIn,
 } from './requests.js'
 export { journalPath, runPaths } from './run-paths.js'
 export { checkRunsDirectory, runDirectory } from './runs-directory.js'

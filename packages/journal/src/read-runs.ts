@@ -37,7 +37,10 @@ export async function readRunThrough(
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), { tolerant, through })
-  const { owner, problem = damage } = readOwner(directory, tolerant)
+  const { owner, problem: unreadable } = readOwner(directory, tolerant)
+  const unnamed = owner?.alive ? [] : lostAnswers(fold, { directory, tolerant })
+  for (const lost of unnamed) fold.add(through(lost))
+  const problem = unreadable ?? damage
   const summary = fold.summary(directory, owner)
   if (!tolerant && summary.problem) throw summary.problem
   return { ...summary, ...(problem && { problem }) }
@@ -59,6 +62,19 @@ async function foldJournal(
     const whole = foldRun()
     for (const { event } of inspectJournal(path, runEventSchema).lines) if (event) whole.add(through(event))
     return { fold: whole, damage }
+  }
+}
+
+/** None of records that cannot be read, where damage is tolerated. */
+function lostAnswers(
+  fold: RunFold,
+  { directory, tolerant }: { directory: string; tolerant: boolean },
+): StoredEvent[] {
+  try {
+    return fold.lostAnswers(directory)
+  } catch (error) {
+    if (tolerant && isJournalError(error)) return []
+    throw error
   }
 }
 

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { namesIn } from '@delta/durable/internal'
 import type { JournalError } from './errors.js'
-import { replaceFile } from './files.js'
+import { readText, replaceFile } from './files.js'
+import { parseJson } from './lines.js'
 import type { RunPaths } from './run-paths.js'
 
 let lastMs = 0
@@ -92,4 +94,21 @@ export function recordCommand(
 
 function textOf(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** The names of the records of requests in a directory, oldest first. */
+export function recordsIn(directory: string): string[] {
+  return namesIn(directory)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+}
+
+/** The iteration that the name of a record tells. */
+export function iterationOf(name: string): number {
+  return Number(/_(\d+)\.json$/.exec(name)?.[1])
+}
+
+/** Older versions wrote records in place: one that a crash tore is that of a request that was never answered. */
+export function readRecord(path: string): Record<string, unknown> {
+  return Object(parseJson(readText(path)))
 }

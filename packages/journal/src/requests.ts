@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { namesIn } from '@delta/durable/internal'
 import * as z from 'zod/mini'
 import { needsNames, withBlobs, withoutBlobs } from './body-blobs.js'
 import { isJournalError, JournalError } from './errors.js'
@@ -10,11 +9,10 @@ import { isKnownEvent } from './events.js'
 import { readText } from './files.js'
 import { inspectJournal } from './inspect.js'
 import { type Journal, openJournal } from './journal.js'
-import { parseJson } from './lines.js'
 import { runEventSchema } from './old-formats.js'
 import { streamJournal } from './read.js'
 import { notFound } from './read-runs.js'
-import { completeRecord, createRecord } from './records.js'
+import { completeRecord, createRecord, iterationOf, readRecord, recordsIn } from './records.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { repairJournal } from './verify.js'
 
@@ -392,39 +390,6 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
   }
 }
 
-/** What a record says of the answer to its request. */
-export interface RecordedAnswer {
-  /** The record's path relative to the run directory, as a `THOUGHT` names it. */
-  ref: string
-  iteration: number
-  /** As the provider counted. */
-  usage: unknown
-  /** The model that answered, if it says so. */
-  model?: string
-}
-
-/**
- * The answers to the requests of an iteration and those after it, oldest first.
- *
- * @param options.except - The `ref`s of those that are known: their records are not read.
- */
-export function answersSince(
-  runDirectory: string,
-  iteration: number,
-  { except }: { except: ReadonlySet<unknown> },
-): RecordedAnswer[] {
-  const { invocations } = runPaths(runDirectory)
-  const names = recordsIn(invocations).filter((name) => iterationOf(name) >= iteration)
-  return names.flatMap((name) => {
-    const ref = `io/invocations/${name}`
-    const { response, usage } = except.has(ref) ? {} : readRecord(join(invocations, name))
-    if (response === undefined) return []
-    const { model } = Object(response) as { model?: unknown }
-    const answered = typeof model === 'string' ? { model } : {}
-    return [{ ref, iteration: iterationOf(name), usage, ...answered }]
-  })
-}
-
 type AnsweredRecord = RequestRecord & { path: string }
 
 /** Nothing for a record without a response. */
@@ -441,11 +406,6 @@ function knownApi(api: string | undefined): 'chat' | 'responses' | 'messages' {
   return api === 'responses' || api === 'messages' ? api : 'chat'
 }
 
-/** Older versions wrote records in place: one that a crash tore is that of a request that was never answered. */
-function readRecord(path: string): { response?: unknown; usage?: unknown } {
-  return Object(parseJson(readText(path)))
-}
-
 /** What each line of `io/parts.jsonl` holds, by its number. A line that is damaged, or the whole file, is simply not in the map. */
 export function readParts(path: string): Map<number, unknown> {
   const events = inspectJournal<PartEvent>(path, undefined).lines.flatMap(({ event }) => event ?? [])
@@ -459,15 +419,4 @@ function corruptRequest(path: string, problem: string): JournalError {
     `${path}: ${problem}\nA power cut can leave this, and so can a disk, or someone who changed the files. The run itself is not affected.`,
     { path },
   )
-}
-
-/** The names of the records, oldest first. */
-export function recordsIn(directory: string): string[] {
-  return namesIn(directory)
-    .filter((name) => name.endsWith('.json'))
-    .sort()
-}
-
-function iterationOf(name: string): number {
-  return Number(/_(\d+)\.json$/.exec(name)?.[1])
 }

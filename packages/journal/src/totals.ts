@@ -155,9 +155,10 @@ const USUAL_BYTES_PER_TOKEN = 4
 
 /** Tokens of an answer that the provider did not count, with its request. */
 function estimateOf(event: Thought | ErrorEvent): number {
-  const { request_bytes = 0, content = '' } = event as Partial<Thought>
+  const { request_bytes = 0 } = event
+  const content = event.type === 'THOUGHT' ? event.content : ''
   const bytes = request_bytes + Buffer.byteLength(content)
-  return Math.max(1, Math.ceil(bytes / USUAL_BYTES_PER_TOKEN)) // of a lost answer nothing is known, and it must lower `priced`
+  return Math.max(1, Math.ceil(bytes / USUAL_BYTES_PER_TOKEN)) // where nothing is known, it must lower `priced`, too
 }
 
 /** What all of these cost together. */

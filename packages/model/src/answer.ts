@@ -5,6 +5,7 @@ import { type Asked, inlineError, notAnEvent, notJson, notUtf8, tooMuch, unreada
 import type { AddedEvent, Format } from './format.js'
 import {
   charge,
+  chargeUnknown,
   checkDepth,
   type Fields,
   hasTooManyValues,
@@ -146,7 +147,10 @@ const TOO_MANY_VALUES = `It has more than ${MOST_VALUES} values.`
 async function readStream(parts: Parts, exchange: Exchange): Promise<ChatResponse> {
   const { asked, timer, format, onDelta } = exchange
   const answer = format.startStream()
-  const charged = (error: unknown) => charge(error, answer.soFar(), asked.hide)
+  const charged = (error: unknown) => {
+    const soFar = answer.soFar()
+    return soFar === undefined ? error : chargeUnknown(charge(error, soFar, asked.hide))
+  }
   const limit = startLimit(asked)
   const pause = startPauses(timer.signal)
   let state: 'open' | 'whole' | 'over' = 'open'

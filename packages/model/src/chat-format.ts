@@ -105,10 +105,10 @@ function partOf(part: ContentPart, { blobs }: Mapping): Fields {
 }
 
 function startStream(): StreamReader {
-  const answer: StreamedAnswer = { message: {}, envelope: {}, hasBegun: false }
+  const answer: StreamedAnswer = { message: {}, envelope: {}, hasBegun: false, isSaid: false }
   return {
     add: (event) => addChunk(answer, event),
-    soFar: () => ({ ...answer.envelope, usage: answer.usage }),
+    soFar: () => (answer.isSaid || answer.usage ? { ...answer.envelope, usage: answer.usage } : undefined),
     end(isDone) {
       const { message, envelope, usage, finishReason, hasBegun } = answer
       if (!hasBegun || (!isDone && finishReason === undefined)) {
@@ -131,6 +131,8 @@ interface StreamedAnswer {
   finishReason?: unknown
   /** True once any part of a message has arrived. */
   hasBegun: boolean
+  /** True once there is anything in it. */
+  isSaid: boolean
 }
 
 /** Adds a chunk in place. Some servers send empty pieces as a sign of life. */
@@ -150,6 +152,7 @@ function addChunk(answer: StreamedAnswer, { choices, usage, ...rest }: Fields): 
   const piece = choice.delta ?? choice.message // `message` where the whole answer is one piece
   const { role: _role, ...delta } = fieldsOf(piece)
   const isSaid = Object.values(delta).some((value) => value !== null && value !== '')
+  answer.isSaid ||= isSaid
   const kind =
     choice.finish_reason || isSaid ? (answer.finishReason === undefined ? 'part' : 'whole') : 'alive'
   const said = saidIn(delta)

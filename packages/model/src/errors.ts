@@ -34,7 +34,7 @@ export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined
   retryAfterMs?: number | undefined
-  usage?: Readonly<Record<string, unknown>> | undefined
+  usage?: Readonly<Record<string, unknown>> | null | undefined
   model?: string | undefined
   cause?: unknown
 }
@@ -49,8 +49,8 @@ export class ModelError extends Error {
   readonly retryable: boolean
   /** How long the server asks to wait, in milliseconds. More than 5 minutes make an error not `retryable`. */
   readonly retryAfterMs: number | undefined
-  /** What the answer said that it cost, as the server spells it: it was paid for, and cannot be used. */
-  readonly usage: Readonly<Record<string, unknown>> | undefined
+  /** What the answer said that it cost, as the server spells it: it was paid for, and cannot be used. Null: it had begun, and did not say it. */
+  readonly usage: Readonly<Record<string, unknown>> | null | undefined
   /** The model that such an answer names. */
   readonly model: string | undefined
 

@@ -42,7 +42,7 @@ export interface StreamReader {
    * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream ended before the answer did.
    */
   end(isDone: boolean): unknown
-  /** The answer so far, as far as it says what it costs. */
+  /** The answer so far, as far as it says what it costs; undefined while neither a text nor a call has come. */
   soFar(): unknown
 }
 

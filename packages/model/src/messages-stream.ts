@@ -25,7 +25,7 @@ export function startStream(): StreamReader {
       if (type === 'message_stop') return { delta: {}, kind: 'last' }
       return { delta: {}, kind: PARTS.test(String(type)) ? 'part' : 'alive' }
     },
-    soFar: () => answer.envelope,
+    soFar: () => (answer.blocks.size > 0 || answer.envelope?.usage ? answer.envelope : undefined),
     end() {
       const { envelope, blocks, inputs, isStopped } = answer
       if (!envelope || !isStopped) {

@@ -84,8 +84,15 @@ function chargeOf(raw: unknown): { usage?: Fields; model?: string } {
  */
 export function charge<Thrown>(error: Thrown, raw: unknown, hide = (text: string) => text): Thrown {
   const found = chargeOf(raw)
-  if (!isModelError(error) || error.usage || !found.usage || isDeeper(found.usage, MAX_DEPTH)) return error
+  if (!isModelError(error) || error.usage) return error
+  if (isModelError(raw) && raw.usage === null) return chargeUnknown(error)
+  if (!found.usage || isDeeper(found.usage, MAX_DEPTH)) return error
   return Object.assign(error, mapStrings(found, hide))
+}
+
+/** Notes in an error that an answer had begun, which is paid for, and that nobody says what it cost. */
+export function chargeUnknown<Thrown>(error: Thrown): Thrown {
+  return isModelError(error) && !error.usage ? Object.assign(error, { usage: null }) : error
 }
 
 export function messageWith(

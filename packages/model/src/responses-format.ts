@@ -191,10 +191,10 @@ const SIGNS_OF_LIFE = /^(keepalive|ping|response\.(queued|in_progress))$/
 
 /** The last event brings the whole response. What came before is for the screen, and for servers that leave its output empty. */
 function startStream(): StreamReader {
-  const answer: StreamedResponse = { items: new Map(), places: {} }
+  const answer: StreamedResponse = { items: new Map(), places: {}, isSaid: false }
   return {
     add: (event) => addEvent(answer, event),
-    soFar: () => answer.whole,
+    soFar: () => answer.whole ?? (answer.isSaid ? {} : undefined),
     end() {
       const { whole, text, items } = answer
       if (!whole) throw cutOff(text, 'no response.completed')
@@ -213,12 +213,15 @@ interface StreamedResponse {
   readonly places: { content?: string; reasoning?: string }
   text?: string
   whole?: Fields
+  /** True once a piece of it has come: of a text, of reasoning, of a call. */
+  isSaid: boolean
 }
 
 function addEvent(answer: StreamedResponse, event: Fields): AddedEvent {
   const { response, item, output_index: index, delta } = event
   const type = String(event.type ?? 'ping')
   const field = PIECES[type]
+  answer.isSaid ||= (typeof delta === 'string' && delta !== '') || type === 'response.output_item.done'
   if (field !== undefined && typeof delta === 'string') return addPiece(answer, event, { field, delta })
   if (LAST.test(type) && isObject(response)) {
     answer.whole = response

@@ -107,6 +107,46 @@ describe.each(APIS)('an answer of %s that was paid for and cannot be used', (api
   })
 })
 
+const TEXT = {
+  chat: [
+    { choices: [{ delta: { role: 'assistant', content: '' } }] },
+    { choices: [{ delta: { content: 'Half' } }] },
+  ],
+  responses: [
+    { type: 'response.created', response: { status: 'in_progress' } },
+    { type: 'response.output_text.delta', output_index: 0, delta: 'Half' },
+  ],
+  messages: [
+    { type: 'message_start', message: { content: [] } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  ],
+} as const
+
+test.each(APIS)(
+  'A stream of %s that breaks off in its text was paid for, and before it was not',
+  async (api) => {
+    for (const [events, usage] of [
+      [TEXT[api].slice(0, 1), undefined],
+      [TEXT[api], null],
+    ] as const) {
+      const endings = [
+        (text: string) => text,
+        (text: string) => `${text}data: {"error":{"message":"No."}}\n\n`,
+      ]
+      for (const ending of endings) {
+        const body = ending(streamOf(events))
+        const { baseUrl } = await startServer((response) => response.writeHead(200, STREAM).end(body))
+        expect(await failureOf(MODELS[api]({ baseUrl }).complete(request))).toMatchObject({ usage })
+      }
+      const { baseUrl } = await startServer((response) => {
+        response.writeHead(200, STREAM).write(streamOf(events))
+      })
+      const silent = await failureOf(MODELS[api]({ baseUrl, timeoutMs: 200 }).complete(request))
+      expect(silent).toMatchObject({ code: 'ERR_MODEL_TIMEOUT', usage })
+    }
+  },
+)
+
 test('A stream that falls silent after its usage tells it in the error', async () => {
   const paid = { usage: PAID.messages.usage, model: 'm-2' }
   const { baseUrl } = await startServer((response) => {
