@@ -1,4 +1,4 @@
-import { journalPath } from '@delta/journal/internal'
+import { journalPath, watchAnswers } from '@delta/journal/internal'
 import type { StoredEvent } from '@delta/journal/runs'
 import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
@@ -54,11 +54,18 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   /** The start of the engine names the prices, and may lie before. */
   async function* eventsFrom({ offset, engine }: Beginning): AsyncGenerator<StoredEvent> {
     const complete = await completer(options)
+    const answers = watchAnswers()
+    let timestamp = ''
     if (engine < offset) for await (const start of readableEvents(path, engine)) if (complete(start)) break
     for await (const event of readableEvents(path, offset)) {
       if (event.seq > run.lastSeq) return // it was written since: the totals do not count it
+      answers.add(event)
+      timestamp = event.timestamp
       yield complete(event)
     }
+    if (run.metadata.reason_code !== 'killed') return
+    for (const [index, lost] of answers.lostIn(run.directory).entries())
+      yield complete({ ...lost, seq: run.lastSeq + 1 + index, timestamp }) // as the next engine would
   }
 
   function grouped(events: AsyncIterable<StoredEvent> | Iterable<StoredEvent>): AsyncGenerator<Step> {

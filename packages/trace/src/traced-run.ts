@@ -57,7 +57,7 @@ export async function readTracedRun(
   const run = await readRunThrough(directory, {
     tolerant: true,
     through: (event) => {
-      lastSeq = event.seq
+      lastSeq = Math.max(lastSeq, event.seq)
       if (isKnownEvent(event) && event.type === 'ACTION_RESULT' && event.child_runs) results.push(event)
       isIncomplete ||= lacksPrice(event)
       return event
@@ -69,7 +69,7 @@ export async function readTracedRun(
   if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq }
   const complete = await completer(prices)
   const through = (event: StoredEvent) => {
-    lastSeq = event.seq
+    lastSeq = Math.max(lastSeq, event.seq)
     return withTotals(complete(event), others)
   }
   if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq }
