@@ -3,7 +3,19 @@ import { join } from 'node:path'
 import { findExportProblem } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cacheMisses, costTable, EXPORT_FORMATS, exportRun, openTrace } from '../src/index.js'
-import { all, journalOf, paid, runOf, type Said, start, thought, user } from './runs.js'
+import {
+  all,
+  calling,
+  journalOf,
+  paid,
+  request,
+  result,
+  runOf,
+  type Said,
+  start,
+  thought,
+  user,
+} from './runs.js'
 
 const REF = 'io/invocations/20261120T090000000_1.json'
 const BLOCK = {
@@ -92,11 +104,26 @@ test.each([
   expect(await sourcesOf(await runWith({ ...RECORD, timestamp }))).toEqual(['talk', 'answers'])
 })
 
-test.each([REF, 'io/parts.jsonl'])('%s of 1.9 GB is not read', async (name) => {
-  const directory = await runWith(RECORD)
-  await truncate(join(directory, name), 1.9e9)
-  const before = process.resourceUsage().maxRSS
-  const sources = await sourcesOf(directory)
-  expect(sources.at(-1)).toBe('answers')
-  expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(400) // in MB
-})
+const EXECUTION = 'io/tool_executions/20261120T090000000_work.json'
+
+test.each([REF, 'io/parts.jsonl', 'journal.jsonl', EXECUTION])(
+  '%s of 1.9 GB takes no gigabytes of memory',
+  async (name) => {
+    const called = [request(1, 'a'), result(1, 'a', { execution_ref: EXECUTION })]
+    const answer = { ...paid, llm_invocation_ref: REF }
+    const events = [start(), user('Go'), calling(1, 'a', answer), ...called, thought(2, answer), END]
+    const ran = { stdout: { text: 'printed' } }
+    const files = { [REF]: JSON.stringify(RECORD), 'io/parts.jsonl': PARTS, [EXECUTION]: JSON.stringify(ran) }
+    const directory = await runOf(events, files)
+    await truncate(join(directory, name), 1.9e9)
+    const before = process.resourceUsage().maxRSS
+
+    const source = name === REF ? '(not recorded)' : 'talk'
+    expect(await sourcesOf(directory)).toEqual([source, 'answers'])
+    const trace = await openTrace(directory)
+    expect(trace.index.steps.map(({ n }) => n)).toEqual([1, 2])
+    const [step] = await all(trace.steps())
+    expect(String(await step?.calls[0]?.output('stdout'))).toBe(name === EXECUTION ? '' : 'printed')
+    expect((process.resourceUsage().maxRSS - before) / 1024).toBeLessThan(700) // in MB
+  },
+)
