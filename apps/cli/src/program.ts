@@ -4,6 +4,7 @@ import { NEW_MODELS } from './new-models.js'
 import { EXIT, type Terminal } from './terminal.js'
 import { printable } from './text.js'
 import { readTypedWords } from './typed-words.js'
+import { UsageError } from './usage.js'
 
 /** Parses the arguments, runs one command and returns its exit code. */
 export async function runProgram(terminal: Terminal): Promise<number> {
@@ -232,7 +233,7 @@ function addLooking({ add, group }: Adding): void {
     .addOption(lookedAt())
     .addOption(runsDirectory())
     .addOption(
-      choices('--by <key>', 'what a row is; default: source, of several runs run', COST_KEYS).conflicts(
+      oneOf('--by <key>', 'what a row is; default: source, of several runs run', COST_KEYS).conflicts(
         'cache',
       ),
     )
@@ -254,12 +255,10 @@ function addLooking({ add, group }: Adding): void {
     .description('Print runs in a format of other programs, for their viewers, collectors and training')
     .argument('[runs...]', 'run ids, prefixes, workspaces or directories of runs; default: the latest run')
     .addOption(
-      Object.assign(
-        new Option(
-          '--format <format>',
-          'atif, a trajectory; otlp, spans of OpenTelemetry; hf, a session of the Hugging Face Hub; sft, chats for fine-tuning',
-        ).makeOptionMandatory(),
-        { argChoices: ['atif', 'otlp', 'hf', 'sft'] },
+      oneOf(
+        '--format <format>',
+        'required: atif, a trajectory; otlp, spans of OpenTelemetry; hf, a session of the Hugging Face Hub; sft, chats for fine-tuning',
+        ['atif', 'otlp', 'hf', 'sft'],
       ),
     )
     .option('-o, --output <path>', 'write a file, or one for each run into a directory')
@@ -426,6 +425,16 @@ const trustWorkspaceEnv = () =>
 
 const choices = (flags: string, about: string, values: readonly string[]) =>
   new Option(flags, about).choices(values)
+
+/** As `choices`, in a sentence of its own. */
+function oneOf(flags: string, about: string, values: readonly string[]): Option {
+  const option = new Option(flags, about).argParser((value) => {
+    if (values.includes(usable(value))) return value
+    throw new UsageError(`${option.long} ${value}: choose one of ${values.join(', ')}.`)
+  })
+  option.argChoices = [...values]
+  return option
+}
 
 /** May be given several times; the values are collected. */
 function repeatable(

@@ -273,7 +273,7 @@ test('a damaged run is counted up to the damage, and ends with 1', async () => {
 })
 
 test.each([
-  [['--by', 'tools'], /'tools' is invalid\. Allowed choices are source, step, tool, call, model, run\.$/m],
+  [['--by', 'tools'], /^Error: --by tools: choose one of source, step, tool, call, model, run\.\n$/],
   [['none'], /^Error: No run none in .*Choose another workspace with -w\.$/m],
   [
     ['./none'],

@@ -1,6 +1,12 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findExportProblem, startScriptedServer, temporaryAgent } from '@delta/testkit'
+import {
+  findExportProblem,
+  runProcess,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, delta, KEY, killOnce, scene, served } from './delta.js'
 import { oldRun } from './older-runs.js'
@@ -341,6 +347,10 @@ test('several runs, or those of a workspace, need a directory but for lines of f
     exitCode: 2,
     stderr: 'Error: --format otel: choose one of atif, otlp, hf, sft.\n',
   })
+  expect(await said()).toEqual({
+    exitCode: 2,
+    stderr: 'Error: --format: choose one of atif, otlp, hf, sft.\n',
+  })
   expect(await said('--format', 'hf', '--content')).toEqual({
     exitCode: 2,
     stderr: 'Error: --content is for --format otlp. hf always holds what was said.\n',
@@ -426,4 +436,57 @@ test('an imported run is shown, listed and exported again, keeps what was said, 
     exitCode: 2,
     stderr: `Error: ${file}: not ATIF: step 4 has step_id 7 (must be 4).\n`,
   })
+})
+
+const CALL = { tool_call_id: 'a', function_name: 'say', arguments: {} }
+
+/** A trajectory whose agent says one thing. */
+const trajectory = (more: string) =>
+  `{"schema_version":"ATIF-v1.7","agent":{"name":"a"},"steps":[{"step_id":1,"source":"user","message":"Go"},{"step_id":2,"source":"agent","message":"",${more}}]}`
+const COUNT = '(must be a whole number from 0 to 10^12)'
+
+test.each([
+  ['half a token', '"metrics":{"prompt_tokens":1.5}', `step 2 has prompt_tokens 1.5 ${COUNT}`],
+  [
+    'more tokens than can be',
+    '"metrics":{"completion_tokens":1e300}',
+    `step 2 has completion_tokens 1e+300 ${COUNT}`,
+  ],
+  ['endless tokens', '"metrics":{"cached_tokens":1e400}', `step 2 has cached_tokens Infinity ${COUNT}`],
+  ['tokens as text', '"metrics":{"prompt_tokens":"5"}', `step 2 has prompt_tokens "5" ${COUNT}`],
+  [
+    'two calls of one id',
+    `"tool_calls":${JSON.stringify([CALL, CALL])}`,
+    'step 2 has tool_call_id "a", as a call of step 2 has (each needs its own)',
+  ],
+  [
+    'arguments nested 50,000 times',
+    `"tool_calls":[{"tool_call_id":"a","function_name":"f","arguments":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`,
+    'something in it is nested more than 500 levels deep',
+  ],
+])('a file with %s is not imported, and leaves no run behind', async (_, more, reason) => {
+  const { path } = await temporaryWorkspace({ 'run.json': trajectory(more) }, { onCleanup: onTestFinished })
+  expect(await delta(['import', 'run.json', '--format', 'atif'], { cwd: path })).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: `Error: run.json: not ATIF: ${reason}.\n`,
+  })
+  expect(await readdir(path)).toEqual(['run.json'])
+})
+
+test('a pipe, a device and a file of more than 256 MB are not imported, and not read', async () => {
+  const { path } = await temporaryWorkspace({ large: '' }, { onCleanup: onTestFinished })
+  await runProcess(['mkfifo', join(path, 'pipe')])
+  await symlink('/dev/zero', join(path, 'zero'))
+  await truncate(join(path, 'large'), 2 ** 28 + 1)
+  const said = async (file: string) => {
+    const { exitCode, stderr } = await delta(['import', file, '--format', 'atif'], { cwd: path })
+    return `${exitCode} ${stderr}`
+  }
+  expect(await said('pipe')).toBe('2 Error: pipe: is not a file.\n')
+  expect(await said('zero')).toBe('2 Error: zero: is not a file.\n')
+  expect(await said('large')).toBe('2 Error: large: is larger than 256 MB.\n')
+  expect(await said('none')).toBe(
+    '2 Error: none: there is no such file or directory (ENOENT).\nCreate it, or name another one.\n',
+  )
 })

@@ -2,6 +2,7 @@
 export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
 export { isInherited } from './events.js'
+export { LARGEST_TEXT_BYTES, readText } from './files.js'
 export { foldRun } from './fold.js'
 export { type Inherited, readBeginning } from './inherit.js'
 export { inspectJournal } from './inspect.js'

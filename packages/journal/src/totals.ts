@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isObject } from './event.js'
 import type { ActionResult, ErrorEvent, JournalEvent, Thought } from './events.js'
 
 /** Tokens in disjoint buckets, which add up to what is billed. */
@@ -102,7 +103,7 @@ export function addUp() {
     const sub_agents = { runs, ...addSpending(below) }
     const byModel = new Map(ownByModel)
     for (const child of children.values())
-      for (const [name, spending] of Object.entries(child.by_model))
+      for (const [name, spending] of child.by_model)
         byModel.set(name, plus(byModel.get(name) ?? NOTHING, spending))
     return {
       own,
@@ -213,7 +214,11 @@ const spending = z.object({
 const totalsOfChild = z.object({
   own: z.extend(spending, { runs: amount }),
   all: z.extend(spending, { runs: amount }),
-  by_model: z.record(z.string(), spending),
+  /** As pairs: a record of zod drops the name `__proto__`. */
+  by_model: z.pipe(
+    z.transform((value) => (isObject(value) ? Object.entries(value) : undefined)),
+    z.array(z.tuple([z.string(), spending])),
+  ),
 })
 
 /**

@@ -92,6 +92,24 @@ test('a sub-agent counts once with all that it started, as its last call found i
   expect(by_model).toMatchObject({ asked: { requests: 1 }, small: { requests: 2 } })
 })
 
+test('a model of a sub-agent that is named __proto__ is in by_model like any other', async () => {
+  const child = await totalsOf([thought({ model: '__proto__' })])
+  const result = {
+    type: 'ACTION_RESULT',
+    iteration: 1,
+    action_id: 'a',
+    tool_name: 'ask',
+    status: 'SUCCESS',
+    observation_content: '',
+    child_runs: [{ run_id: 'child', directory: '/child', totals: child }],
+  }
+  const { by_model } = await totalsOf([thought(), thought({ model: '__proto__' }), result])
+  expect(Object.entries(by_model).map(([name, { requests }]) => [name, requests])).toEqual([
+    ['asked', 1],
+    ['__proto__', 2],
+  ])
+})
+
 test('the duration leaves out people, and the time in which no engine ran', async () => {
   const ask = { type: 'HUMAN_INPUT_REQUEST', request_id: 'r', prompt: 'Well?' }
   const answer = { type: 'HUMAN_INPUT_RECEIVED', request_id: 'r', response: 'Yes' }

@@ -18,7 +18,7 @@ export type Tokens = {
 
 /**
  * `outside`: the provider counts reasoning beside the output, only its total includes it. `exclusive`: it counts cached tokens
- * beside the input. `invalid`: a count was negative, fractional or too large, and is taken as 0.
+ * beside the input. `invalid`: a count was negative, fractional or above 10¹², and is taken as 0.
  */
 export type Adjustment = 'outside' | 'exclusive' | 'invalid'
 
@@ -39,7 +39,8 @@ export function normaliseUsage(raw: unknown): Tokens | null {
   const adjusted = new Set<Adjustment>()
   const count = (names: readonly string[]): number => {
     const value = names.map((name) => valueAt(raw, name)).find((found) => found !== undefined) ?? 0
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS)
+      return value
     adjusted.add('invalid')
     return 0
   }
@@ -61,6 +62,9 @@ export function normaliseUsage(raw: unknown): Tokens | null {
     ...(adjusted.size > 0 && { adjusted: [...adjusted] }),
   }
 }
+
+/** More than any request has; the sums of thousands of these are exact. */
+const MOST_TOKENS = 1e12
 
 /** Where a usage has its counts. The first name that is there counts; a missing count is 0. */
 interface Shape {

@@ -129,6 +129,11 @@ test.each<[shape: string, usage: object, tokens: object]>([
     { adjusted: ['invalid'] },
   ],
   [
+    'counts above a million million, whose sums would not be exact',
+    { prompt_tokens: 1e12, completion_tokens: 1e12 + 1 },
+    { input: 1e12, adjusted: ['invalid'] },
+  ],
+  [
     'more reasoning than output',
     { prompt_tokens: 1, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 9 } },
     { input: 1, reasoning: 5 },

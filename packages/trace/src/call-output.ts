@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LARGEST_TEXT_BYTES } from '@delta/journal/internal'
 
 /** A piece of what a command printed. */
 export interface OutputPiece {
@@ -34,11 +35,16 @@ export async function readOutput(
 /** A command may have put a pipe or a link there. */
 const O_READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
 
+/** Undefined without a record: one of more than 256 MiB counts as none. */
 async function recordedText(path: string, stream: OutputPiece['stream']): Promise<string | undefined> {
+  const file = await open(path, O_READ).catch(() => undefined)
   try {
-    const text: unknown = JSON.parse(await readFile(path, { encoding: 'utf8', flag: O_READ }))[stream]?.text
+    if (file === undefined || (await file.stat()).size > LARGEST_TEXT_BYTES) return undefined
+    const text: unknown = JSON.parse(await file.readFile('utf8'))[stream]?.text
     return typeof text === 'string' ? text : undefined
   } catch {
     return undefined
+  } finally {
+    await file?.close()
   }
 }

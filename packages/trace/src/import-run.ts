@@ -98,7 +98,7 @@ function uncalled({ results }: Step): NewEvent[] {
     .map(({ text }): NewEvent => ({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: text }))
 }
 
-/** What the file does not assign to another bucket is input or output. */
+/** What the file does not assign to another bucket is input or output. What others keep in `extra` need not be a number. */
 function tokensIn({ prompt_tokens, completion_tokens, cached_tokens, extra }: Fields) {
   const { cache_write, reasoning } = Object(extra) as Fields
   const prompt = count(prompt_tokens)
@@ -116,7 +116,14 @@ function tokensIn({ prompt_tokens, completion_tokens, cached_tokens, extra }: Fi
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? value : 0
+  return isCount(value) ? value : 0
+}
+
+/** More tokens than any request has. */
+const MOST_TOKENS = 1e12
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_TOKENS
 }
 
 type Fields = Record<string, unknown>
@@ -152,17 +159,20 @@ interface Result {
 /** @throws {TraceError} */
 function trajectoryIn(text: string): Trajectory {
   const value = parsed(text)
+  if (isDeeper(value, MOST_LEVELS))
+    throw notAtif(`something in it is nested more than ${MOST_LEVELS} levels deep`)
   const { schema_version, agent, steps, trajectory_id, session_id, extra } = Object(value) as Fields
-  if (!/^ATIF-v1\.\d+$/.test(String(schema_version)))
+  if (!/^ATIF-v1\.\d+$/.test(textIn(schema_version) ?? ''))
     throw notAtif(`its schema_version is ${shown(schema_version)} (must be ATIF-v1.7, or another 1.x)`)
   const { name, model_name } = Object(agent) as Fields
   if (typeof name !== 'string') throw notAtif('its agent has no name')
   if (!Array.isArray(steps) || steps.length === 0) throw notAtif('it has no steps')
-  const id = [trajectory_id, session_id].find((each) => typeof each === 'string') ?? 'unknown'
+  const read = steps.map(stepIn)
+  refuseRepeatedCalls(read)
   return {
-    id,
+    id: textIn(trajectory_id) ?? textIn(session_id) ?? 'unknown',
     agent: { name, model: textIn(model_name) },
-    steps: steps.map(stepIn),
+    steps: read,
     extra: Object(extra) as Fields,
   }
 }
@@ -173,6 +183,28 @@ function parsed(text: string): unknown {
   } catch {
     throw notAtif('it is not JSON')
   }
+}
+
+/** JSON that is nested more deeply cannot be written again in every format. */
+const MOST_LEVELS = 500
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1))
+}
+
+/** A result, and what a call cost, is of the call with its id. */
+function refuseRepeatedCalls(steps: readonly Step[]): void {
+  const known = new Map<string, number>()
+  for (const [index, { calls }] of steps.entries())
+    for (const { id } of calls) {
+      const before = known.get(id)
+      if (before !== undefined)
+        throw notAtif(
+          `step ${index + 1} has tool_call_id ${shown(id)}, as a call of step ${before} has (each needs its own)`,
+        )
+      known.set(id, index + 1)
+    }
 }
 
 function stepIn(value: unknown, index: number): Step {
@@ -197,8 +229,19 @@ function stepIn(value: unknown, index: number): Step {
     reasoning: textIn(reasoning_content),
     calls,
     results,
-    metrics: typeof metrics === 'object' && metrics !== null ? (metrics as Fields) : undefined,
+    metrics:
+      typeof metrics === 'object' && metrics !== null ? metricsIn(metrics as Fields, where) : undefined,
   }
+}
+
+function metricsIn(metrics: Fields, where: string): Fields {
+  for (const name of ['prompt_tokens', 'completion_tokens', 'cached_tokens']) {
+    const value = metrics[name] ?? 0
+    if (isCount(value)) continue
+    const number = typeof value === 'number' ? String(value) : shown(value) // in JSON, 1e400 is null
+    throw notAtif(`${where} has ${name} ${number} (must be a whole number from 0 to 10^12)`)
+  }
+  return metrics
 }
 
 /** Arguments that were exported as `_raw`, because they were not JSON, are the model's text again. */
@@ -219,12 +262,13 @@ function resultOf({ source_call_id, content, extra }: Fields): Result {
 
 /** The bytes of an image stay where they are: `path` says it, and the part is named by a hash of that. */
 function contentIn(content: unknown): { text: string; parts?: ContentPart[] } {
-  if (!Array.isArray(content)) return { text: String(content) }
+  if (!Array.isArray(content)) return { text: textIn(content) ?? shown(content) }
   const parts = listIn(content).map(({ text, source }): ContentPart => {
     if (typeof text === 'string') return { type: 'text', text }
-    const { media_type = '', path = '' } = Object(source) as Fields
-    const blob = createHash('sha256').update(String(path)).digest('hex')
-    return { type: 'image', blob, media_type: String(media_type), bytes: 0, ...{ path: String(path) } }
+    const said = Object(source) as Fields
+    const [media_type, path] = [textIn(said.media_type) ?? '', textIn(said.path) ?? '']
+    const blob = createHash('sha256').update(path).digest('hex')
+    return { type: 'image', blob, media_type, bytes: 0, ...{ path } }
   })
   const texts = parts.map((part) => (part.type === 'text' ? part.text : `[image ${part.media_type}]`))
   return { text: texts.join('\n'), parts }

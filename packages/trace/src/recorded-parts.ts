@@ -1,11 +1,11 @@
 import { fromRanges, readParts, runPaths } from '@delta/journal/internal'
 import type { ComparedRequest } from './cache-break.js'
-import { type RequestRecord, readRecord } from './request-record.js'
+import { arePartsReadable, type RequestRecord, readRecord } from './request-record.js'
 import type { SentRequest } from './sent-request.js'
 
 /** What requests were made of: `io/parts.jsonl`, read once. Images and files stand in it by name. */
 export interface RecordedParts {
-  /** The lines of a request; undefined if its record does not say. */
+  /** The lines of a request; undefined if its record does not say, or they are too large. */
   linesOf(request: SentRequest): Promise<RequestLines | undefined>
   /** What a line holds. */
   part(line: number): unknown
@@ -25,6 +25,7 @@ export interface RequestLines {
 /** Opens what the requests of a run were made of. Nothing is read until it is asked for. */
 export function recordedParts(runDirectory: string): RecordedParts {
   let parts: Map<number, unknown> | undefined
+  let areReadable: boolean | undefined
 
   function part(line: number): unknown {
     parts ??= readParts(runPaths(runDirectory).parts)
@@ -33,7 +34,8 @@ export function recordedParts(runDirectory: string): RecordedParts {
 
   async function linesOf({ ref }: SentRequest): Promise<RequestLines | undefined> {
     const record: RequestRecord | undefined = ref === '' ? undefined : await readRecord(runDirectory, ref)
-    if (!record?.parts) return undefined
+    areReadable ??= arePartsReadable(runDirectory)
+    if (!record?.parts || !areReadable) return undefined
     const { parameters, messages, list = 'messages' } = record.parts
     return { parameters, messages: fromRanges(messages ?? []), list }
   }

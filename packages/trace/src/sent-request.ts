@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path'
+import { JournalError } from '@delta/journal'
 import { costOf, readBody, recordsIn, runPaths } from '@delta/journal/internal'
 import type { Rates } from '@delta/journal/runs'
 import type { CountedTokens, PaidEvent } from './prices.js'
-import { type RequestRecord, readRecord, type SentBlock } from './request-record.js'
+import { arePartsReadable, type RequestRecord, readRecord, type SentBlock } from './request-record.js'
 import { type Share, shareInput } from './shares.js'
 
 /** A block of a request, with its share of what the provider counted. */
@@ -91,12 +92,19 @@ export async function sentRequest(runDirectory: string, known: Known): Promise<S
     ...(wire && { api: wire.api }),
     ...(durationMs !== undefined && { durationMs }),
     async body() {
+      if (!arePartsReadable(runDirectory)) throw tooLarge(runDirectory)
       return name === undefined ? '' : readBody(runDirectory, name)
     },
     async response() {
       return ref === undefined ? undefined : (await readRecord(runDirectory, ref))?.response
     },
   }
+}
+
+function tooLarge(runDirectory: string): JournalError {
+  const { parts: path } = runPaths(runDirectory)
+  const message = `${path}: It is larger than 256 MiB, and is not read. The run itself is not affected.`
+  return new JournalError('ERR_REQUEST_CORRUPT', message, { path })
 }
 
 function costIn(event: PaidEvent | undefined): number | null {

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { LARGEST_TEXT_BYTES } from '@delta/journal/internal'
 
 /** Where the events of an iteration lie in a journal. */
 export interface IndexedStep {
@@ -83,6 +84,7 @@ function scanLines(path: string, onLine: (line: Buffer, offset: number, end: num
     let held = 0 // bytes of an unfinished line at the beginning of the chunk
     let at = 0 // where the chunk begins in the file
     for (;;) {
+      if (held === LARGEST_TEXT_BYTES) return at // no event is that long: reading the steps names the line
       if (held === chunk.length) chunk = Buffer.concat([chunk], chunk.length * 2)
       const count = readSync(file, chunk, held, chunk.length - held, at + held)
       if (count === 0) return at

@@ -13,7 +13,7 @@ import { counted, print, say } from '../text.js'
 import { UsageError } from '../usage.js'
 
 interface ExportFlags extends ShownRunFlags {
-  format: string
+  format?: ExportFormat
   output?: string
   redact?: boolean
   subAgents?: boolean
@@ -32,10 +32,8 @@ export async function execute(flags: ExportFlags, terminal: Terminal, named: str
   return conclude(documents, { ...flags, count }, terminal)
 }
 
-function formatOf({ format, content = false }: ExportFlags): ExportFormat {
-  const known = EXPORT_FORMATS.find((each) => each === format)
-  if (known === undefined)
-    throw new UsageError(`--format ${format}: choose one of ${EXPORT_FORMATS.join(', ')}.`)
+function formatOf({ format: known, content = false }: ExportFlags): ExportFormat {
+  if (known === undefined) throw new UsageError(`--format: choose one of ${EXPORT_FORMATS.join(', ')}.`)
   if (content && known !== 'otlp')
     throw new UsageError(`--content is for --format otlp. ${known} always holds what was said.`)
   return known

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { readIfThere } from '@delta/durable'
 import { createRun, type NewEvent } from '@delta/journal/runs'
 import { importRun, isTraceError } from '@delta/trace'
 import { placeToWork, type RunsFlags, rememberPlace } from '@delta/workspace'
@@ -40,10 +40,28 @@ function startedHere(
 
 function eventsIn(file: string, { format }: ImportFlags, { cwd }: Terminal): NewEvent[] {
   try {
-    return importRun(readFileSync(resolve(cwd, file), 'utf8'), format)
+    return importRun(textIn(resolve(cwd, file)), format)
   } catch (cause) {
-    const reason = isTraceError(cause) ? cause.message : explainSystemError(cause)
+    const { code } = Object(cause) as NodeJS.ErrnoException
+    const reason = isTraceError(cause) ? cause.message : (REFUSED[code ?? ''] ?? explainSystemError(cause))
     if (reason === undefined) throw cause
     throw new UsageError(`${file}: ${reason}`, { cause })
   }
+}
+
+/** Text of twice the size is more than Node.js can hold. */
+const MOST_BYTES = 256 * 1024 * 1024
+
+/** What is not read at all: a pipe would be waited for, and a device may have no end. */
+const REFUSED: Readonly<Record<string, string>> = {
+  ENODEV: 'is not a file.',
+  ESPIPE: 'is not a file.',
+  EFBIG: 'is larger than 256 MB.',
+}
+
+/** @throws The system's error. */
+function textIn(path: string): string {
+  const bytes = readIfThere(path, { mostBytes: MOST_BYTES })
+  if (bytes) return bytes.toString()
+  throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT', syscall: 'open' })
 }

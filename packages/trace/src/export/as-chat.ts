@@ -37,7 +37,7 @@ export async function chatOf(
   request: SentRequest | undefined,
   parts?: RecordedParts,
 ): Promise<Chat | undefined> {
-  if (!request?.ref) return undefined
+  if (!request?.sha256) return undefined // what has no record cannot be given back
   const lines = await parts?.linesOf(request)
   if (parts && lines) {
     const messages = lines.messages.map(parts.part)

@@ -8,7 +8,7 @@ import type { Trace } from '../trace.js'
 import type { ChildRun, TracedRun } from '../traced-run.js'
 import { argumentsOf } from './as-chat.js'
 import { type Beginning, beginningOf } from './beginning.js'
-import { type ExportOptions, objectWithList, placeholderOf, writerFor } from './document.js'
+import { type ExportOptions, objectWithList, placeholderOf, timeIn, writerFor } from './document.js'
 
 /**
  * A run in the Agent Trajectory Interchange Format, version 1.7: one JSON object. A message of the user or the engine is a step of
@@ -154,7 +154,8 @@ function contentOf(parts: readonly ContentPart[], { directory }: TracedRun): obj
 }
 
 function stamp(at: Date): { timestamp?: string } {
-  return Number.isNaN(at.getTime()) ? {} : { timestamp: at.toISOString() }
+  const time = timeIn(at)
+  return time ? { timestamp: time.toISOString() } : {}
 }
 
 function copied(isInherited: boolean): { is_copied_context?: true } {

@@ -61,6 +61,15 @@ export function placeholderOf(part: Exclude<ContentPart, { type: 'text' }>): str
   return `[${name ?? type} ${media_type}${size}, ${bytes} bytes]`
 }
 
+/** The year 2500: nanoseconds from 1970 until then are a number of 64 bits. */
+const LAST_MS = Date.UTC(2500, 0)
+
+/** Undefined for a time that formats have no room for: none, one before 1970, or centuries away. A tool may have written it. */
+export function timeIn(at: Date | string | number | undefined): Date | undefined {
+  const time = new Date(at ?? Number.NaN)
+  return time.getTime() >= 0 && time.getTime() < LAST_MS ? time : undefined
+}
+
 /** A JSON object with a list that may be long: the fields before it, one element a line, the fields after it. */
 export async function* objectWithList(
   write: Write,

@@ -1,7 +1,7 @@
 import type { Said, Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
 import { beginningOf } from './beginning.js'
-import { type ExportOptions, placeholderOf, writerFor } from './document.js'
+import { type ExportOptions, placeholderOf, timeIn, writerFor } from './document.js'
 
 /** A run in the Session Trace Simple Format of the Hugging Face Hub: a line about the session, then one for each message. */
 export async function* toHf(trace: Trace, options: ExportOptions): AsyncGenerator<string> {
@@ -50,6 +50,6 @@ function resultOf({ actionId, observation, override, endedAt }: StepCall): objec
 }
 
 function stamp(at: Date | undefined): { timestamp?: number } {
-  const time = at?.getTime() ?? Number.NaN
-  return Number.isNaN(time) ? {} : { timestamp: time }
+  const time = timeIn(at)
+  return time ? { timestamp: time.getTime() } : {}
 }

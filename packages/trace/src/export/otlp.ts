@@ -7,7 +7,7 @@ import type { Trace } from '../trace.js'
 import type { TracedRun } from '../traced-run.js'
 import { argumentsOf, type ChatMessage, chatOf, textOf } from './as-chat.js'
 import { beginningOf } from './beginning.js'
-import { type ExportOptions, objectWithList, type Write, writerFor } from './document.js'
+import { type ExportOptions, objectWithList, timeIn, type Write, writerFor } from './document.js'
 import { withSubAgents } from './sub-agents.js'
 
 /** The version of the conventions for generative AI that the names of attributes are from. */
@@ -223,14 +223,16 @@ function hashOf(text: string, bytes: number): string {
     .slice(0, 2 * bytes)
 }
 
+/** A time that is not known is the other one. Where a clock was set back, a span has no length. */
 function times(start: Date | string | number, end: Date | string | number): object {
-  return { startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) }
+  const [from, to] = [timeIn(start)?.getTime(), timeIn(end)?.getTime()]
+  const last = to ?? from ?? 0
+  return { startTimeUnixNano: nanoseconds(Math.min(from ?? last, last)), endTimeUnixNano: nanoseconds(last) }
 }
 
 /** As a string: it has 64 bits. */
-function nanoseconds(at: Date | string | number): string {
-  const milliseconds = new Date(at).getTime()
-  return Number.isNaN(milliseconds) || milliseconds === 0 ? '0' : `${milliseconds}000000`
+function nanoseconds(milliseconds: number): string {
+  return milliseconds === 0 ? '0' : `${milliseconds}000000`
 }
 
 function attributesOf(values: Readonly<Record<string, unknown>>): object[] {
