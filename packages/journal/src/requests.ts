@@ -253,13 +253,22 @@ export function fromRanges(ranges: readonly (readonly [number, number])[]): numb
   )
 }
 
+/** A tool may have written a range that no memory holds. */
+const MOST_MESSAGES = 1e6
+
+function countIn(ranges: readonly (readonly [number, number])[]): number {
+  return ranges.reduce((sum, [first, last]) => sum + Math.max(0, last - first) + 1, 0)
+}
+
 /** What a reader needs of `io/invocations/<name>.json`: which lines of `io/parts.jsonl` the request is made of. */
 const recordSchema = z.object({
   sha256: z.string(),
   request: z.optional(z.unknown()),
   parts: z.object({
     parameters: z.int(),
-    messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
+    messages: z.nullable(
+      z.array(z.tuple([z.int(), z.int()])).check(z.refine((ranges) => countIn(ranges) <= MOST_MESSAGES)),
+    ),
     /** Default `messages`. */
     list: z.optional(z.string()),
   }),
