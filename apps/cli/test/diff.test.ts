@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryWorkspace } from '@delta/testkit'
+import { areInstalled, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { delta } from './delta.js'
 
@@ -167,3 +167,26 @@ test('mistakes are named: one run, a mask that is no regular expression', async 
     stderr: 'Error: --mask "(": not a regular expression: Unterminated group.\n',
   })
 })
+
+test.skipIf(!areInstalled('git'))(
+  'beside a command that printed something else stands whether the files were the same before it',
+  async () => {
+    const kept = `${AGENT['agent.yaml']}snapshots: { every: iteration, wait_ms: 10000 }\n`
+    const first = async (workspace: Record<string, string>) => {
+      const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+      for (const [name, text] of Object.entries({ ...AGENT, 'agent.yaml': kept }))
+        await write(`agent/${name}`, text)
+      for (const side of ['one', 'two']) {
+        const files = { 'a.txt': 'alpha', 'b.txt': 'beta', ...(side === 'two' && workspace) }
+        for (const [name, text] of Object.entries(files)) await write(`${side}/${name}`, text)
+        await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
+      }
+      return JSON.parse((await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout).first
+    }
+    expect(await first({ 'b.txt': 'betas' })).toMatchObject({
+      cause: 'environment',
+      step: 2,
+      evidence: 'files differed since iteration 1',
+    })
+  },
+)

@@ -85,18 +85,46 @@ async function compareSides(
   equal: Comparable,
 ): Promise<{ steps: AlignedSteps[]; differences: Difference[] }> {
   const steps: AlignedSteps[] = []
+  const files = filesBefore()
   for (;;) {
     const [one, other] = [await left.next(), await right.next()]
     if (one === undefined && other === undefined) return { steps, differences: [] }
     const differences = one && other ? await compareSteps(one, other, equal) : []
     if (one && other && differences.length === 0 && one.step.n === other.step.n) {
       steps.push({ a: one.step.n, b: other.step.n, same: true })
+      files.add(one.step, other.step)
       continue
     }
     const ours = [...(one ? [one.step] : []), ...(await left.rest())]
     const theirs = [...(other ? [other.step] : []), ...(await right.rest())]
-    return { steps: [...steps, ...aligned(ours, theirs, equal)], differences }
+    const found = differences.map((each) =>
+      each.cause === 'environment' ? { ...each, ...files.evidence() } : each,
+    )
+    return { steps: [...steps, ...aligned(ours, theirs, equal)], differences: found }
   }
+}
+
+/** Knows from the snapshots of both runs whether their files were the same before a command printed something else. */
+function filesBefore() {
+  let since: number | undefined
+  let isKnown = false
+
+  function add({ n, snapshot: left }: Step, { snapshot: right }: Step): void {
+    const ids = [left?.files_id, right?.files_id]
+    if (ids.every((id) => !id)) return // no command was started: the files are what they were
+    isKnown = ids.every(Boolean)
+    const differ = isKnown && ids[0] !== ids[1]
+    since = differ ? (since ?? n) : undefined
+  }
+
+  function evidence(): Pick<Difference, 'evidence'> {
+    if (!isKnown) return {}
+    return {
+      evidence: since === undefined ? 'files were the same' : `files differed since iteration ${since}`,
+    }
+  }
+
+  return { add, evidence }
 }
 
 type Side = ReturnType<typeof sideOf>
