@@ -30,7 +30,7 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
-  'packages/trace': { imports: ['executor', 'journal', 'model'] },
+  'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },
   'packages/engine': {
     imports: [
       'config-loader',

@@ -249,6 +249,10 @@ function addLooking({ add, group }: Adding): void {
     .argument('[b]', 'the other one')
     .addOption(lookedAt())
     .addOption(runsDirectory())
+    .option(
+      '--files',
+      'also name the files that differ after the last iteration, if both runs have snapshots',
+    )
     .addOption(repeatable('--mask <regex>', 'text that does not count, such as times; may be repeated'))
     .option('--json', 'print JSON')
   add('export', () => import('./commands/export.js'))

@@ -181,6 +181,8 @@ test.skipIf(!areInstalled('git'))(
         for (const [name, text] of Object.entries(files)) await write(`${side}/${name}`, text)
         await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
       }
+      const { stdout } = await delta(['diff', 'one', 'two', '--files'], { cwd: path })
+      expect(stdout).toContain('different after the last iteration: 1 file\n  M b.txt\n')
       return JSON.parse((await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout).first
     }
     expect(await first({ 'b.txt': 'betas' })).toMatchObject({

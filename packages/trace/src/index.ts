@@ -1,5 +1,6 @@
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
+export { changedFiles, type FileChange } from './changed-files.js'
 export type { Cause, Difference } from './compare-steps.js'
 export {
   type CallCost,

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os'
 import {
   type AlignedSteps,
+  changedFiles,
   type Difference,
   diffRuns,
+  type FileChange,
   openTrace,
   type RunDiff,
   type Step,
@@ -16,6 +18,7 @@ import { UsageError } from '../usage.js'
 
 interface DiffFlags extends ShownRunFlags {
   mask: string[]
+  files?: boolean
   json?: boolean
 }
 
@@ -31,8 +34,10 @@ export async function execute(
   const masks = masksIn(flags.mask)
   const [a, b] = [await traceOf(left, flags, terminal), await traceOf(right, flags, terminal)]
   const diff = await diffRuns(a, b, { masks })
-  if (flags.json) printJson(terminal, diff)
-  else print(terminal, await asText(diff, [a, b], terminal))
+  const files = flags.files ? await changedFiles(a, b) : undefined
+  if (flags.json) printJson(terminal, files === undefined ? diff : { ...diff, files })
+  else
+    print(terminal, (await asText(diff, [a, b], terminal)) + (files === undefined ? '' : filesAsText(files)))
   return diff.same ? EXIT.completed : EXIT.different
 }
 
@@ -51,6 +56,12 @@ async function asText(diff: RunDiff, [a, b]: [Trace, Trace], { stdout }: Termina
   )
   const lines = [...first, ...(also.length > 0 ? [`also different: ${also.join('; ')}`] : [])]
   return [heads, ...lines, '', await stepsOf(diff, [a, b], stdout.columns), ...masked].join('\n')
+}
+
+function filesAsText(files: readonly FileChange[] | null): string {
+  if (files === null) return '\nfiles: one of the runs has no snapshot.\n'
+  const lines = files.map(({ path, kind }) => `  ${kind} ${printableLine(path)}\n`)
+  return `\ndifferent after the last iteration: ${files.length === 0 ? 'no file' : counted(files.length, 'file')}\n${lines.join('')}`
 }
 
 function headOf(name: string, { run }: Trace): string[] {
