@@ -91,7 +91,7 @@ export async function resolveRunId(typed: string, place: Place): Promise<string>
   const more = ids.length > MOST_IDS ? [`To see all: ${commandAt(place, 'list-runs')}`] : []
   throw new UsageError(
     [
-      `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:`,
+      `${ids.length} run ids begin or end with ${typed}. Type more of the one you mean:`,
       ...shown,
       ...more,
     ].join('\n'),

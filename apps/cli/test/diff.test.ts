@@ -155,7 +155,7 @@ test('a record that is gone leaves the difference without a cause', async () => 
   expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
 })
 
-test('mistakes are named: one run, a mask that is no regular expression', async () => {
+test('mistakes are named: one run, a mask that is not a regular expression', async () => {
   const { path } = await compared({})
   const at = async (...flags: string[]) => {
     const { exitCode, stderr } = await delta(['diff', ...flags], { cwd: path })

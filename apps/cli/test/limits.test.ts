@@ -475,7 +475,7 @@ test('a sub-agent knows when its caller must end, and ends then as of a limit of
   expect(journal).toContain('The time of the run that started this one is up.')
 })
 
-test('a deadline that no run gave is none', async () => {
+test('DELTA_DEADLINE is ignored outside a run', async () => {
   const { run } = await scene(
     {
       tools: [{ name: 'look', shell: 'echo "[$DELTA_DEADLINE]"' }],

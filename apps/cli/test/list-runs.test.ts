@@ -43,7 +43,7 @@ test('list-runs serves scripts: --resumable --first, each field of metadata.json
   })
   expect(await at('continue', '--run-id', 'do', '-m', 'On')).toMatchObject({
     exitCode: 2,
-    stderr: 'Error: The ids of 2 runs begin with do. Type more of the one you mean:\n  done\n  done-2\n',
+    stderr: 'Error: 2 run ids begin or end with do. Type more of the one you mean:\n  done\n  done-2\n',
   })
   const journal = join(workspace.path, '.delta/done/journal.jsonl')
   const text = await workspace.read('.delta/done/journal.jsonl')

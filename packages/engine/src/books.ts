@@ -153,7 +153,7 @@ interface Book {
   answers: AnswerWatch
   /** True if nothing follows the end of its last engine, which has named each answer. */
   isEnded: boolean
-  /** Of its newest start. */
+  /** The configuration of its newest start. */
   config: unknown
   /** True if a command of another run made that start. */
   isBelow: boolean

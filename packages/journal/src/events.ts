@@ -270,7 +270,7 @@ export const eventSchemas = {
     reason: z.optional(z.nullable(text)),
     reason_code: z.optional(z.nullable(text)),
     warnings: z.optional(z.array(text)),
-    /** Of all lines before it, newlines included. */
+    /** SHA-256 of all lines before this one, newlines included, in hexadecimal. */
     sha256: optionalText,
   }),
 } as const

@@ -20,7 +20,7 @@ export interface Inherited {
   seq: number
   /** Their lines as they were, each with `inherited: true`, as one text. */
   lines: string
-  /** Of the run's journal up to and with the last of these lines, in hexadecimal. */
+  /** SHA-256 of the run's journal up to and with the last of these lines, in hexadecimal. */
   sha256: string
 }
 
@@ -59,7 +59,7 @@ function newLine(event: StoredEvent, index: number): string {
   return `${JSON.stringify({ ...event, seq: index + 1, inherited: true })}\n`
 }
 
-/** Of an older format, the line becomes one of today. */
+/** A line of an older format becomes one of today. */
 function inheritedLine({ bytes, raw, event }: InspectedLine<StoredEvent>): string {
   if (raw === undefined || !isToday(raw)) return `${JSON.stringify({ ...event, inherited: true })}\n`
   const text = bytes.toString('utf8').trim()

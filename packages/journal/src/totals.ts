@@ -190,7 +190,7 @@ function weightOf({ tokens, estimated }: Pick<Spending, 'tokens' | 'estimated'>)
   return Object.values(tokens).reduce((total, count) => total + count, estimated)
 }
 
-/** What a run cost without those below it, by its `totals` as anybody may have written them. Undefined: they are no totals. */
+/** What a run cost without its sub-agents, from `totals` that anybody may have written. Undefined if they are not valid. */
 export function ownSpendingIn(totals: unknown): RunSpending | undefined {
   return totalsOfChild.safeParse(totals).data?.own
 }

@@ -65,7 +65,7 @@ function changedLines(path: string, lines: InspectedLine<StoredEvent>[]): Findin
   }
 }
 
-/** Of a fork: the lines that were copied must still be those of its parent. */
+/** The lines that a fork copied must still be those of its parent. */
 function changedParent(event: StoredEvent): Finding[] {
   if (!isKnownEvent(event) || event.type !== 'ENGINE_START' || event.inherited || !event.parent) return []
   const { directory, seq, sha256 } = event.parent

@@ -22,7 +22,7 @@ export interface SentRequest {
   provider: string | null
   /** Size of the body; 0 if the journal does not say. */
   bytes: number
-  /** Of the body, in hexadecimal. Empty without a record. */
+  /** SHA-256 of the body, in hexadecimal. Empty without a record. */
   sha256: string
   /** Null: the provider did not count them, or there was no answer. */
   tokens: CountedTokens | null

@@ -18,7 +18,7 @@ export interface Going {
   agent: { home: string; snapshot: Pick<LoadedAgent['snapshot'], 'overrides'> }
   allowed?: Allowed | undefined
   sources?: SettingSources | undefined
-  /** Of a fork: overrides that a tool typed for the run that it is made of, and nobody now. */
+  /** Overrides that a tool typed for the parent of a fork, and that nobody typed for the fork. */
   setByTools?: readonly string[] | undefined
 }
 

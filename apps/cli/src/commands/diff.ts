@@ -11,7 +11,6 @@ import {
   type Trace,
 } from '@delta/trace'
 import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
-import { masksIn } from '../masks.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, inColumns, money, print, printableLine, printJson, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -39,6 +38,18 @@ export async function execute(
   else
     print(terminal, (await asText(diff, [a, b], terminal)) + (files === undefined ? '' : filesAsText(files)))
   return diff.same ? EXIT.completed : EXIT.different
+}
+
+/** What `--mask` hides in a comparison. @throws {UsageError} One is not a regular expression. */
+function masksIn(patterns: readonly string[]): RegExp[] {
+  return patterns.map((pattern) => {
+    try {
+      return new RegExp(pattern, 'gu')
+    } catch (cause) {
+      const why = (cause as Error).message.replace(/^Invalid regular expression: .*: /s, '')
+      throw new UsageError(`--mask ${JSON.stringify(pattern)}: not a regular expression: ${why}.`, { cause })
+    }
+  })
 }
 
 async function traceOf(named: string, flags: DiffFlags, terminal: Terminal): Promise<Trace> {

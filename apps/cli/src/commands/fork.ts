@@ -155,7 +155,7 @@ function readable(run: RunSummary): RunSummary {
   return run
 }
 
-/** The fork's workspace, and how it is taken away again if there is no fork. */
+/** The fork's workspace, and how to remove it if the fork fails. */
 interface ForkWorkspace {
   directory: string
   remove: () => void
