@@ -11,6 +11,7 @@ export const GOALS = [
   { figure: 'startup.ai_sdk', atMost: 0.35, what: 'the CPU of a run of one answer beside AI SDK' },
   { figure: 'startup.tools_ms', atMost: 300, what: 'milliseconds of CPU that 200 tools add to a run' },
   { figure: 'loop.ratio', atMost: 4, what: 'a long run beside the durable loop' },
+  { figure: 'loop.over_records', atMost: 2, what: 'a long run beside a loop that writes the same records' },
   { figure: 'loop.ai_sdk', atMost: 0.8, what: 'the CPU of a long run beside AI SDK' },
   { figure: 'loop.langgraph', atMost: 0.4, what: 'the CPU of a long run beside LangGraph' },
   { figure: 'loop.disk_mb', atMost: 1, what: 'MB of a long run on disk' },
