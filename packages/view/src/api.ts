@@ -480,13 +480,16 @@ export interface DiffAnswer {
 }
 
 /**
- * A message of `/api/live?run=KEY&after=SEQ` (`text/event-stream`): `id:` is the seq of the last event in it, `data:` is this as one
- * line of JSON. Without messages, a comment line every 15 s.
+ * A message of `/api/live?run=KEY&after=SEQ` (`text/event-stream`): `id:` is the number of the last event in it, `data:` is this as
+ * one line of JSON. At most four a second; when nothing happens, a comment line every 15 s. It goes on after the run has ended, since
+ * somebody may continue it.
  */
-export type LiveMessage =
-  /** A step that is new or has grown: it replaces the card of this number. */
-  | { type: 'step'; step: StepCard }
-  /** The title. */
-  | { type: 'run'; run: RunRow; question?: Question }
-  /** Its columns from the first that changed on: they replace those from this step on. */
-  | { type: 'columns'; columns: Column[] }
+export interface LiveMessage {
+  /** Steps that are new or have grown: each replaces the card of its number. At most 48; a gap before the first was missed. */
+  steps: StepCard[]
+  run: RunRow
+  /** The question that waits for a person. */
+  question: Question | null
+  /** The columns that changed or are new: they replace those from the first of them on. */
+  columns: Column[]
+}
