@@ -1,0 +1,1 @@
+export type { RunList, RunRow } from './api.js'
