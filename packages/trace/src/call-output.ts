@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
 import { LARGEST_TEXT_BYTES } from '@delta/journal/internal'
+import { pathInRun } from './path-in-run.js'
 
 /** A piece of what a command printed. */
 export interface OutputPiece {
@@ -19,10 +19,11 @@ export async function readOutput(
   { stream, from, bytes }: OutputPiece,
 ): Promise<Buffer> {
   if (!ref) return Buffer.alloc(0)
-  const path = join(runDirectory, ref)
-  const text = await recordedText(path, stream)
+  const path = pathInRun(runDirectory, ref)
+  const text = path === undefined ? undefined : await recordedText(path, stream)
   if (text !== undefined) return Buffer.from(text).subarray(from, from + bytes)
-  const kept = await open(path.replace(/\.json$/, `.${stream}`), O_READ).catch(() => undefined)
+  const beside = pathInRun(runDirectory, ref.replace(/\.json$/, `.${stream}`))
+  const kept = beside === undefined ? undefined : await open(beside, O_READ).catch(() => undefined)
   if (kept === undefined) return Buffer.alloc(0)
   try {
     const { bytesRead, buffer } = await kept.read(Buffer.alloc(bytes), 0, bytes, from)

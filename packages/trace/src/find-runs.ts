@@ -29,7 +29,8 @@ export async function* findRuns(
   yield* runs.sort((one, other) => (beginning(one) < beginning(other) ? 1 : -1))
 }
 
-function runDirectoriesAt(place: RunsAt): string[] {
+/** The directory of each run at a place, in no order. Nothing of them is read. */
+export function runDirectoriesAt(place: RunsAt): string[] {
   if (typeof place !== 'string') return runDirectoriesOf(place.workDirectory, place)
   const directory = resolve(place)
   const names = directoriesIn(directory)

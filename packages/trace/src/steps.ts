@@ -102,7 +102,8 @@ export interface Step {
 /** What the events do not say of themselves. */
 export interface StepSurroundings {
   runDirectory: string
-  children: readonly ChildRun[]
+  /** The runs that a call started. */
+  childrenOf(result: ActionResult): ChildRun[]
   /** The model that the run names. */
   model: string | null
   /** The record of the last request of an iteration. */
@@ -284,7 +285,7 @@ function unusedRequest(
 function callIn(
   { requests, results, asked, hooks }: Draft,
   { action_id: actionId, name, arguments: raw }: ToolCallRecord,
-  { runDirectory, children }: StepSurroundings,
+  { runDirectory, childrenOf }: StepSurroundings,
 ): StepCall {
   const request = requests.get(actionId)
   const result = results.get(actionId)
@@ -307,7 +308,7 @@ function callIn(
     startedAt: request && new Date(request.timestamp),
     endedAt: result && new Date(result.timestamp),
     durationMs: result?.duration_ms ?? null,
-    children: children.filter((child) => child.actionId === actionId),
+    children: result ? childrenOf(result) : [],
     ...(question && { asked: question }),
     output: (stream, from = 0, bytes = PIECE_BYTES) =>
       readOutput(runDirectory, result?.execution_ref, { stream, from, bytes }),
