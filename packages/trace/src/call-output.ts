@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { LARGEST_TEXT_BYTES } from '@delta/journal/internal'
 import { pathInRun } from './path-in-run.js'
 
@@ -31,6 +31,20 @@ export async function readOutput(
   } finally {
     await kept.close()
   }
+}
+
+/** How much a command printed. Bytes; 0 if nothing is recorded. */
+export async function outputBytes(
+  runDirectory: string,
+  ref: string | null | undefined,
+  stream: OutputPiece['stream'],
+): Promise<number> {
+  if (!ref) return 0
+  const path = pathInRun(runDirectory, ref)
+  const text = path === undefined ? undefined : await recordedText(path, stream)
+  if (text !== undefined) return Buffer.byteLength(text)
+  const beside = pathInRun(runDirectory, ref.replace(/\.json$/, `.${stream}`))
+  return beside === undefined ? 0 : (await stat(beside)).size
 }
 
 /** A command may have put a pipe or a link there. */

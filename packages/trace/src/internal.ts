@@ -1,4 +1,8 @@
 // For the other packages of Delta: may change in any release.
+export { isKnownEvent, readBlob, type StoredEvent } from '@delta/journal/runs'
+export { reasoningOf } from '@delta/model'
+export { textOfBlock } from './cache-break.js'
+export { changedValues } from './changed-values.js'
 export { childFinder } from './child-finder.js'
 export { sumOf } from './cost-table.js'
 export { type EndedRun, readEndedRun, stateOfJournal } from './ended-run.js'

@@ -15,7 +15,7 @@ import {
   type ToolCallRecord,
 } from '@delta/journal/runs'
 import { reasoningOf } from '@delta/model'
-import { readOutput } from './call-output.js'
+import { outputBytes, readOutput } from './call-output.js'
 import { isPaid } from './prices.js'
 import { type SentRequest, sentRequest } from './sent-request.js'
 import type { ChildRun } from './traced-run.js'
@@ -67,6 +67,8 @@ export interface StepCall {
    * @param bytes - How many at most. Default: 64 KiB.
    */
   output(stream: 'stdout' | 'stderr', from?: number, bytes?: number): Promise<Buffer>
+  /** How much of it there is. */
+  outputBytes(stream: 'stdout' | 'stderr'): Promise<number>
 }
 
 /** One iteration as a reader sees it. */
@@ -312,6 +314,7 @@ function callIn(
     ...(question && { asked: question }),
     output: (stream, from = 0, bytes = PIECE_BYTES) =>
       readOutput(runDirectory, result?.execution_ref, { stream, from, bytes }),
+    outputBytes: (stream) => outputBytes(runDirectory, result?.execution_ref, stream),
   }
 }
 
