@@ -1,5 +1,13 @@
 // For the other packages of Delta: may change in any release.
-export { isKnownEvent, readBlob, type StoredEvent } from '@delta/journal/runs'
+export { costOf } from '@delta/journal/internal'
+export {
+  type ContentPart,
+  type EngineStart,
+  type ErrorEvent,
+  isKnownEvent,
+  readBlob,
+  type StoredEvent,
+} from '@delta/journal/runs'
 export { reasoningOf } from '@delta/model'
 export { textOfBlock } from './cache-break.js'
 export { changedValues } from './changed-values.js'

@@ -42,6 +42,8 @@ export interface StepReader {
    * one.
    */
   end(count: number): Promise<RunEnd>
+  /** For the number of the start of an engine: the start before it, and the event before it. Undefined where there is none. */
+  beforeStart(seq: number): Promise<[start: StoredEvent | undefined, event: StoredEvent | undefined]>
   /** The events of a step, with those around it. */
   eventsNear(n: number): AsyncGenerator<StoredEvent>
   /** The request of an iteration; undefined if none is recorded. */
@@ -107,6 +109,20 @@ export function stepReader(run: ReadRun, options: PriceOptions = {}): StepReader
     return eventsFrom(n <= 1 ? { offset: 0, engine: 0 } : stepBefore(indexNow(), n))
   }
 
+  async function beforeStart(seq: number): Promise<[StoredEvent | undefined, StoredEvent | undefined]> {
+    const at = async (offset: number | undefined) => {
+      if (offset === undefined) return undefined
+      for await (const event of readableEvents(path, offset)) return event
+      return undefined
+    }
+    const { engines } = indexNow()
+    for (const [position, { offset, before }] of engines.entries()) {
+      if ((await at(offset))?.seq !== seq) continue
+      return [await at(engines[position - 1]?.offset), await at(before)]
+    }
+    return [undefined, undefined]
+  }
+
   async function* steps({ from = 1, to = Number.POSITIVE_INFINITY, last }: StepRange = {}) {
     const first = last === undefined ? from : Math.max(from, firstOfLast(indexNow(), { to, last }))
     for await (const step of grouped(eventsNear(first))) {
@@ -138,6 +154,7 @@ export function stepReader(run: ReadRun, options: PriceOptions = {}): StepReader
     },
     steps,
     end,
+    beforeStart,
     eventsNear,
     request,
     grouped,
