@@ -91,6 +91,9 @@ function emptyLife(): Life {
   return { last: Number.POSITIVE_INFINITY, taken: [], opening: new Set(), commands: new Set() }
 }
 
+/** The snapshot of an iteration begins when the next request is sent: what these hooks did is in it. */
+const BEFORE_REQUEST = new Set(['on_iteration_start', 'pre_llm_request'])
+
 async function livesIn(events: AsyncIterable<StoredEvent>, lastSeq: number): Promise<Life[]> {
   let life = emptyLife()
   const lives = [life]
@@ -112,7 +115,7 @@ async function livesIn(events: AsyncIterable<StoredEvent>, lastSeq: number): Pro
     }
     if (event.type === 'ACTION_REQUEST' && event.argv !== null) life.commands.add(event.iteration)
     if (event.type === 'HOOK_EXECUTION_AUDIT' && event.status !== 'SKIPPED' && event.iteration)
-      life.commands.add(event.hook_name === 'pre_llm_request' ? event.iteration - 1 : event.iteration) // it runs before that snapshot
+      life.commands.add(event.iteration - (BEFORE_REQUEST.has(event.hook_name) ? 1 : 0))
   }
   return lives
 }
