@@ -1,11 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { type JournalError, readJournal } from '@delta/journal'
 import { foldRun, journalPath, readOwner } from '@delta/journal/internal'
-import { isKnownEvent, type RunSummary, runEventSchema, type StoredEvent } from '@delta/journal/runs'
+import { type EngineStart, isKnownEvent, runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import { completer, type PriceOptions } from './prices.js'
 import { readableEvents } from './readable-events.js'
 import { indexSteps } from './step-index.js'
-import { type ChildRun, readTracedRun, recordedChildren } from './traced-run.js'
+import { type ChildRun, placesIn, readTracedRun, recordedChildren, type TracedRun } from './traced-run.js'
 
 /** A run that is read once, and then only what is added to it. */
 export interface GrowingRun {
@@ -16,7 +16,7 @@ export interface GrowingRun {
    */
   read(): Promise<void>
   /** What it was when it was last read, and its sub-agents as their callers recorded them. */
-  summary(): Promise<RunSummary & { lastSeq: number; children: ChildRun[] }>
+  summary(): Promise<TracedRun>
 }
 
 /** Watches a run. Nothing is held open. @param onEvent - Gets each event once, in order. */
@@ -27,6 +27,7 @@ export function growingRun(
   const path = journalPath(directory)
   const fold = foldRun()
   const children = new Map<string, ChildRun>()
+  const starts: EngineStart[] = []
   let complete: ((event: StoredEvent) => StoredEvent) | undefined
   let damage: JournalError | undefined
   let lastSeq = 0
@@ -36,6 +37,7 @@ export function growingRun(
     lastSeq = Math.max(lastSeq, event.seq)
     const completed = complete?.(event) ?? event
     fold.add(completed)
+    if (isKnownEvent(event) && event.type === 'ENGINE_START') starts.push(event)
     if (isKnownEvent(event) && event.type === 'ACTION_RESULT')
       for (const child of recordedChildren(event)) children.set(child.directory, child)
     onEvent?.(completed)
@@ -73,7 +75,13 @@ export function growingRun(
       const isLeft = owner?.alive !== true && fold.lostAnswers(directory).length > 0
       const run = isLeft ? await readTracedRun(directory, prices) : fold.summary(directory, owner)
       const problem = unreadable ?? damage ?? run.problem
-      return { ...run, ...(problem && { problem }), lastSeq, children: [...children.values()] }
+      return {
+        ...run,
+        ...(problem && { problem }),
+        lastSeq,
+        children: [...children.values()],
+        places: placesIn(starts, directory),
+      }
     },
   }
 }

@@ -1,6 +1,6 @@
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
-export { changedFiles, type FileChange } from './changed-files.js'
+export { changedFiles, type FileChange, type FileState } from './changed-files.js'
 export type { Cause, Difference } from './compare-steps.js'
 export {
   type CallCost,
@@ -30,8 +30,9 @@ export type { PriceOptions } from './prices.js'
 export type { SentBlock } from './request-record.js'
 export type { CostedBlock, SentRequest } from './sent-request.js'
 export type { Share } from './shares.js'
+export type { KnownChanges, OmittedPath, StepChanges } from './step-changes.js'
 export type { IndexedStep, StepIndex } from './step-index.js'
 export type { StepRange } from './step-reader.js'
 export type { Said, Step, StepCall } from './steps.js'
 export { openTrace, type Trace } from './trace.js'
-export type { ChildRun, TracedRun } from './traced-run.js'
+export type { ChildRun, RunPlaces, TracedRun } from './traced-run.js'

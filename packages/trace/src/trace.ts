@@ -2,6 +2,7 @@ import type { StoredEvent } from '@delta/journal/runs'
 import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
 import type { SentRequest } from './sent-request.js'
+import { readStepChanges, type StepChanges } from './step-changes.js'
 import type { StepIndex } from './step-index.js'
 import { type StepRange, stepReader } from './step-reader.js'
 import type { Step } from './steps.js'
@@ -19,6 +20,8 @@ export interface Trace {
   follow(signal: AbortSignal): AsyncGenerator<Step>
   /** The request of an iteration; undefined if none is recorded. */
   request(n: number): Promise<SentRequest | undefined>
+  /** What an iteration did to the files of the workspace; null if the run has taken no snapshots. */
+  changes(n: number): Promise<StepChanges | null>
 }
 
 /**
@@ -38,6 +41,12 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     children.filter(({ actionId }) => actionId === action_id)
   const reader = stepReader({ directory, lastSeq, model, isKilled, childrenOf }, options)
   const { steps, request, grouped } = reader
+  let changesOf: ReturnType<typeof readStepChanges> | undefined
+
+  async function changes(n: number): Promise<StepChanges | null> {
+    changesOf ??= readStepChanges(run.directory, run.lastSeq)
+    return (await changesOf)?.(n) ?? null
+  }
 
   /** Groups new events with those of the last iterations, which they may belong to. */
   async function* follow(signal: AbortSignal): AsyncGenerator<Step> {
@@ -70,6 +79,7 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     steps,
     follow,
     request,
+    changes,
   }
 }
 

@@ -401,8 +401,11 @@ export interface Block {
 
 /** `/api/runs/:id/steps/:n/changes`: files between the snapshot before the step and the one after it. */
 export interface StepChanges {
-  /** Null: no snapshots were taken. */
+  /** Null: not known; `unknown` says why, and is null if the run takes no snapshots at all. */
   files: ChangedFile[] | null
+  unknown: string | null
+  /** The steps whose commands may have changed them: this one, and others with it where no snapshot lies between. */
+  steps: number[]
   /** What the snapshot left out, and why: at most 100. */
   omitted: { path: string; reason: string }[]
   omittedCount: number

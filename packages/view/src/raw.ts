@@ -23,7 +23,11 @@ export function rawText(text: string): RawText {
  *
  * @throws {Refusal} 416
  */
-export async function sendRaw({ headers }: IncomingMessage, response: ServerResponse, raw: RawText): Promise<void> {
+export async function sendRaw(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  raw: RawText,
+): Promise<void> {
   const { size, fileName } = raw
   const range = rangeIn(headers.range, size)
   const [from, end] = range ?? [0, size]

@@ -12,6 +12,7 @@ import { blockText, requestDetail } from './request-detail.js'
 import { searchIn } from './search.js'
 import type { ShownRun } from './shown-run.js'
 import { sourceChart } from './sources.js'
+import { stepChanges } from './step-changes.js'
 import { type StepPages, stepPages } from './step-pages.js'
 import { unhurried } from './unhurried.js'
 
@@ -34,7 +35,10 @@ export async function route(asked: Asked): Promise<void> {
   const answer = await answerTo(asked)
   if (answer === undefined) return
   const body = Buffer.from(JSON.stringify(answer))
-  response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length })
+  response.writeHead(200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+  })
   response.end(request.method === 'HEAD' || url === undefined ? undefined : body)
 }
 
@@ -120,13 +124,18 @@ async function stepList(pages: StepPages, url: URL): Answer {
   return before === undefined && after === undefined ? pages.newest() : pages.around(bound)
 }
 
-async function answerAboutStep(run: ShownRun, number: string, [what, ...rest]: string[], asked: Asked): Answer {
+async function answerAboutStep(
+  run: ShownRun,
+  number: string,
+  [what, ...rest]: string[],
+  asked: Asked,
+): Answer {
   const { request, response, catalog } = asked
   if (!/^\d{1,9}$/.test(number)) throw nothingThere()
   const n = Number(number)
   const pages = pagesOf(run, catalog)
-  if (what === 'changes' && rest.length === 0) return stepChanges(run, n)
   const [step, before] = await pages.step(n)
+  if (what === 'changes' && rest.length === 0) return stepChanges((await run.whole()).trace, n)
   const send = async (text: string | undefined): Promise<undefined> => {
     if (text === undefined) throw new Refusal(404, 'It is not recorded.')
     await sendRaw(request, response, rawText(text))
@@ -138,7 +147,8 @@ async function answerAboutStep(run: ShownRun, number: string, [what, ...rest]: s
     return send(answer === undefined ? undefined : JSON.stringify(answer, undefined, 2))
   }
   const [first = '', stream, ...more] = rest
-  if (what === 'blocks' && stream === undefined) return send(await blockText(run.directory, step, Number(first)))
+  if (what === 'blocks' && stream === undefined)
+    return send(await blockText(run.directory, step, Number(first)))
   const call = step.calls.find(({ actionId }) => actionId === decoded(first))
   const isOutput = what === 'calls' && (stream === 'stdout' || stream === 'stderr') && more.length === 0
   if (!isOutput || call === undefined) throw nothingThere()
@@ -164,7 +174,11 @@ async function wholeStep(
     const { iteration } = event as { iteration?: number }
     if ((iteration ?? 0) > step.n + 1) break // the snapshot of a step may follow the thought of the next
     if (iteration !== step.n && !said.has(event.seq)) continue
-    journal.push({ seq: event.seq, type: event.type, line: beginning(JSON.stringify(event), LARGEST_LINE_BYTES) })
+    journal.push({
+      seq: event.seq,
+      type: event.type,
+      line: beginning(JSON.stringify(event), LARGEST_LINE_BYTES),
+    })
   }
   return { card: await pages.card(step, before), ...(detail && { request: detail }), journal }
 }
@@ -236,7 +250,9 @@ async function costs({ url, catalog }: Asked): Promise<CostTable | CacheTable> {
   const rows = await costTable(traces, by as CostKey)
   const totals = traces.map(({ run }) => run.totals)
   const prices = totals.map((each) => each.prices ?? '').sort()
-  const weights = totals.map(({ all }) => Object.values(all.tokens).reduce((sum, count) => sum + count, all.estimated))
+  const weights = totals.map(({ all }) =>
+    Object.values(all.tokens).reduce((sum, count) => sum + count, all.estimated),
+  )
   const weight = weights.reduce((sum, each) => sum + each, 0)
   const priced = totals.reduce((sum, { all }, index) => sum + all.priced * (weights[index] ?? 0), 0)
   return {

@@ -4,7 +4,10 @@ import type { SearchMatch } from './api.js'
 const AROUND_CHARACTERS = 60
 
 /** Where a text stands in a run, as found. Upper and lower case are the same. */
-export async function* searchIn(events: AsyncIterable<StoredEvent>, wanted: string): AsyncGenerator<SearchMatch> {
+export async function* searchIn(
+  events: AsyncIterable<StoredEvent>,
+  wanted: string,
+): AsyncGenerator<SearchMatch> {
   const pattern = new RegExp(wanted.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'giu')
   let n = 0
   for await (const event of events) {

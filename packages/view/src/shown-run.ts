@@ -52,6 +52,7 @@ export function shownRun(
   let state: string | undefined
   let watched: Watched | undefined
   let reading: { state: string | undefined; reader: StepReader } | undefined
+  let opened: Trace | undefined
   let last: Promise<unknown> = Promise.resolve()
 
   /** One after the other: two readers of what was added would both take it. */
@@ -132,10 +133,12 @@ export function shownRun(
         check()
         const { summary, columns } = await readOn()
         if (summary === undefined) throw new Refusal(404, 'This run cannot be read.')
-        const trace = await openTrace(summary)
-        const { steps } = trace
-        trace.steps = (range) => unhurried(steps(range))
-        return { summary, columns, trace }
+        if (opened?.run.lastSeq !== summary.lastSeq || opened.run.status !== summary.status) {
+          opened = await openTrace(summary)
+          const { steps } = opened
+          opened.steps = (range) => unhurried(steps(range))
+        }
+        return { summary, columns, trace: opened }
       }),
   }
 }

@@ -89,7 +89,9 @@ export function stepPages(
       if (!isEnough) continue
       const fresh = events.filter((event) => event.seq > seq)
       if (fresh.length === 0) return { steps: [], seq }
-      const iterations = fresh.map((event) => (event as { iteration?: number }).iteration ?? steps.at(-1)?.n ?? 0)
+      const iterations = fresh.map(
+        (event) => (event as { iteration?: number }).iteration ?? steps.at(-1)?.n ?? 0,
+      )
       const first = steps.findIndex(({ n }) => n >= Math.min(...iterations))
       const grown = first === -1 ? [] : steps.slice(first)
       return { steps: await cardsOf(grown, steps[first - 1]), seq: events.at(-1)?.seq ?? seq }
