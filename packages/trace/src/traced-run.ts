@@ -1,7 +1,9 @@
 import { realpathSync } from 'node:fs'
-import { foldRun, journalPath, readRunThrough } from '@delta/journal/internal'
+import { join } from 'node:path'
+import { foldRun, journalPath, ownSpendingIn, readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
+  type EngineStart,
   isKnownEvent,
   type RunSummary,
   type StoredEvent,
@@ -36,6 +38,16 @@ export interface TracedRun extends RunSummary {
   lastSeq: number
   /** In the order of their calls. */
   children: ChildRun[]
+  /** Paths that its texts may name: where it is and was, and where the runs are that it was forked from. */
+  places: RunPlaces
+}
+
+/** Absolute paths of a run, under all the names that they have had. */
+export interface RunPlaces {
+  workspaces: string[]
+  directories: string[]
+  /** Directories of its agent. */
+  agents: string[]
 }
 
 /**
@@ -53,28 +65,44 @@ export async function readTracedRun(
   seen.add(realPath(directory))
   let isIncomplete = prices.reprice === true
   const results: ActionResult[] = []
+  const starts: EngineStart[] = []
   let lastSeq = 0
   const run = await readRunThrough(directory, {
     tolerant: true,
     through: (event) => {
       lastSeq = Math.max(lastSeq, event.seq)
       if (isKnownEvent(event) && event.type === 'ACTION_RESULT' && event.child_runs) results.push(event)
+      if (isKnownEvent(event) && event.type === 'ENGINE_START') starts.push(event)
       isIncomplete ||= lacksPrice(event)
       return event
     },
   })
   const children = await childrenOf(results, { ...prices, seen })
+  const places = placesIn(starts, run.directory)
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
-  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq }
+  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq, places }
   const complete = await completer(prices)
   const through = (event: StoredEvent) => {
     lastSeq = Math.max(lastSeq, event.seq)
     return withTotals(complete(event), others)
   }
-  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq }
+  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq, places }
   const completed = await readRunThrough(directory, { tolerant: true, through })
-  return { ...completed, children, lastSeq }
+  return { ...completed, children, lastSeq, places }
+}
+
+/** Those that were inherited name the places of the run before. A run directory usually moves with its workspace. */
+export function placesIn(starts: readonly EngineStart[], directory: string): RunPlaces {
+  const unique = (paths: (string | null | undefined)[]) =>
+    [...new Set(paths.filter((path) => !!path))] as string[]
+  const workspaces = unique(starts.map(({ work_dir }) => work_dir))
+  const within = workspaces.flatMap((path) => starts.map(({ run_id }) => join(path, '.delta', run_id)))
+  return {
+    workspaces,
+    directories: unique([directory, ...starts.map(({ parent }) => parent?.directory), ...within]),
+    agents: unique(starts.map(({ agent_home }) => agent_home)),
+  }
 }
 
 /** The steps end at the damage, too: so what they cost adds up to this. */
@@ -117,11 +145,9 @@ async function childAsItStands(
   recorded: RecordedChild,
   options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun> {
-  const { run_id: runId, directory } = recorded
-  const totals = (recorded.totals ?? null) as Totals | null
-  const { status = null, reason_code: reasonCode = null } = recorded
-  const said = { actionId, runId, directory, status, reasonCode, totals, children: [], wentOn: false }
-  if (options.seen.has(realPath(directory))) return { ...said, isGone: false } // a tool wrote there: no run has two callers
+  const said = asRecorded(actionId, recorded)
+  const { directory, totals } = said
+  if (options.seen.has(realPath(directory))) return said // a tool wrote there: no run has two callers
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
   const counted = totals?.all?.requests ?? 0
@@ -134,6 +160,35 @@ async function childAsItStands(
     isGone: false,
     wentOn: live.totals.all.requests > counted,
   }
+}
+
+/** The runs that a call started, as its result says: none of them is opened. */
+export function recordedChildren({ action_id, child_runs = [] }: ActionResult): ChildRun[] {
+  return child_runs.map((recorded) => asRecorded(action_id, recorded))
+}
+
+function asRecorded(actionId: string, recorded: RecordedChild): ChildRun {
+  const { run_id: runId, directory, status = null, reason_code: reasonCode = null } = recorded
+  const totals = isTotals(recorded.totals) ? recorded.totals : null
+  return {
+    actionId,
+    runId,
+    directory,
+    status,
+    reasonCode,
+    totals,
+    children: [],
+    isGone: false,
+    wentOn: false,
+  }
+}
+
+/** True for what an engine writes: a tool may have written the journal. */
+export function isTotals(value: unknown): value is Totals {
+  const { duration_ms, sub_agents } = Object(value) as Record<string, unknown>
+  return (
+    ownSpendingIn(value) !== undefined && Number.isFinite(duration_ms) && sub_agents === Object(sub_agents)
+  )
 }
 
 /** The result of a call with what its sub-agents cost now. */

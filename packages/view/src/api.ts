@@ -1,9 +1,10 @@
-import type { CacheMiss, CostKey, CostRows, FileChange, RunDiff, TracedRun } from '@delta/trace'
+import type { CacheBreak, CacheMiss, CostKey, CostRows, FileChange, RunDiff, TracedRun } from '@delta/trace'
 
-// What the server answers and the page reads. Times are milliseconds since 1970, durations milliseconds, costs US dollars.
+// What the server answers and the page reads. The address that is printed ends with `#t=TOKEN`, or if one run was named with
+// `#t=TOKEN/run/KEY`. Times are milliseconds since 1970, durations milliseconds, costs US dollars.
 
 /** `/api/cost` and `/api/diff` answer what these packages' functions return. */
-export type { CacheMiss, CostKey, CostRows, FileChange, RunDiff }
+export type { CacheBreak, CacheMiss, CostKey, CostRows, FileChange, RunDiff }
 
 /** What a run and its sub-agents cost. */
 export type Totals = TracedRun['totals']
@@ -27,8 +28,6 @@ export interface Text {
 export interface RunList {
   /** All runs, newest first; with `since`, those that changed after it. */
   runs: RunRow[]
-  /** Keys of runs that are no longer there, after `since`; their rows said `gone` before. */
-  removed: string[]
   /** For the next request. */
   since: number
 }
@@ -368,8 +367,8 @@ export interface RequestDetail {
   blocks: Block[]
   /** Sources of the request before that are not in this one. */
   removed: { source: string; tokens: number }[]
-  /** What kept the provider from using its cache: `delta cost --cache`. */
-  miss?: CacheMiss
+  /** Where a provider's cache ends because something changed since the request before. */
+  cacheBreak?: CacheBreak
 }
 
 /** What one source of `context.yaml`, or the definitions of the tools, is of a request. Its text is at `…/steps/:n/blocks/:index`. */
@@ -396,14 +395,17 @@ export interface Block {
   change: 'first' | 'same' | 'grown' | 'changed'
   /** Of a conversation: its tokens by tool, then (null) what belongs to no call. */
   by: { tool: string | null; tokens: number }[]
-  /** Of a `changed` block before which nothing changed: the first byte that differs, where the cached prefix breaks. */
+  /** Of the block where the cached prefix breaks: the first byte of its text that differs. */
   breaksAt?: number
 }
 
 /** `/api/runs/:id/steps/:n/changes`: files between the snapshot before the step and the one after it. */
 export interface StepChanges {
-  /** Null: no snapshots were taken. */
+  /** Null: not known; `unknown` says why, and is null if the run takes no snapshots at all. */
   files: ChangedFile[] | null
+  unknown: string | null
+  /** The steps whose commands may have changed them: this one, and others with it where no snapshot lies between. */
+  steps: number[]
   /** What the snapshot left out, and why: at most 100. */
   omitted: { path: string; reason: string }[]
   omittedCount: number

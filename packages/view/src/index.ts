@@ -1,1 +1,2 @@
-export type { RunList, RunRow } from './api.js'
+export { isViewError, ViewError, type ViewErrorCode } from './errors.js'
+export { type Served, type ServeOptions, serve, USUAL_PORT } from './serve.js'

@@ -34,7 +34,8 @@ export async function execute(
   const [a, b] = [await traceOf(left, flags, terminal), await traceOf(right, flags, terminal)]
   const diff = await diffRuns(a, b, { masks })
   const files = flags.files ? await changedFiles(a, b) : undefined
-  if (flags.json) printJson(terminal, files === undefined ? diff : { ...diff, files })
+  const named = files?.map(({ path, kind }) => ({ path, kind })) ?? files
+  if (flags.json) printJson(terminal, named === undefined ? diff : { ...diff, files: named })
   else
     print(terminal, (await asText(diff, [a, b], terminal)) + (files === undefined ? '' : filesAsText(files)))
   return diff.same ? EXIT.completed : EXIT.different
