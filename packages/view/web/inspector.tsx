@@ -198,9 +198,12 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
           </ul>
         </>
       )}
-      {whole.request?.miss && (
-        <p class="note bad">
-          <Plain text={whole.request.miss.message} />
+      {whole.request?.cacheBreak && (
+        <p class="note">
+          <span class="bad">
+            <Plain text={whole.request.cacheBreak.message} />.
+          </span>{' '}
+          {whole.request.cacheBreak.advice}
         </p>
       )}
       <h3>Tokens by source, all steps · cumulative cost</h3>

@@ -39,7 +39,7 @@ function Help() {
       onClose={() => {
         isHelpOpen.value = false
       }}
-      onClick={(event) => event.target === dialog.current && dialog.current.close()}
+      onClick={(event) => event.target === event.currentTarget && event.currentTarget.close()}
     >
       <h2>Keys</h2>
       <dl>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SearchMatch } from '../src/api.js'
 import { type Address, TABS } from './address.js'
@@ -11,7 +12,7 @@ import { type OpenRun, openRun } from './open-run.js'
 import { marked, wallOf } from './runs.js'
 import { copy, explain, go, isWide, say } from './state.js'
 import { Step, type StepActions } from './step.js'
-import { Strip } from './strip.js'
+import { Legend, Strip } from './strip.js'
 import { flat, oneLine } from './text/marks.js'
 import { Plain } from './text/text.js'
 import { type ListHandle, Windowed } from './windowed.js'
@@ -135,6 +136,15 @@ export function Run({ at }: { at: RunAddress }) {
         <main class="panes">
           {(isWide.value || !isInspectorShown) && (
             <section class="steps" aria-label="Steps">
+              {total > 0 && (
+                <div class="steps-head" aria-hidden="true">
+                  <Legend columns={run.columns.value} />
+                  <span class="label">Exit</span>
+                  <span class="label">Tool</span>
+                  <span class="label">Model</span>
+                  <span class="label">Cost</span>
+                </div>
+              )}
               {total === 0 && <NoSteps run={run} />}
               {total > 0 && run.isLoaded.value && (
                 <Windowed
@@ -211,12 +221,12 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
           {oneLine(shortId(row.id))}
         </span>
         {row.forkOf && (
-          <a href={row.forkOf.key && `#/run/${encodeURIComponent(row.forkOf.key)}/step/${row.forkOf.step}`}>
+          <RunLink runKey={row.forkOf.key} place={`/step/${row.forkOf.step}`}>
             ⑂ {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
-          </a>
+          </RunLink>
         )}
         {row.caller && (
-          <a href={row.caller.key && `#/run/${encodeURIComponent(row.caller.key)}`}>called by {oneLine(shortId(row.caller.id))}</a>
+          <RunLink runKey={row.caller.key}>called by {oneLine(shortId(row.caller.id))}</RunLink>
         )}
         <span>{oneLine(row.agent ?? '')}</span>
         <span title={row.models.map(oneLine).join(', ')}>
@@ -237,6 +247,11 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
       </p>
     </header>
   )
+}
+
+/** A run that is not among those that are shown has a name, but no page. */
+function RunLink({ runKey, place = '', children }: { runKey: string | undefined; place?: string; children: ComponentChildren }) {
+  return runKey === undefined ? <span>{children}</span> : <a href={`#/run/${encodeURIComponent(runKey)}${place}`}>{children}</a>
 }
 
 function Waits({ run }: { run: OpenRun }) {

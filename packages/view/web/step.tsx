@@ -6,7 +6,7 @@ import { bytes, clock, count, duration, money, plural, shortCount, shortId, shor
 import { explain, now } from './state.js'
 import { escape, oneLine } from './text/marks.js'
 import { Diff, Plain, Terminal } from './text/text.js'
-import { diffLines } from './text/unified-diff.js'
+import { type DiffLine, diffLines } from './text/unified-diff.js'
 import { statusClass } from './words.js'
 
 /** What a step can ask of the page. */
@@ -147,7 +147,7 @@ function ErrorLine({ error }: { error: ErrorCard }) {
     ? [retry.status ?? '', retry.waitedMs === null ? '' : `waited ${duration(retry.waitedMs)}`].filter(Boolean).join(', ')
     : ''
   return (
-    <p class={isRecoverable ? 'note' : 'note bad'}>
+    <p class={isRecoverable ? 'note cut' : 'note bad'} title={isRecoverable ? escape(message) : undefined}>
       {retry ? `retried${words && ` (${words})`}: ` : isRecoverable ? '' : 'failed: '}
       <Plain text={message} />
       {cost !== null && cost > 0 && ` · paid ${shortMoney(cost)}`}
@@ -188,21 +188,28 @@ function Snapshot({ card, actions }: { card: StepCard; actions: StepActions }) {
 function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions: StepActions }) {
   const { tool, status, statusWords, exitCode, durationMs, output, asked } = call
   const isBad = status !== 'success' && status !== 'running' && status !== 'pending'
+  const edit = editIn(call)
+  const hasGlimpse = !isBad && asked?.kind !== 'question' && !edit && linesOf(output).length > 0
+  const open = () => actions.output(card.n, call.actionId)
   const tooltip = call.command ? escape(call.command.text) : 'It did not start.'
   return (
     <div class="call-group">
       {asked && asked.kind === 'approval' && <Asked question={asked} />}
       <div class="call" title={tooltip}>
-        <b>{oneLine(tool)}</b>
-        <Arguments text={call.arguments.text} />
+        <span class={`asks ${hasGlimpse ? '' : 'wide'}`}>
+          <b>{oneLine(tool)}</b>
+          <Arguments text={call.arguments.text} isEdit={edit !== undefined} />
+        </span>
+        {hasGlimpse && <Glimpse output={output} open={open} />}
         <span class={`exit ${isBad ? 'bad' : ''}`}>{status === 'running' || status === 'pending' ? '' : exitOf(status, exitCode)}</span>
         <span class={`took ${isBad ? 'bad' : ''}`}>
           {status === 'running' ? <Running since={call.startedAt} /> : status === 'pending' ? 'pending' : duration(durationMs)}
         </span>
       </div>
       {statusWords !== null && <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>}
-      <EditOf call={call} />
-      {asked && asked.kind === 'question' ? <Asked question={asked} /> : <Output call={call} output={output} isBad={isBad} open={() => actions.output(card.n, call.actionId)} />}
+      {edit && <EditOf lines={edit} />}
+      {asked && asked.kind === 'question' && <Asked question={asked} />}
+      {isBad && <Output call={call} open={open} />}
       {call.isOverridden && <p class="note">a hook put this result in place of the tool's</p>}
       <MediaList media={call.media} />
       {card.hooks
@@ -231,8 +238,8 @@ function Running({ since }: { since: number | null }) {
 }
 
 /** The arguments on one line: of a command that command, of JSON its names, dim, and values. */
-function Arguments({ text }: { text: string }) {
-  const pairs = pairsIn(text)
+function Arguments({ text, isEdit }: { text: string; isEdit: boolean }) {
+  const pairs = pairsIn(text)?.filter(([name]) => !isEdit || !/^(old|new)/.test(name))
   if (!pairs) return <code class="arguments">{oneLine(text)}</code>
   return (
     <code class="arguments">
@@ -256,12 +263,14 @@ function pairsIn(text: string): [string, unknown][] | undefined {
 }
 
 /** An edit names what it replaces: `old…` and `new…` among the arguments are shown as a difference. */
-function EditOf({ call }: { call: CallCard }) {
+function editIn(call: CallCard): DiffLine[] | undefined {
   const pairs = pairsIn(call.arguments.text)
   const old = pairs?.find(([name, value]) => /^old/.test(name) && typeof value === 'string')
   const fresh = old && pairs?.find(([name, value]) => name === old[0].replace(/^old/, 'new') && typeof value === 'string')
-  if (!old || !fresh) return null
-  const lines = diffLines(String(old[1]), String(fresh[1]), 1)
+  return old && fresh ? diffLines(String(old[1]), String(fresh[1]), 1) : undefined
+}
+
+function EditOf({ lines }: { lines: readonly DiffLine[] }) {
   return (
     <div class="output">
       <Diff lines={lines.slice(0, 8)} />
@@ -270,20 +279,46 @@ function EditOf({ call }: { call: CallCard }) {
   )
 }
 
-/** Of a call that went well two lines are enough; of another the first six and the last four. */
-function Output({ output, isBad, open, call }: { call: CallCard; output: CallCard['output']; isBad: boolean; open(): void }) {
-  const { first, last, omittedLines } = output
+/** The first line of what a call printed that went well, and how many more there are. */
+function Glimpse({ output, open }: { output: CallCard['output']; open(): void }) {
+  const lines = linesOf(output)
+  const [first = ''] = lines
+  const more = lines.length - 1 + output.omittedLines
+  return (
+    <span class="glimpse">
+      <code>
+        <Terminal text={first.trim()} />
+      </code>
+      {more > 0 && (
+        <button type="button" class="link" onClick={open}>
+          … {plural(more, 'line')}
+        </button>
+      )}
+    </span>
+  )
+}
+
+function linesOf({ first, last }: CallCard['output']): string[] {
   const lines = [...first, ...last]
   while (lines.length > 0 && lines.at(-1)?.trim() === '') lines.pop()
+  return lines
+}
+
+/** Lines at the beginning and at the end that are shown of a call that did not go well: a list of forty steps stays one to look over. */
+const [HEAD, TAIL] = [2, 4]
+
+function Output({ call, open }: { call: CallCard; open(): void }) {
+  const { output, exitCode } = call
+  const lines = linesOf(output)
+  if (lines[0] === `[exit code ${exitCode}]`) lines.shift() // it stands in the line above
   if (lines.length === 0) return null
-  const isShort = !isBad && call.status !== 'running' && lines.length + omittedLines > 3
-  const shown = isShort ? first.slice(0, 2) : first
-  const tail = isShort ? [] : last
-  const hidden = lines.length + omittedLines - shown.length - tail.length
+  const isWhole = output.omittedLines === 0 && lines.length <= HEAD + TAIL + 1
+  const [head, tail] = isWhole ? [lines, []] : [lines.slice(0, HEAD), lines.slice(-TAIL)]
+  const hidden = lines.length + output.omittedLines - head.length - tail.length
   return (
     <div class="output">
       <pre>
-        <Terminal text={shown.join('\n')} />
+        <Terminal text={head.join('\n')} />
       </pre>
       {hidden > 0 && (
         <button type="button" class="link" onClick={open}>

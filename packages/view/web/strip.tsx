@@ -1,5 +1,6 @@
 import type { Column } from '../src/api.js'
 import { clock, duration } from './format.js'
+import { isWide } from './state.js'
 
 /** What a piece of the strip stands for. */
 type Kind = 'model' | 'tool' | 'waiting' | 'pause'
@@ -29,7 +30,6 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
   const here = at.filter((piece) => piece.step === at.at(-1)?.step)
   const left = here[0]?.left ?? 0
   const right = here.reduce((edge, piece) => Math.max(edge, piece.left + piece.width), 0)
-  const has = (kind: Kind) => pieces.some((piece) => piece.kind === kind)
   return (
     <section class="strip" aria-label="Time">
       <div
@@ -66,30 +66,12 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
         {right > 0 && <b class="here" style={{ left: `${left}%`, width: `${right - left}%` }} />}
       </div>
       <div class="scale" aria-hidden="true">
-        {numbersOf(pieces).map(({ step: n, left: place }) => (
+        {numbersOf(pieces, current, isWide.value ? 2.5 : 8).map(({ step: n, left: place }) => (
           <span key={n} style={{ left: `${place}%` }} class={n === current ? 'current' : ''}>
             {n}
           </span>
         ))}
       </div>
-      <p class="legend" aria-hidden="true">
-        <i class="model" /> model <i class="tool" /> tool
-        {has('waiting') && (
-          <>
-            <i class="waiting" /> waiting
-          </>
-        )}
-        {has('pause') && (
-          <>
-            <i class="pause" /> no engine
-          </>
-        )}
-        {columns.some(({ isFailed }) => isFailed) && (
-          <>
-            <i class="tool failed" /> failed
-          </>
-        )}
-      </p>
       <table class="hidden">
         <caption>Time by step</caption>
         <thead>
@@ -116,6 +98,36 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
         </tbody>
       </table>
     </section>
+  )
+}
+
+/** What the tones of the strip mean; only those that it has. */
+export function Legend({ columns }: { columns: readonly Column[] }) {
+  const has = (key: 'waitingMs' | 'pauseMs') => columns.some((column) => column[key] > 0)
+  return (
+    <p class="legend" aria-hidden="true">
+      <span>
+        <i class="model" /> model
+      </span>
+      <span>
+        <i class="tool" /> tool
+      </span>
+      {columns.some(({ isFailed }) => isFailed) && (
+        <span>
+          <i class="failed" /> failed
+        </span>
+      )}
+      {has('waitingMs') && (
+        <span>
+          <i class="waiting" /> waiting
+        </span>
+      )}
+      {has('pauseMs') && (
+        <span>
+          <i class="pause" /> no engine
+        </span>
+      )}
+    </p>
   )
 }
 
@@ -158,13 +170,17 @@ function layOut(columns: readonly Column[]): Piece[] {
   return pieces
 }
 
-/** As many numbers as fit: at least 2.5 % apart. */
-function numbersOf(pieces: readonly Piece[]): Piece[] {
-  const numbers: Piece[] = []
+/** As many numbers as fit, the current one among them. `apart`: percent of the strip. */
+function numbersOf(pieces: readonly Piece[], current: number, apart: number): Piece[] {
+  const here = pieces.findLast((piece) => piece.step <= current)
+  const first = pieces.find((piece) => piece.step === here?.step && piece.kind !== 'pause')
+  const numbers = first ? [{ ...first, step: current }] : []
+  let edge = Number.NEGATIVE_INFINITY
   for (const piece of pieces) {
-    const before = numbers.at(-1)
-    if (piece.kind === 'pause' || piece.step === before?.step) continue
-    if (before === undefined || piece.left - before.left >= 2.5) numbers.push(piece)
+    const isFree = piece.left - edge >= apart && Math.abs(piece.left - (first?.left ?? -apart)) >= apart
+    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step) continue
+    numbers.push(piece)
+    edge = piece.left
   }
-  return numbers.filter(({ left }) => left < 99)
+  return numbers
 }
