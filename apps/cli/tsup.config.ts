@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -100,6 +101,8 @@ export default defineConfig({
     await rm('compiled', { recursive: true, force: true })
     await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
+    const page = '../../packages/view/dist/assets' // the demo is built without it
+    if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
       recursive: true,
       filter: (path) => !/workspaces|README\.md$|\.test\.ts$/.test(path),

@@ -101,10 +101,15 @@ function addTo(step: Column, event: StoredEvent): void {
     return
   }
   const { tokens, price } = known
-  if (!tokens) return
+  if (!tokens) {
+    if (price && costOf(ONE_OF_EACH, price) === 0) step.cost ??= 0 // the model is free
+    return
+  }
   for (const bucket of Object.keys(step.tokens) as (keyof Tokens)[]) step.tokens[bucket] += tokens[bucket]
   if (price) step.cost = (step.cost ?? 0) + costOf(tokens, price)
 }
+
+const ONE_OF_EACH: Tokens = { input: 1, cache_read: 1, cache_write: 1, output: 1, reasoning: 1 }
 
 function joined(one: Column, other: Column): Column {
   const tokens = noTokens()

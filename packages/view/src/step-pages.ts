@@ -59,8 +59,9 @@ export function stepPages(
       'before' in bound
         ? all.filter(({ n }) => n < bound.before).slice(-CARDS)
         : all.filter(({ n }) => n > bound.after).slice(0, CARDS)
-    const [from, to] = [wanted[0]?.n ?? 1, wanted.at(-1)?.n ?? 0]
-    const steps = to === 0 ? [] : await stepsIn(from - 1, to)
+    const from = wanted[0]?.n ?? ('before' in bound ? bound.before : bound.after + 1)
+    const to = wanted.at(-1)?.n ?? from - 1
+    const steps = wanted.length === 0 ? [] : await stepsIn(from - 1, to)
     const before = (steps[0]?.n ?? from) < from ? steps.shift() : undefined
     const [hasBefore, hasAfter] = [(all[0]?.n ?? from) < from, (all.at(-1)?.n ?? to) > to]
     return list(await cardsOf(steps, before), { hasBefore, hasAfter, seq: 0 })
