@@ -195,6 +195,7 @@ function ForkMark({ row }: { row: RunRow }) {
 
 function Verdict({ diff, open }: { diff: DiffAnswer['diff']; open(): void }) {
   const { first, also } = diff
+  const isAllShown = useSignal(false)
   if (!first) return <p class="verdict">No difference: the same messages, requests, answers and results.</p>
   const { cause, step, where, byte, left, right, evidence } = first
   return (
@@ -218,16 +219,26 @@ function Verdict({ diff, open }: { diff: DiffAnswer['diff']; open(): void }) {
       )}
       {evidence !== undefined && <p class="note">{oneLine(evidence)}</p>}
       {also.length > 0 && (
-        <p class="also">
-          <span class="label">Also different</span>
-          {also.slice(0, 8).map((each, index) => (
-            <span key={index}>
-              <span class="dim">{each.cause} </span>
-              <code>{oneLine(each.where)}</code> {oneLine(each.left ?? 'nothing')} → {oneLine(each.right ?? 'nothing')}
-            </span>
+        <ul class="also">
+          {also.slice(0, isAllShown.value ? 200 : 4).map((each, index) => (
+            <li key={index}>
+              <span class="label">{index === 0 && 'Also different'}</span>
+              <b>{each.cause}</b>
+              <code class="cut">{oneLine(each.where)}</code>
+              <span class="cut" title={`${oneLine(each.left ?? 'nothing')} → ${oneLine(each.right ?? 'nothing')}`}>
+                {oneLine(each.left ?? 'nothing')} <span class="dim">→</span> {oneLine(each.right ?? 'nothing')}
+              </span>
+            </li>
           ))}
-          {also.length > 8 && <span class="dim">{also.length - 8} more</span>}
-        </p>
+          {also.length > 4 && !isAllShown.value && (
+            <li>
+              <span />
+              <button type="button" class="link" onClick={() => (isAllShown.value = true)}>
+                {count(also.length - 4)} more
+              </button>
+            </li>
+          )}
+        </ul>
       )}
       {diff.masked > 0 && <p class="note">{plural(diff.masked, 'text')} masked</p>}
     </section>

@@ -1,6 +1,6 @@
-import type { CacheTable, CostRows, CostTable } from '../src/api.js'
+import type { CacheTable, CostRows, CostTable, SourceChart as Sources } from '../src/api.js'
 import { type Address, COST_TABS, type CostTab } from './address.js'
-import { Bar } from './charts.js'
+import { Bar, SourceChart } from './charts.js'
 import { get } from './client.js'
 import { count, duration, money, percent } from './format.js'
 import { useLoaded } from './load.js'
@@ -8,7 +8,7 @@ import type { OpenRun } from './open-run.js'
 import { copy, go } from './state.js'
 import { oneLine } from './text/marks.js'
 import { Plain } from './text/text.js'
-import { inputOf, outputOf, sumOf } from './words.js'
+import { inputOf, outputOf, sourceColors, sumOf } from './words.js'
 
 type RunAddress = Extract<Address, { screen: 'run' }>
 type Row = CostRows['source'][number]
@@ -22,6 +22,10 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
   const wanted = `${run.key} ${run.row.value?.steps} ${run.row.value?.tokens}`
   const table = useLoaded(`${by} ${wanted}`, (signal) => get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal))
   const cache = useLoaded(wanted, (signal) => get<CacheTable>(`/api/cost?ids=${id}&by=cache`, signal))
+  const chart = useLoaded(wanted, (signal) => get<Sources>(`/api/runs/${id}/sources`, signal))
+  const sources = chart.state === 'there' ? chart.value.sources : []
+  const hues = sourceColors(sources)
+  const colors = new Map(sources.map(({ source }, index) => [source, hues[index] as string]))
   const show = (tab: CostTab) => go({ ...at, by: tab }, { replace: true })
   const isCurrent = table.state === 'there' && table.value.by === by
   return (
@@ -54,9 +58,21 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
         ) : !isCurrent ? (
           <p class="empty">Adding up …</p>
         ) : (
-          <Table table={table.value} by={by} select={select} />
+          <Table table={table.value} by={by} colors={colors} select={select} />
         )}
       </section>
+      {by === 'source' && chart.state === 'there' && chart.value.columns.length > 0 && (
+        <section class="over-time">
+          <h3>Tokens by source, all steps · cumulative cost</h3>
+          <SourceChart
+            chart={chart.value}
+            columns={run.columns.value}
+            limit={run.page.value?.limits.cost}
+            step={at.step ?? 0}
+            select={select}
+          />
+        </section>
+      )}
       <section class="breaks">
         <h3>What the cache did not serve</h3>
         {cache.state === 'problem' && <p class="empty bad">{cache.problem}</p>}
@@ -73,10 +89,6 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
                 </button>
                 <p>
                   <Plain text={miss.message} />
-                  <span class="dim">
-                    {' '}
-                    {count(miss.tokens)} tokens{miss.cost !== null && `, ${money(miss.cost)}`}
-                  </span>
                 </p>
               </li>
             ))}
@@ -87,9 +99,8 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
   )
 }
 
-const COLOR: Record<string, string> = { tools: 'var(--source-tools)', answers: 'var(--source-answers)' }
-
-function Table({ table, by, select }: { table: CostTable; by: CostTab; select(n: number): void }) {
+function Table(properties: { table: CostTable; by: CostTab; colors: ReadonlyMap<string, string>; select(n: number): void }) {
+  const { table, by, colors, select } = properties
   const rows = table.rows as Row[]
   const { sum } = table
   const most = Math.max(1e-12, ...rows.map((row) => weight(row)))
@@ -148,7 +159,7 @@ function Table({ table, by, select }: { table: CostTable; by: CostTab; select(n:
                 <td class="number">{money(row.cost)}</td>
                 <td class="number dim">{byCost ? percent(row.cost ?? 0, sum.cost ?? 0) : percent(weight(row), sumOf(sum.tokens) + sum.estimated)}</td>
                 <td class="bar-cell">
-                  <Bar cached={0} fresh={weight(row)} most={most} color={COLOR[row.key] ?? 'var(--model)'} />
+                  <Bar cached={0} fresh={weight(row)} most={most} color={(by === 'source' && colors.get(row.key)) || 'var(--model)'} />
                 </td>
               </tr>
             )

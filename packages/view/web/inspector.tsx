@@ -290,7 +290,7 @@ function Request({ run, n, whole, base }: PanelProperties) {
 }
 
 function BlockChange({ run, n, block, base }: { run: OpenRun; n: number; block: Block; base: string }) {
-  const isOpen = useSignal(block.change === 'changed')
+  const isOpen = useSignal(block.breaksAt !== undefined)
   const words = {
     first: 'for the first time',
     same: 'the same',
@@ -460,7 +460,7 @@ function Output({ base, whole, call, show, run, n }: PanelProperties) {
 }
 
 function CallOutput({ call, run, n }: { call: CallCard; run: OpenRun; n: number }) {
-  const base = `/api/runs/${encodeURIComponent(run.key)}/calls/${encodeURIComponent(call.actionId)}`
+  const base = `/api/runs/${encodeURIComponent(run.key)}/steps/${n}/calls/${encodeURIComponent(call.actionId)}`
   return (
     <>
       {call.command && (
@@ -471,8 +471,8 @@ function CallOutput({ call, run, n }: { call: CallCard; run: OpenRun; n: number 
           </pre>
         </>
       )}
-      <Stream name="stdout" path={`${base}/stdout?step=${n}`} isGrowing={call.status === 'running'} />
-      <Stream name="stderr" path={`${base}/stderr?step=${n}`} isGrowing={call.status === 'running'} />
+      <Stream name="stdout" path={`${base}/stdout`} isGrowing={call.status === 'running'} />
+      <Stream name="stderr" path={`${base}/stderr`} isGrowing={call.status === 'running'} />
       <h3>As the model reads it · {bytes(call.output.bytes)}</h3>
       {call.output.bytes === 0 ? (
         <p class="empty">{call.status === 'running' || call.status === 'pending' ? 'Not yet.' : 'Nothing.'}</p>

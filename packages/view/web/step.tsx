@@ -148,7 +148,7 @@ function ErrorLine({ error }: { error: ErrorCard }) {
     : ''
   return (
     <p class={isRecoverable ? 'note cut' : 'note bad'} title={isRecoverable ? escape(message) : undefined}>
-      {retry ? `retried${words && ` (${words})`}: ` : isRecoverable ? '' : 'failed: '}
+      {retry && isRecoverable ? `retried${words && ` (${words})`}: ` : isRecoverable ? '' : 'failed: '}
       <Plain text={message} />
       {cost !== null && cost > 0 && ` · paid ${shortMoney(cost)}`}
     </p>
@@ -189,6 +189,7 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
   const { tool, status, statusWords, exitCode, durationMs, output, asked } = call
   const isBad = status !== 'success' && status !== 'running' && status !== 'pending'
   const edit = editIn(call)
+  const isWaiting = asked !== undefined && asked.answer === undefined && (status === 'running' || status === 'pending')
   const hasGlimpse = !isBad && asked?.kind !== 'question' && !edit && linesOf(output).length > 0
   const open = () => actions.output(card.n, call.actionId)
   const tooltip = call.command ? escape(call.command.text) : 'It did not start.'
@@ -203,10 +204,10 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
         {hasGlimpse && <Glimpse output={output} open={open} />}
         <span class={`exit ${isBad ? 'bad' : ''}`}>{status === 'running' || status === 'pending' ? '' : exitOf(status, exitCode)}</span>
         <span class={`took ${isBad ? 'bad' : ''}`}>
-          {status === 'running' ? <Running since={call.startedAt} /> : status === 'pending' ? 'pending' : duration(durationMs)}
+          {isWaiting ? <span class="waits">waits</span> : status === 'running' ? <Running since={call.startedAt} /> : status === 'pending' ? 'pending' : duration(durationMs)}
         </span>
       </div>
-      {statusWords !== null && <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>}
+      {statusWords !== null && statusWords !== status && !isWaiting && <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>}
       {edit && <EditOf lines={edit} />}
       {asked && asked.kind === 'question' && <Asked question={asked} />}
       {isBad && <Output call={call} open={open} />}

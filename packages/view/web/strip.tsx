@@ -67,7 +67,7 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
       </div>
       <div class="scale" aria-hidden="true">
         {numbersOf(pieces, current, isWide.value ? 2.5 : 8).map(({ step: n, left: place }) => (
-          <span key={n} style={{ left: `${place}%` }} class={n === current ? 'current' : ''}>
+          <span key={n} style={place > 96 ? { right: 0 } : { left: `${place}%` }} class={n === current ? 'current' : ''}>
             {n}
           </span>
         ))}
@@ -178,7 +178,7 @@ function numbersOf(pieces: readonly Piece[], current: number, apart: number): Pi
   let edge = Number.NEGATIVE_INFINITY
   for (const piece of pieces) {
     const isFree = piece.left - edge >= apart && Math.abs(piece.left - (first?.left ?? -apart)) >= apart
-    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step) continue
+    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current) continue
     numbers.push(piece)
     edge = piece.left
   }

@@ -39,6 +39,6 @@ export function oneLine(text: string): string {
 function markOf(character: string): Piece {
   const code = character.codePointAt(0) ?? 0
   const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-  if (code < 0x20) return { mark: String.fromCharCode(0x2400 + code), name } // ␀ … ␟
-  return { mark: code === 0x7f ? '␡' : `‹${name}›`, name }
+  if (code < 0x20 || code === 0x7f) return { mark: `^${String.fromCharCode(code ^ 0x40)}`, name } // as a terminal writes them: ^@ … ^_, ^?
+  return { mark: `‹${name}›`, name }
 }
