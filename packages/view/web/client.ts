@@ -23,6 +23,18 @@ export async function getText(
   }
 }
 
+/** An image as a `data:` URI: nothing else can be shown by the page, and it is known to be of this type. */
+export async function getImage(path: string, mediaType: string): Promise<string> {
+  const response = await request(path, {})
+  const blob = new Blob([await response.arrayBuffer()], { type: mediaType })
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(blob)
+  })
+}
+
 /** A route did not answer with what was asked for. */
 export class RouteError extends Error {
   override readonly name = 'RouteError'
@@ -85,7 +97,6 @@ export async function* live(key: string, seq: number, signal: AbortSignal): Asyn
           data = ''
         }
       }
-      if (response.headers.get('x-ended') !== null) return
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof RouteError && error.status >= 400) throw error

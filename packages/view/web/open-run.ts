@@ -111,17 +111,16 @@ export function openRun(key: string): OpenRun {
     }
   }
 
-  function take(message: LiveMessage): void {
+  function take({ steps, run, question: asked, columns: fresh }: LiveMessage): void {
     batch(() => {
-      if (message.type === 'step') put([message.step])
-      else if (message.type === 'run') {
-        row.value = message.run
-        question.value = message.question
-        put([])
-      } else {
-        const from = message.columns[0]?.from ?? Number.POSITIVE_INFINITY
-        columns.value = [...columns.value.filter((column) => column.from < from), ...message.columns]
-      }
+      row.value = run
+      question.value = asked ?? undefined
+      const [first] = steps
+      // what lies between was missed: it is read when somebody looks at it
+      if (first && first.n > count.value + 1) complete.clear()
+      put(steps)
+      const from = fresh[0]?.from
+      if (from !== undefined) columns.value = [...columns.value.filter((column) => column.from < from), ...fresh]
     })
   }
 

@@ -271,7 +271,7 @@ export function Runs() {
         <p class="foot" role="status">
           {marked.value.length === 1 ? (
             <>
-              <b>A</b> {shortId(marked.value[0] && nameOf(marked.value[0]))} marked. Mark a second run with <kbd>x</kbd>.
+              <b>A</b> {nameOf(marked.value[0] as string)} is marked. Mark a second run with <kbd>x</kbd>.
             </>
           ) : (
             <>

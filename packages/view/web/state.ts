@@ -105,7 +105,7 @@ export async function watchRuns(): Promise<never> {
     try {
       const path = since === undefined ? '/api/runs' : `/api/runs?since=${since}`
       const list = await get<RunList>(path)
-      if (list.runs.length > 0 || list.removed.length > 0) rows.value = merged(since === undefined ? [] : rows.value, list)
+      if (list.runs.length > 0 || since === undefined) rows.value = merged(since === undefined ? [] : rows.value, list)
       since = list.since
       areRunsLoaded.value = true
       runsProblem.value = null
@@ -118,10 +118,9 @@ export async function watchRuns(): Promise<never> {
   }
 }
 
-function merged(before: Iterable<[string, RunRow]>, { runs: changed, removed }: RunList): Map<string, RunRow> {
+function merged(before: Iterable<[string, RunRow]>, { runs: changed }: RunList): Map<string, RunRow> {
   const all = new Map(before)
   for (const row of changed) all.set(row.key, row)
-  for (const key of removed) all.delete(key)
   return all
 }
 

@@ -18,6 +18,8 @@ interface Properties {
   row(index: number): ComponentChildren
   /** The list begins at its end and grows with it, until somebody scrolls up. */
   follows?: boolean
+  /** The row that is at the top at first, instead of the end. */
+  startsAt?: number | undefined
   onRows?(from: number, to: number): void
   onFollow?(isFollowing: boolean): void
   handle?: { current: ListHandle | null }
@@ -33,12 +35,17 @@ interface Properties {
  * is, whatever is measured above it.
  */
 export function Windowed(properties: Properties) {
-  const { count, guess, row, follows = false, onRows, onFollow, handle, role, label, headRows = 0 } = properties
+  const { count, guess, row, follows = false, startsAt, onRows, onFollow, handle, role, label, headRows = 0 } = properties
   const box = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const heights = useMemo(() => createHeights(count, guess), [guess])
   const [, redraw] = useReducer((times: number) => times + 1, 0)
-  const state = useRef({ following: follows, target: undefined as Target | undefined, view: 900, top: 0 })
+  const state = useRef<State>({
+    following: follows && startsAt === undefined,
+    target: startsAt === undefined ? undefined : { index: startsAt, place: 'top' },
+    view: 900,
+    top: 0,
+  })
   if (heights.count !== count) heights.resize(count)
 
   const { from, to } = windowOf(heights, state.current)

@@ -27,8 +27,13 @@ export function escape(text: string): string {
 }
 
 /** The same on one line: newlines and tabs become a space. */
+export function flat(text: string): string {
+  return escape(text.replace(/[ \t\r\n]+/g, ' '))
+}
+
+/** The same without spaces at its ends. */
 export function oneLine(text: string): string {
-  return escape(text.replace(/\s+/g, ' ').trim())
+  return flat(text).trim()
 }
 
 function markOf(character: string): Piece {
