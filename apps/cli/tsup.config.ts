@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,6 +40,11 @@ const BUNDLES: Record<string, string> = {
     (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
   ),
 }
+
+const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
+
+/** What Vite bundles into the page of `delta view`. */
+const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
 
 /** Makes an `import()` of a bundle's entry a `require` of that bundle, and any import of `yaml`, which src/start.ts loads when it is used. */
 const separateBundles: Plugin = {
@@ -85,7 +90,7 @@ export default defineConfig({
   silent: true,
   noExternal: [/.*/],
   loader: { '.py': 'text' }, // the program of Python sessions
-  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt', IN_PAGE)],
   esbuildOptions(options) {
     options.alias = SOURCES
     options.define = { ...options.define, 'import.meta.dirname': '__dirname' }

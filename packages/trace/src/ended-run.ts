@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isJournalError, readTail } from '@delta/journal'
+import { isJournalError } from '@delta/journal'
 import { foldRun, journalPath, readFirstOwn } from '@delta/journal/internal'
 import {
   type EngineStart,
@@ -31,8 +31,7 @@ export async function readEndedRun(directory: string): Promise<EndedRun | undefi
   try {
     const start = readFirstOwn(path) as StoredEvent
     if (!isKnownEvent(start) || start.type !== 'ENGINE_START') return undefined
-    const { events } = await readTail(path, { events: 1, schema: runEventSchema })
-    const [end] = events
+    const end = lastEvent(path)
     if (!end || !isKnownEvent(end) || end.type !== 'ENGINE_END' || !isTotals(end.totals)) return undefined
     if (end.final_iteration === undefined) return undefined
     const fold = foldRun()
@@ -57,6 +56,30 @@ export async function readEndedRun(directory: string): Promise<EndedRun | undefi
     throw error
   }
 }
+
+/** What the last line of an engine holds is some hundred bytes; reading more of a tail would parse events that nobody asked for. */
+const LAST_BYTES = 1 << 14
+
+/** Undefined if the last line is longer, or not an event of today. */
+function lastEvent(path: string): StoredEvent | undefined {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    const bytes = Buffer.alloc(Math.min(size, LAST_BYTES))
+    readSync(file, bytes, 0, bytes.length, size - bytes.length)
+    const start = bytes.lastIndexOf('\n', -2) + 1
+    if (start === 0 || bytes.at(-1) !== NEWLINE) return undefined
+    const event: unknown = JSON.parse(bytes.toString('utf8', start))
+    const result = runEventSchema['~standard'].validate(event)
+    return 'issues' in result ? undefined : (event as StoredEvent)
+  } catch {
+    return undefined // reading all of it says why
+  } finally {
+    closeSync(file)
+  }
+}
+
+const NEWLINE = 10
 
 /** What changes when something is written to a run; undefined when it has no journal. */
 export function stateOfJournal(directory: string): string | undefined {

@@ -132,7 +132,7 @@ function directoriesAt(place: RunsAt): string[] {
 
 function realPath(path: string): string | undefined {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     return undefined
   }

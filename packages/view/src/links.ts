@@ -23,7 +23,7 @@ const PARTS = [
 export function linkOutOf(directory: string): string | undefined {
   return PARTS.find((part) => {
     const path = join(directory, part)
-    if (existsSync(path)) return !realpathSync.native(path).startsWith(directory + sep)
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false
+    return !existsSync(path) || !realpathSync.native(path).startsWith(directory + sep)
   })
 }
