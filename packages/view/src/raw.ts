@@ -54,6 +54,7 @@ function rangeIn(header: string | undefined, size: number): [from: number, end: 
   const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (from < end) return [from, end]
+  if (size === 0 && from === 0) return undefined // all of nothing
   throw new Refusal(416, `There are ${size} bytes.`, { 'Content-Range': `bytes */${size}` })
 }
 

@@ -27,6 +27,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, index) => `li
 /** Forty steps, of which the 5th and the 20th have a failed call. */
 function fortySteps(): Said[] {
   const steps = Array.from({ length: 39 }, (_, index) => (index === 4 || index === 19 ? failed(index + 1) : called(index + 1)))
+  for (const [asks] of steps) if (asks && Number(asks.iteration) % 2 === 0) asks.content = ''
   return [start(), user('Fix the failing test.'), ...steps.flat(), thought(40, { content: 'All is well.' }), end(40)]
 }
 
@@ -230,17 +231,17 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     const { page } = await opened({ forty: fortySteps() }, { run: 'forty' })
     await step(page, 40).waitFor()
     const reached = new Set<string>()
-    for (let times = 0; times < 12; times++) {
+    for (let times = 0; times < 6; times++) {
       await page.keyboard.press('Tab')
       const [name, ring] = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement
-        const role = element.getAttribute('role') ?? element.tagName.toLowerCase()
-        return [role, getComputedStyle(element).outlineWidth] as const
+        const { outlineStyle, outlineWidth } = getComputedStyle(element)
+        return [element.getAttribute('role') ?? element.tagName.toLowerCase(), `${outlineStyle} ${outlineWidth}`] as const
       })
       reached.add(name)
-      expect(ring).toBe('2px')
+      if (name !== 'body') expect(ring).toBe('solid 2px')
     }
-    for (const name of ['button', 'slider', 'article', 'tab']) expect([...reached]).toContain(name)
+    expect([...reached]).toEqual(expect.arrayContaining(['button', 'slider', 'article', 'tab']))
   })
 
   test('the strip is a slider of the steps, and has a table for those who cannot see it', async () => {
@@ -302,9 +303,9 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     expect(await width()).toBeLessThanOrEqual(390)
   })
 
-  test('a run without steps, an unknown run and a wrong token say so in words', async () => {
-    const { page } = await opened({ empty: [start(), end(0, { status: 'FAILED', reason_code: 'configuration', reason: 'No model.' })] }, { run: 'empty' })
-    await page.getByText('This run has no steps').waitFor()
+  test('a damaged run, an unknown run and a missing token are said in words', async () => {
+    const { page } = await opened({ damaged: [start(), end(0)] }, { run: 'damaged' })
+    await page.getByText('damaged: The beginning of this run is lost').waitFor()
     await page.evaluate(() => {
       location.hash = '#/run/nobody'
     })
@@ -356,7 +357,7 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     await page.keyboard.press('g')
     for (const key of '123456') {
       await page.keyboard.press(key)
-      await page.waitForLoadState('networkidle')
+      await expect.poll(() => page.getByRole('tabpanel').textContent()).not.toContain('Reading')
     }
     await page.locator('.journal summary').first().click()
     await page.keyboard.press('c')

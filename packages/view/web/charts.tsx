@@ -135,7 +135,7 @@ export function SourceChart(properties: {
         )}
       </p>
       {chart.every > 1 && <p class="note">Every {chart.every}th request is drawn.</p>}
-      <table class="hidden">
+      <div class="hidden"><table>
         <caption>Tokens by source and step</caption>
         <thead>
           <tr>
@@ -161,7 +161,7 @@ export function SourceChart(properties: {
             </tr>
           ))}
         </tbody>
-      </table>
+      </table></div>
     </div>
   )
 }

@@ -33,7 +33,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const cursor = useSignal(0)
   const list = useRef<ListHandle>(null)
   const diff = answer.state === 'there' ? answer.value.diff : undefined
-  const lines = useMemo(() => (diff ? linesOf(diff.steps, unfolded.value) : []), [diff, unfolded.value])
+  const lines = useMemo(() => (diff ? linesOf(diff, unfolded.value) : []), [diff, unfolded.value])
   const back = () => go({ screen: 'runs', filter: '', sort: '' })
 
   function move(by: number): void {
@@ -142,7 +142,9 @@ export function Compare({ a, b }: { a: string; b: string }) {
   )
 }
 
-function linesOf(steps: readonly Aligned[], unfolded: ReadonlySet<number>): Line[] {
+/** Behind the first difference, `same` speaks of the calls alone: a step where only results differ is one that differs. */
+function linesOf({ steps: aligned, first }: DiffAnswer['diff'], unfolded: ReadonlySet<number>): Line[] {
+  const steps = aligned.map((pair) => (first && pair.a === first.step ? { ...pair, same: false } : pair))
   const lines: Line[] = []
   for (let at = 0; at < steps.length; at++) {
     const pair = steps[at] as Aligned

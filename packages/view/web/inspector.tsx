@@ -357,7 +357,8 @@ function RawJson({ text, isWhole }: { text: string; isWhole: boolean }) {
 
 function Response({ whole, base, version }: PanelProperties) {
   const hasAnswer = whole.card.thought !== undefined
-  const raw = useLoaded(hasAnswer ? `${base} ${version}` : undefined, (signal) => getText(`${base}/response`, { from: 0, to: MOST_JSON, signal }))
+  const isRecorded = hasAnswer && whole.request !== undefined
+  const raw = useLoaded(isRecorded ? `${base} ${version}` : undefined, (signal) => getText(`${base}/response`, { from: 0, to: MOST_JSON, signal }))
   if (!hasAnswer) return <p class="empty">The model has not answered.</p>
   const { reasoning, thought } = whole.card
   return (
@@ -379,7 +380,13 @@ function Response({ whole, base, version }: PanelProperties) {
         </>
       )}
       <h3>As the provider sent it</h3>
-      {raw.state === 'there' ? <RawJson text={raw.value.text} isWhole={raw.value.end >= raw.value.size} /> : <Waiting loaded={raw} />}
+      {!isRecorded ? (
+        <p class="empty">It is not recorded.</p>
+      ) : raw.state === 'there' ? (
+        <RawJson text={raw.value.text} isWhole={raw.value.end >= raw.value.size} />
+      ) : (
+        <Waiting loaded={raw} />
+      )}
     </>
   )
 }

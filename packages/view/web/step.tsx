@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useMemo } from 'preact/hooks'
 import type { CallCard, ChildCard, ErrorCard, HookCard, Media, Question, SaidCard, StartCard, StepCard, StepList, Text } from '../src/api.js'
 import { get, getImage } from './client.js'
 import { bytes, clock, count, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
@@ -17,10 +18,16 @@ export interface StepActions {
   files(n: number): void
 }
 
+/** Tab goes through what is in the selected step, and from there on to the inspector: j and k select another one. */
+const Reach = createContext<0 | -1>(-1)
+
 /** One step in the list. It is drawn anew only when its card, or its being selected, changes. */
 export function Step(properties: { card: StepCard; isSelected: boolean; total: number; actions: StepActions }) {
   const { card, isSelected, total, actions } = properties
-  return useMemo(() => drawn(card, isSelected, total, actions), [card, isSelected, total])
+  return useMemo(
+    () => <Reach.Provider value={isSelected ? 0 : -1}>{drawn(card, isSelected, total, actions)}</Reach.Provider>,
+    [card, isSelected, total],
+  )
 }
 
 function drawn(card: StepCard, isSelected: boolean, total: number, actions: StepActions) {
@@ -56,7 +63,7 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
         ))}
         {reasoning && reasoning.text !== '' && (
           <details class="reasoning">
-            <summary>
+            <summary tabIndex={isSelected ? 0 : -1}>
               <bdi>{oneLine(reasoning.text.slice(0, 400))}</bdi>
             </summary>
             <p>
@@ -89,6 +96,14 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
         {isCopy ? '-' : card.request ? shortMoney(card.request.cost) : ''}
       </span>
     </article>
+  )
+}
+
+function Link({ open, children }: { open(): void; children: ComponentChildren }) {
+  return (
+    <button type="button" class="link" tabIndex={useContext(Reach)} onClick={open}>
+      {children}
+    </button>
   )
 }
 
@@ -177,9 +192,7 @@ function Snapshot({ card, actions }: { card: StepCard; actions: StepActions }) {
   if (!changed && omitted === 0) return null
   return (
     <p class="note">
-      <button type="button" class="link" onClick={() => actions.files(card.n)}>
-        {changed === null ? 'files' : `${plural(changed, 'file')} changed`}
-      </button>
+      <Link open={() => actions.files(card.n)}>{changed === null ? 'files' : `${plural(changed, 'file')} changed`}</Link>
       {omitted > 0 && ` · ${count(omitted)} not in the snapshot`}
     </p>
   )
@@ -291,9 +304,7 @@ function Glimpse({ output, open }: { output: CallCard['output']; open(): void })
         <Terminal text={first.trim()} />
       </code>
       {more > 0 && (
-        <button type="button" class="link" onClick={open}>
-          … {plural(more, 'line')}
-        </button>
+        <Link open={open}>… {plural(more, 'line')}</Link>
       )}
     </span>
   )
@@ -306,7 +317,7 @@ function linesOf({ first, last }: CallCard['output']): string[] {
 }
 
 /** Lines at the beginning and at the end that are shown of a call that did not go well: a list of forty steps stays one to look over. */
-const [HEAD, TAIL] = [2, 4]
+const [HEAD, TAIL] = [1, 3]
 
 function Output({ call, open }: { call: CallCard; open(): void }) {
   const { output, exitCode } = call
@@ -318,14 +329,12 @@ function Output({ call, open }: { call: CallCard; open(): void }) {
   const hidden = lines.length + output.omittedLines - head.length - tail.length
   return (
     <div class="output">
+      {hidden > 0 && (
+        <Link open={open}>… {plural(hidden, 'line')}</Link>
+      )}
       <pre>
         <Terminal text={head.join('\n')} />
       </pre>
-      {hidden > 0 && (
-        <button type="button" class="link" onClick={open}>
-          … {plural(hidden, 'line')}
-        </button>
-      )}
       {tail.length > 0 && (
         <pre>
           <Terminal text={tail.join('\n')} />
@@ -393,15 +402,16 @@ function Picture({ media }: { media: Media }) {
 /** A sub-agent: a line with its sums, which opens in place. */
 function Child({ child, actions }: { child: ChildCard; actions: StepActions }) {
   const isOpen = useSignal(false)
+  const reach = useContext(Reach)
   const words = child.isGone ? 'gone' : child.reasonCode && child.status !== 'COMPLETED' ? child.reasonCode : (child.status ?? '').toLowerCase()
   return (
     <div class="child">
       <p class="child-line">
-        <button type="button" class="fold" disabled={!child.key} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        <button type="button" class="fold" tabIndex={reach} disabled={!child.key} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
           {isOpen.value ? '▾' : '▸'} {oneLine(child.agent ?? 'sub-agent')}
         </button>
         {child.key ? (
-          <a class="mono" href={`#/run/${encodeURIComponent(child.key)}`}>
+          <a class="mono" tabIndex={reach} href={`#/run/${encodeURIComponent(child.key)}`}>
             {oneLine(shortId(child.runId))}
           </a>
         ) : (
@@ -456,9 +466,7 @@ function ChildSteps({ runKey, actions }: { runKey: string; actions: StepActions 
       ))}
       {steps.length === 0 && <p class="note">It has no steps.</p>}
       {hasAfter && (
-        <button type="button" class="link" onClick={() => load(steps.at(-1)?.n ?? 0)}>
-          more steps
-        </button>
+        <Link open={() => load(steps.at(-1)?.n ?? 0)}>more steps</Link>
       )}
     </div>
   )

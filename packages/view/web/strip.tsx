@@ -72,7 +72,7 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
           </span>
         ))}
       </div>
-      <table class="hidden">
+      <div class="hidden"><table>
         <caption>Time by step</caption>
         <thead>
           <tr>
@@ -96,7 +96,7 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
             </tr>
           ))}
         </tbody>
-      </table>
+      </table></div>
     </section>
   )
 }
