@@ -151,7 +151,9 @@ test.each<[what: string, damage: (run: string) => Promise<void>]>([
 ])(
   'where records are %s, a difference of the answer has no cause, and what was sent counts as the same',
   async (_, damage) => {
-    const { path, diff } = await compared({ files: { 'answer-1.json': call('Again!', 'b.txt'), 'prompt.md': 'You read filez.' } })
+    const { path, diff } = await compared({
+      files: { 'answer-1.json': call('Again!', 'b.txt'), 'prompt.md': 'You read filez.' },
+    })
     await damage(await latestRun(join(path, 'one')))
     const { first, also } = JSON.parse((await diff('--json')).stdout)
     expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
