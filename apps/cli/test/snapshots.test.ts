@@ -193,6 +193,31 @@ test.skipIf(!hasGit)(
   },
 )
 
+test.skipIf(!hasGit)(
+  'a command waits for the snapshot under way, and the journal says how long',
+  async () => {
+    const files = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`d/${index}`, 'x']))
+    const { run, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files },
+    )
+    expect((await run('-q')).exitCode).toBe(0)
+    const [first] = await events('SNAPSHOT')
+    expect(first).toMatchObject({
+      iteration: 0,
+      snapshot_id: expect.any(String),
+      waited_ms: expect.any(Number),
+    })
+    const [end] = await events('ENGINE_END')
+    const { waited_ms } = (end?.totals ?? {}) as { waited_ms?: number }
+    expect(waited_ms).toBeGreaterThanOrEqual(Number(first?.waited_ms))
+  },
+)
+
 test.skipIf(!hasGit)('a run that was killed goes on with its snapshots', async () => {
   const scripts = [
     'echo 1 > a',
