@@ -116,9 +116,13 @@ export async function restoreFiles(
 }
 
 /** Copies the snapshots that the inherited events name. */
-export async function copySnapshots(runDirectory: string, forkDirectory: string): Promise<void> {
+export async function copySnapshots(
+  runDirectory: string,
+  forkDirectory: string,
+  { sync }: { sync?: boolean | undefined },
+): Promise<void> {
   const from = join(runDirectory, 'snapshots')
   if (!existsSync(from)) return
   const { openStore } = await import('@delta/snapshots')
-  await (await openStore(from)).copyTo(join(forkDirectory, 'snapshots'))
+  await (await openStore(from, { sync })).copyTo(join(forkDirectory, 'snapshots'))
 }

@@ -109,8 +109,9 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
     sync: options.sync,
     latest: !parentRun(env, into)?.isHere,
     inherited,
-    events: (created) => {
+    events: async (created) => {
       options.onRun?.(created.directory)
+      await copySnapshots(summary.directory, created.directory, options)
       const paths = movedPaths(summary, inherited, { into, directory: created.directory })
       const start = engineStart(created, {
         ...options,
@@ -124,7 +125,7 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
       return [start, ...(message === undefined ? [] : [{ type: 'USER_MESSAGE' as const, content: message }])]
     },
   })
-  await copySnapshots(summary.directory, run.directory).finally(run.close)
+  run.close()
   const { runId, directory, workDirectory } = run
   return { runId, directory, workDirectory, parent, ...(files && { files }) }
 }

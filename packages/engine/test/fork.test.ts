@@ -5,7 +5,13 @@ import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest, readRun, type StoredEvent } from '@delta/journal/runs'
-import { runProcess, startScriptedServer, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import {
+  areInstalled,
+  runProcess,
+  startScriptedServer,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { continueRun, type ForkRunOptions, forkRun, type RunResult } from '../src/index.js'
 import { calls, eventsOf, eventsOfType, hooks, output, scene } from './run.js'
@@ -292,8 +298,10 @@ test('of a run that another program recorded the agent must be named', async () 
   expect(await readRun(made.directory)).not.toHaveProperty('imported')
 })
 
-test('killed after any change of the disk, a fork is not there or is whole; the run is as it was', async () => {
-  const { result, elsewhere, agentFiles, workspace, goOn } = await original()
+test('killed after any change of the disk, a fork is not there or is whole, with its snapshots; the run is as it was', async () => {
+  const files = areInstalled('git') ? 'require' : 'without'
+  const agent = { snapshots: files === 'require' ? 'every_iteration' : 'off' }
+  const { result, elsewhere, agentFiles, workspace, goOn, fork } = await original({ agent })
   const program = fileURLToPath(new URL('./fork-process.mjs', import.meta.url))
   const preload = fileURLToPath(new URL('../../journal/test/kill-after.mjs', import.meta.url))
   const before = await stateOf(workspace.path)
@@ -301,15 +309,16 @@ test('killed after any change of the disk, a fork is not there or is whole; the 
   const found = new Set<string>()
   for (let changes = 1; ; changes += step) {
     const into = join(elsewhere.path, `killed-${changes}`)
-    const forking = await runProcess(
-      [process.execPath, '--import', preload, program, agentFiles.path, result.runDirectory, '2', into],
-      { env: { PATH: process.env.PATH ?? '', KILL_AFTER: String(changes) } },
-    )
+    const words = [agentFiles.path, result.runDirectory, '2', into, files]
+    const forking = await runProcess([process.execPath, '--import', preload, program, ...words], {
+      env: { PATH: process.env.PATH ?? '', KILL_AFTER: String(changes) },
+    })
     const runs = await listRuns(into)
     for (const run of runs) {
       expect(run.problem).toBeUndefined()
       found.add(run.status)
       if (run.status === 'EMPTY') continue
+      await fork({ at: 1, run: run.directory, files })
       expect(await goOn({ workDirectory: into, runId: run.runId })).toMatchObject({ status: 'COMPLETED' })
       expect(verifyRun(run.directory).ok).toBe(true)
     }
