@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
@@ -100,7 +100,6 @@ export async function restoreFiles(
   try {
     const store = await openStore(join(runDirectory, 'snapshots'))
     const restored = await store.restore(snapshotId, 'files', into)
-    mkdirSync(join(into, '.delta'), { recursive: true })
     await store.restore(snapshotId, 'artifacts', join(into, '.delta', 'context_artifacts'))
     return { ...restored, leftOut }
   } catch (cause) {
