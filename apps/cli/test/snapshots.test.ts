@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openStore } from '@delta/snapshots'
 import { areInstalled, runProcess, temporaryWorkspace } from '@delta/testkit'
@@ -247,12 +247,21 @@ async function withoutGit(): Promise<string> {
   return directory
 }
 
-test('an agent that does not ask for snapshots keeps none', async () => {
-  const { run, workspace, events } = await scene()
-  await run('-q')
-  expect(await events('SNAPSHOT')).toEqual([])
-  const { stdout } = await runProcess(['find', workspace.path, '-name', 'snapshots'])
-  expect(stdout).toBe('')
+test('for an agent that does not ask for snapshots no git is started, and no file is kept', async () => {
+  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await writeFile(join(bin.path, 'git'), '#!/bin/sh\ntouch "$0.started"\n', { mode: 0o755 })
+  const files = async (agent: Record<string, unknown>) => {
+    const { run, workspace, events } = await scene(
+      { agent, tools: [{ name: 'work', exec: 'true' }], turns: [calls('work'), { content: 'Done.' }] },
+      { env: { PATH: `${bin.path}:${process.env.PATH}` } },
+    )
+    expect((await run('-q')).exitCode).toBe(0)
+    const { stdout } = await runProcess(['find', workspace.path, '-name', 'snapshots'])
+    return { kept: stdout, taken: (await events('SNAPSHOT')).length, started: await bin.has('git.started') }
+  }
+  for (const agent of [{}, { snapshots: 'off' }])
+    expect(await files(agent)).toEqual({ kept: '', taken: 0, started: false })
+  expect(await files({ snapshots: 'every_iteration' })).toMatchObject({ started: true })
 })
 
 test.skipIf(!hasGit)('a snapshot that could pass max_bytes is not taken', async () => {
