@@ -48,7 +48,7 @@ export interface SnapshotStore {
    *
    * @throws {SnapshotError} As `restore`.
    */
-  read(entry: Entry): Promise<Buffer>
+  read(entry: Pick<Entry, 'blob'>): Promise<Buffer>
   /**
    * What differs from `a` to `b` in names, contents and executable bits; sorted by path. Empty exactly when their `filesId` are equal.
    *
