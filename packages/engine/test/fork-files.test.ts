@@ -44,6 +44,25 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
     expect(await stateOf(workspace.path)).toBe(before)
   })
 
+  test('that a command had to wait for say how long, whether they were kept or not', async () => {
+    const workspace = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [`d/${index}`, `${index}`]),
+    )
+    for (const [wait_ms, reason] of [
+      [60_000, undefined],
+      [0, 'time'],
+    ] as const) {
+      const options = { turns: [calls('note'), { content: 'The end.' }], tools: TOOLS }
+      const play = await scene(
+        { ...options, agent: { snapshots: { every: 'iteration', wait_ms } } },
+        workspace,
+      )
+      const [first] = await eventsOfType(await play.run(), 'SNAPSHOT')
+      expect(first).toMatchObject({ iteration: 0, waited_ms: expect.any(Number) })
+      expect(Object(first).reason).toBe(reason)
+    }
+  })
+
   test('are there while the run goes on, whose own snapshots go on, too', async () => {
     const turns = [calls('note'), calls('wait'), { content: 'The end.' }]
     const wait = { name: 'wait', shell: 'touch waiting; while [ ! -e go ]; do sleep 0.02; done' }
