@@ -150,7 +150,7 @@ function waitedMsFor({ waitedSince }: UnderWay): number {
 
 /** Waits until a snapshot is done; after this time, it is given up. */
 async function settled(snapshot: UnderWay, mostMs: number): Promise<void> {
-  snapshot.waitedSince = performance.now()
+  snapshot.waitedSince ??= performance.now()
   const timer = new AbortController()
   const late = wait(mostMs, 'late', { signal: timer.signal }).catch(() => undefined)
   const first = await Promise.race([snapshot.done, late])
