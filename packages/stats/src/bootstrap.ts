@@ -1,4 +1,4 @@
-import { requireCount, requireFinite, requireProbability } from './check.js'
+import { requireCount, requireFinite, requireWithin } from './check.js'
 import { type Cluster, pairUp, requireTwoTasks } from './clusters.js'
 import { type Interval, type IntervalOptions, tailOf } from './proportions.js'
 import { randomNumbers } from './random.js'
@@ -16,7 +16,7 @@ import { randomNumbers } from './random.js'
 export function quantile(values: readonly number[], q: number): number {
   requireCount('quantile: the number of values', values.length, 1)
   for (const [index, value] of values.entries()) requireFinite(`quantile: values[${index}]`, value)
-  requireProbability('quantile: q', q)
+  requireWithin('quantile: q', q, 0, 1)
   const sorted = [...values].sort((a, b) => a - b)
   const at = (sorted.length - 1) * q
   const below = sorted[Math.floor(at)] ?? Number.NaN

@@ -14,16 +14,16 @@ export function requireBetween(place: string, value: number, low: number, high: 
   throw new RangeError(`${place} must be a number ${range}, got ${show(value)}.`)
 }
 
-/** Refuses what is not a probability; 0 and 1 are some. */
-export function requireProbability(place: string, value: number): void {
-  if (typeof value === 'number' && value >= 0 && value <= 1) return
-  throw new RangeError(`${place} must be a number from 0 to 1, got ${show(value)}.`)
+/** Refuses NaN, infinities, numbers whose squares would become one, and what is not a number. */
+export function requireFinite(place: string, value: number): void {
+  if (Math.abs(value) <= 1e100 && typeof value === 'number') return
+  throw new RangeError(`${place} must be a finite number, at most 1e100 in size, got ${show(value)}.`)
 }
 
-/** Refuses NaN, infinities, and what is not a number. */
-export function requireFinite(place: string, value: number): void {
-  if (Number.isFinite(value)) return
-  throw new RangeError(`${place} must be a finite number, got ${show(value)}.`)
+/** Refuses what is not a number from `low` to `high`. */
+export function requireWithin(place: string, value: number, low: number, high: number): void {
+  if (typeof value === 'number' && value >= low && value <= high) return
+  throw new RangeError(`${place} must be a number from ${low} to ${high}, got ${show(value)}.`)
 }
 
 /** Refuses NaN and what is not a number. */

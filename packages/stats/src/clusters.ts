@@ -29,9 +29,9 @@ export function pairUp<T>(name: string, values: readonly T[], tasks: readonly Cl
 }
 
 /** Refuses what tells nothing about other tasks. */
-export function requireTwoTasks(name: string, tasks: number): void {
+export function requireTwoTasks(name: string, tasks: number, which = ''): void {
   if (tasks >= 2) return
   throw new RangeError(
-    `${name} needs at least 2 tasks, got ${tasks}: how tasks vary cannot be seen in fewer.`,
+    `${name} needs at least 2 tasks${which}, got ${tasks}: how tasks vary cannot be seen in fewer.`,
   )
 }

@@ -1,5 +1,9 @@
-import { requireBetween, requireCount, requireNumber, requireProbability } from './check.js'
+import { requireBetween, requireCount, requireNumber, requireWithin } from './check.js'
 import { regularizedBeta } from './regularized-beta.js'
+
+/** The range of shapes, degrees of freedom and tries: the time of a beta distribution grows with their square root. */
+const SMALLEST_SHAPE = 1e-6
+const LARGEST = 1e9
 
 /**
  * The standard normal distribution: P(Z ≤ x).
@@ -53,9 +57,9 @@ export function normalQuantile(p: number): number {
  * By the incomplete beta function: ½ I_{df/(df + x²)}(df/2, ½) for x ≤ 0.
  *
  * @param x - Any number; the infinities give 0 and 1.
- * @param df - Degrees of freedom, at least 1; need not be whole.
+ * @param df - Degrees of freedom, from 1 to 1e9; need not be whole.
  * @returns Exact to 1e-9 of its size, also in the lower tail.
- * @throws {RangeError} `x` is NaN, or `df` is below 1.
+ * @throws {RangeError} `x` is NaN, or `df` is out of its range.
  */
 export function tCdf(x: number, df: number): number {
   requireNumber('tCdf: x', x)
@@ -74,7 +78,7 @@ const SMALLEST_T_TAIL = 1e-100
  * Bisection of {@link tCdf}.
  *
  * @param p - From 1e-100 to below 1.
- * @param df - Degrees of freedom, at least 1; need not be whole.
+ * @param df - Degrees of freedom, from 1 to 1e9; need not be whole.
  * @throws {RangeError} `p` or `df` is not.
  */
 export function tQuantile(p: number, df: number): number {
@@ -88,8 +92,7 @@ export function tQuantile(p: number, df: number): number {
 }
 
 function requireDegreesOfFreedom(name: string, df: number): void {
-  if (df >= 1 && Number.isFinite(df)) return
-  throw new RangeError(`${name}: df must be a number of at least 1, got ${df}.`)
+  requireWithin(`${name}: df`, df, 1, LARGEST)
 }
 
 /**
@@ -98,15 +101,15 @@ function requireDegreesOfFreedom(name: string, df: number): void {
  * Bisection of the incomplete beta function.
  *
  * @param p - From 0 to 1.
- * @param a - First shape, above 0.
- * @param b - Second shape, above 0.
+ * @param a - First shape, from 1e-6 to 1e9.
+ * @param b - Second shape, from 1e-6 to 1e9.
  * @returns From 0 to 1.
  * @throws {RangeError} `p`, `a` or `b` is not.
  */
 export function betaQuantile(p: number, a: number, b: number): number {
-  requireProbability('betaQuantile: p', p)
-  requireBetween('betaQuantile: a', a, 0, Infinity)
-  requireBetween('betaQuantile: b', b, 0, Infinity)
+  requireWithin('betaQuantile: p', p, 0, 1)
+  requireWithin('betaQuantile: a', a, SMALLEST_SHAPE, LARGEST)
+  requireWithin('betaQuantile: b', b, SMALLEST_SHAPE, LARGEST)
   if (p === 0 || p === 1) return p
   return bisect((x) => regularizedBeta(x, 1 - x, a, b), p, 0, 1)
 }
@@ -117,12 +120,13 @@ export function betaQuantile(p: number, a: number, b: number): number {
  * By the incomplete beta function: I_{1−p}(n − k, k + 1).
  *
  * @param k - From 0 to `n`.
+ * @param n - From 0 to 1e9.
  * @throws {RangeError} `k` or `n` is not a whole number in its range, or `p` is not from 0 to 1.
  */
 export function binomialCdf(k: number, n: number, p: number): number {
-  requireCount('binomialCdf: n', n, 0)
+  requireCount('binomialCdf: n', n, 0, LARGEST)
   requireCount('binomialCdf: k', k, 0, n, 'n = ')
-  requireProbability('binomialCdf: p', p)
+  requireWithin('binomialCdf: p', p, 0, 1)
   return k === n ? 1 : regularizedBeta(1 - p, p, n - k, k + 1)
 }
 

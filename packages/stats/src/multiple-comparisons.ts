@@ -1,4 +1,4 @@
-import { requireBetween, requireProbability } from './check.js'
+import { requireBetween, requireWithin } from './check.js'
 
 /**
  * Adjusts p-values of several comparisons, so that the chance of even one false finding stays at what one is compared
@@ -12,7 +12,7 @@ import { requireBetween, requireProbability } from './check.js'
  * @throws {RangeError} One is not from 0 to 1.
  */
 export function holm(p: readonly number[]): number[] {
-  for (const [index, value] of p.entries()) requireProbability(`holm: p[${index}]`, value)
+  for (const [index, value] of p.entries()) requireWithin(`holm: p[${index}]`, value, 0, 1)
   const adjusted = new Array<number>(p.length)
   let largest = 0
   const ascending = [...p.entries()].sort(([, a], [, b]) => a - b)
@@ -70,7 +70,7 @@ function tiesOf(
 
 function pOf(pMatrix: readonly (readonly number[])[], i: number, j: number): number {
   const p = pMatrix[i]?.[j] ?? Number.NaN
-  requireProbability(`tiedSets: pMatrix[${i}][${j}]`, p)
+  requireWithin(`tiedSets: pMatrix[${i}][${j}]`, p, 0, 1)
   if (p === pMatrix[j]?.[i]) return p
   throw new RangeError(
     `tiedSets: pMatrix[${i}][${j}] is ${p}, and pMatrix[${j}][${i}] is ${pMatrix[j]?.[i]}.`,

@@ -42,7 +42,7 @@ export function pairedDifference(
   const first = meansByTask(a)
   const second = meansByTask(b)
   const tasks = [...first.keys()].filter((task) => second.has(task))
-  requireTwoTasks('pairedDifference (tasks that both have)', tasks.length)
+  requireTwoTasks('pairedDifference', tasks.length, ' that both have')
   const differences = tasks.map((task) => (second.get(task) ?? 0) - (first.get(task) ?? 0))
   const estimate = mean(differences)
   const df = tasks.length - 1

@@ -21,7 +21,7 @@ export interface IntervalOptions {
  * and k, also for 0 and n, where k/n ± z·se has no width. For tries of the same task use {@link rate}.
  *
  * @param k - Successes, from 0 to `n`.
- * @param n - Tries, at least 1.
+ * @param n - Tries, from 1 to 1e9.
  * @throws {RangeError} `k`, `n` or `confidence` is out of its range.
  */
 export function wilson(k: number, n: number, { confidence = 0.95 }: IntervalOptions = {}): Interval {
@@ -36,7 +36,7 @@ export function wilson(k: number, n: number, { confidence = 0.95 }: IntervalOpti
  * It never holds the truth less often than `confidence` says, so it is wider than {@link wilson}.
  *
  * @param k - Successes, from 0 to `n`.
- * @param n - Tries, at least 1.
+ * @param n - Tries, from 1 to 1e9.
  * @throws {RangeError} `k`, `n` or `confidence` is out of its range.
  */
 export function clopperPearson(k: number, n: number, { confidence = 0.95 }: IntervalOptions = {}): Interval {
@@ -57,7 +57,7 @@ export function clopperPearson(k: number, n: number, { confidence = 0.95 }: Inte
  * {@link pairedDifference} finds more.
  *
  * @param k1 - Successes of the first, from 0 to `n1`.
- * @param n1 - Tries of the first, at least 1.
+ * @param n1 - Tries of the first, from 1 to 1e9.
  * @throws {RangeError} A count or `confidence` is out of its range.
  */
 export function newcombe(
@@ -100,6 +100,6 @@ export function tailOf(name: string, confidence: number): number {
 }
 
 function requireShare(name: string, k: number, n: number, suffix = ''): void {
-  requireCount(`${name}: n${suffix}`, n, 1)
+  requireCount(`${name}: n${suffix}`, n, 1, 1e9)
   requireCount(`${name}: k${suffix}`, k, 0, n, `n${suffix} = `)
 }
