@@ -41,7 +41,7 @@ export async function execute(
 }
 
 /** What `--mask` hides in a comparison. @throws {UsageError} One is not a regular expression. */
-function masksIn(patterns: readonly string[]): RegExp[] {
+export function masksIn(patterns: readonly string[]): RegExp[] {
   return patterns.map((pattern) => {
     try {
       return new RegExp(pattern, 'gu')
