@@ -121,6 +121,7 @@ const EFFECTS = {
   run: RUNS_AN_AGENT,
   continue: RUNS_AN_AGENT,
   fork: RUNS_AN_AGENT,
+  replay: RUNS_AN_AGENT,
   'list-runs': READS,
   show: READS,
   cost: READS,

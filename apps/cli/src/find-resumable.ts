@@ -65,7 +65,8 @@ async function candidates({ place, env }: ResumableQuery): Promise<RunSummary[]>
   return [await readRun(runDirectory(workDirectory, latest, place), { tolerant: true })]
 }
 
-function isStopped({ status }: RunSummary): boolean {
+function isStopped({ status, replay }: RunSummary): boolean {
+  if (replay !== undefined) return false
   return status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED'
 }
 

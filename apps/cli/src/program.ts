@@ -174,6 +174,28 @@ function addForking({ add }: Adding): void {
       )
       .option('--allow-missing', 'fork even if some files of the iteration were not kept'),
   )
+
+  engineOptions(
+    add('replay', () => import('./commands/replay.js'))
+      .description(
+        'Run an agent again on the record of a run; exit code 3 and the cause if something differs',
+      )
+      .argument('[run]', 'run id, unique prefix, run directory or workspace; default: the latest')
+      .addOption(workspace('workspace whose runs have the id'))
+      .option('--at <n>', 'begin after this iteration; default: 0, or where a fork begins')
+      .addOption(
+        choices('--live <side>', 'what is asked and started: model, tools or both; default: nothing', [
+          'model',
+          'tools',
+          'both',
+        ]),
+      )
+      .option('--assert', 'with --live: exit code 3 if anything differs')
+      .addOption(repeatable('--mask <regex>', 'text that does not count, such as times; may be repeated'))
+      .option('--into <directory>', 'keep the replay in this new workspace; default: a temporary one')
+      .option('--agent <directory>', 'another agent; needed for a run that is not yours')
+      .option('--without-files', 'live tools begin in an empty directory'),
+  )
 }
 
 function addLooking({ add, group }: Adding): void {

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { areInstalled, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -144,15 +144,48 @@ test('masked text does not count, and it is said how much was masked', async () 
   })
 })
 
-test('a record that is gone leaves the difference without a cause', async () => {
+test.each<[what: string, damage: (run: string) => Promise<void>]>([
+  ['missing', (run) => rm(join(run, 'io/invocations'), { recursive: true })],
+  ['damaged', async (run) => rewrite(await recordsOf(run), (text) => text.slice(0, 100))],
+  ['without what they were made of', (run) => rewrite([join(run, 'io/parts.jsonl')], () => '')],
+])(
+  'where records are %s, a difference of the answer has no cause, and what was sent counts as the same',
+  async (_, damage) => {
+    const { path, diff } = await compared({
+      files: { 'answer-1.json': call('Again!', 'b.txt'), 'prompt.md': 'You read filez.' },
+    })
+    await damage(await latestRun(join(path, 'one')))
+    const { first, also } = JSON.parse((await diff('--json')).stdout)
+    expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
+    expect(also).toEqual([])
+  },
+)
+
+test('after an iteration whose record is damaged the next one decides', async () => {
   const { path, diff } = await compared({ files: { 'answer-1.json': call('Again!', 'b.txt') } })
-  const [run = ''] = (await delta(['list-runs', '-w', 'one', '--first'], { cwd: path })).stdout.split('\n')
-  const journal = join(path, 'one/.delta', run, 'journal.jsonl')
-  const text = await readFile(journal, 'utf8')
-  await writeFile(journal, text.replaceAll('io/invocations/', 'io/gone/'))
-  const { first } = JSON.parse((await diff('--json')).stdout)
-  expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
+  const [first = ''] = await recordsOf(await latestRun(join(path, 'two')))
+  await rewrite([first], () => '{"iteration": 1, ')
+  expect(JSON.parse((await diff('--json')).stdout).first).toMatchObject({
+    cause: 'model',
+    step: 2,
+    where: 'answer',
+  })
 })
+
+async function latestRun(workspace: string): Promise<string> {
+  const id = await readFile(join(workspace, '.delta/LATEST'), 'utf8')
+  return join(workspace, '.delta', id.trim())
+}
+
+/** The records of its requests, in order. */
+async function recordsOf(run: string): Promise<string[]> {
+  const names = await readdir(join(run, 'io/invocations'))
+  return names.sort().map((name) => join(run, 'io/invocations', name))
+}
+
+async function rewrite(paths: readonly string[], change: (text: string) => string): Promise<void> {
+  for (const path of paths) await writeFile(path, change(await readFile(path, 'utf8')))
+}
 
 test('what forks and moved runs inherited names other paths: they are compared as if they had always been where they are', async () => {
   const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })

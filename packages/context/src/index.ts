@@ -9,5 +9,6 @@ export {
   parseManifest,
   safeParseManifest,
 } from './manifest.js'
+export type { RecordedSources } from './sources.js'
 export type { Calibration, CountTokens } from './tokens.js'
 export type { ContextVariables } from './variables.js'

@@ -1,4 +1,5 @@
 import { type ContentPart, isKnownEvent, type JournalEvent, type StoredEvent } from '@delta/journal/runs'
+import type { AssistantMessage } from '@delta/model'
 
 /** Replaces old paths in a text. */
 type Replace = (text: string) => string
@@ -31,8 +32,34 @@ function inOrder(first: Replace, then: Replace | undefined): Replace {
   return then === undefined ? first : (text) => then(first(text))
 }
 
-/** The longest path counts, and only where it ends: `/w/x` is not in `/w/x-agent`. */
-function replacing(pairs: readonly (readonly [string, string])[]): Replace {
+/** An answer of a model with old paths replaced by new ones, as `withNewPaths` does it in a `THOUGHT`. */
+export function answerWithNewPaths(
+  answer: AssistantMessage,
+  pairs: readonly (readonly [string, string])[],
+): AssistantMessage {
+  const replace = replacing(pairs)
+  const { tool_calls: calls } = answer
+  return {
+    ...(inMessage(answer, replace) as AssistantMessage),
+    ...(calls && { tool_calls: calls.map((call) => callWithNewPaths(call, replace)) }),
+  }
+}
+
+function callWithNewPaths<Call extends { function: { arguments: string } }>(
+  call: Call,
+  replace: Replace,
+): Call {
+  return {
+    ...call,
+    function: { ...call.function, arguments: inJson(call.function.arguments, replace) },
+  }
+}
+
+/**
+ * Replaces the first path of each pair by the second. The longest path counts, and only where it ends: `/w/x` is not in
+ * `/w/x-agent`.
+ */
+export function replacing(pairs: readonly (readonly [string, string])[]): Replace {
   const newPaths = new Map(pairs.filter(([old, now]) => old !== '' && old !== now))
   if (newPaths.size === 0) return (text) => text
   const longestFirst = [...newPaths.keys()].sort((a, b) => b.length - a.length)

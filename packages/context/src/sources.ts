@@ -22,6 +22,16 @@ import { LARGEST_MEDIA, LARGEST_TEXT, type Refusal, readBytes, textIn } from './
 import { sizeMessage } from './size.js'
 import { fillText, resolvePath } from './variables.js'
 
+/** What stood in a request of another run, in place of what the world would give now. Nothing of the world is read or run. */
+export interface RecordedSources {
+  /** Where the agent's own files are; `${AGENT_HOME}` in a text stands for where they were. */
+  agentHome: string | undefined
+  /** False: the source was left out. Undefined: it is not in the record. */
+  wasThere(sourceId: string): boolean | undefined
+  /** What the source was, without its header; undefined if it was left out. Throws for one that is not in the record. */
+  textOf(sourceId: string): string | undefined
+}
+
 /** Options of a source's reading. */
 export interface ReadOptions extends CommandOptions {
   /** Path of the run's journal, or its events. The engine passes the result of `followEvents`. */
@@ -32,6 +42,8 @@ export interface ReadOptions extends CommandOptions {
   task: string
   /** Keeps the bytes of an image or a file, and returns their SHA-256, under which a message names them. */
   writeBlob?: ((bytes: Uint8Array) => string) | undefined
+  /** For a replay: gives all sources but texts, the agent's own files, and the journal. */
+  recorded?: RecordedSources | undefined
 }
 
 /** The content of one source, before or after it is fitted into the budget. */
@@ -56,7 +68,7 @@ export async function readPart(
   manifest: ContextManifest,
   options: ReadOptions,
 ): Promise<Part> {
-  if (source.condition !== undefined && !holds(source.condition, options))
+  if (source.condition !== undefined && !holds(source.condition, source, options))
     return { source, groups: [], note: `left out: ${source.condition.when} does not hold` }
   if (source.type === 'journal') return { source, groups: await readGroups(source, options) }
 
@@ -75,14 +87,19 @@ function withHeader(header: string, media: ContentPart): Content {
   return header === '' ? [media] : [{ type: 'text', text: header }, media]
 }
 
-function holds(condition: Condition, { variables, env, iteration, task }: ReadOptions): boolean {
+function holds(
+  condition: Condition,
+  source: ContextSource,
+  { variables, env, iteration, task, recorded }: ReadOptions,
+): boolean {
+  const held = () => recorded?.wasThere(sourceName(source))
   switch (condition.when) {
     case 'task_contains':
       return matches(condition.pattern, task)
     case 'file_exists':
-      return existsSync(resolvePath(condition.path, variables, 'CWD'))
+      return held() ?? existsSync(resolvePath(condition.path, variables, 'CWD'))
     case 'env_set':
-      return (env[condition.name] ?? '') !== ''
+      return held() ?? (env[condition.name] ?? '') !== ''
     case 'iteration_at_least':
       return iteration >= condition.count
     default:
@@ -122,10 +139,15 @@ async function readSource(
   manifest: ContextManifest,
   options: ReadOptions,
 ): Promise<SourceText> {
-  const { variables } = options
+  const { variables, recorded } = options
   if (source.type === 'text') return { text: fillText(source.text, variables) }
+  if (recorded && !isOfAgent(source)) {
+    const text = recorded.textOf(sourceName(source))
+    return text === undefined ? { note: 'as recorded' } : { text, note: 'as recorded' }
+  }
   if (source.type === 'file') {
-    const path = resolvePath(source.path, variables, 'AGENT_HOME')
+    const home = recorded ? recorded.agentHome : variables.AGENT_HOME
+    const path = resolvePath(source.path, { ...variables, AGENT_HOME: home }, 'AGENT_HOME')
     const place = `sources[${manifest.sources.indexOf(source)}]`
     return source.as === undefined
       ? readFileOf(source, path, options)
@@ -139,6 +161,11 @@ async function readSource(
   if (source.onMissing === 'skip') return { note: 'its generator failed', warning }
   const message = `${warning}\nTo go on without it: on_missing: skip`
   throw new ContextError('ERR_CONTEXT_GENERATOR', message, name)
+}
+
+/** By how its path is written: a workspace may lie in the agent's directory. */
+function isOfAgent({ type, path }: Exclude<ContextSource, JournalSource> & { path?: string }): boolean {
+  return type === 'file' && path !== undefined && !/^(\/|\$\{(CWD|RUN_DIR)\})/.test(path)
 }
 
 function readFileOf(

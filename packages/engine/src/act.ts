@@ -9,6 +9,7 @@ import { beyondLimit, cutOffObservation, rejectCall, unmetCritical } from './cal
 import { recordSkipped } from './hook-protocol.js'
 import { guardCall } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
+import { approveAsRecorded } from './repeat-call.js'
 import { runCall } from './run-call.js'
 import { type Call, type ReadyCall, type RunState, variablesOf, warnAuthor } from './run-state.js'
 
@@ -113,6 +114,7 @@ function approvalOf(
   prepared: ReadyCall,
   about: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
+  if (state.replay) return approveAsRecorded(state, call, prepared, state.replay)
   const isNeeded = prepared.decision === 'ask' && !state.alwaysAllowed.has(call.name)
   const isDecided = about.waiting !== undefined && decisionOn(state, about.waiting) !== undefined
   return isNeeded || isDecided ? approve(state, call, prepared, about) : 'yes'

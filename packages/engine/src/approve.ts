@@ -69,8 +69,12 @@ export function decisionOn(
 /** What an approval approves: all that decides what the command does. `argv` begins with its sandbox. */
 function approvable({ argv, stdin, tool }: ReadyCall) {
   const { cwd, env, passEnv } = tool.settings
-  const stdin_sha256 = stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
-  return { argv, stdin_sha256, cwd, env, pass_env: [...passEnv] }
+  return { argv, stdin_sha256: stdinSha256(stdin), cwd, env, pass_env: [...passEnv] }
+}
+
+/** Of what a command reads, in hexadecimal; null if it reads nothing. */
+export function stdinSha256(stdin: string | undefined): string | null {
+  return stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
 }
 
 function isUnchanged(prepared: ReadyCall, waiting: HumanInputRequest): boolean {

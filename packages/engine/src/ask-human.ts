@@ -6,7 +6,8 @@ import type { FunctionTool } from '@delta/model'
 import { cutOffObservation, rejectCall } from './calls.js'
 import { answerTo, clearInteraction, readResponse } from './interaction.js'
 import type { Outcome, Question } from './outcome.js'
-import { type Call, lastEventOf, type RunState, record } from './run-state.js'
+import type { RecordedCall } from './recorded-run.js'
+import { type Call, lastEventOf, placeOf, type RunState, record } from './run-state.js'
 import { keepSecret, secretToken } from './secrets.js'
 
 export const ASK_HUMAN = 'ask_human'
@@ -76,7 +77,27 @@ export async function askHuman(
     input_type: question.inputType,
     sensitive: question.sensitive,
   })
+  const recorded = state.replay?.question(call, placeOf(state, call))
+  if (recorded?.asked?.answer) return repeatAnswer(state, call, recorded)
   return awaitAnswer(state, call, question, { iteration, given: undefined })
+}
+
+/** Of a secret, what was recorded in its place. */
+function repeatAnswer(state: RunState, call: Call, { asked, result }: RecordedCall): undefined {
+  const { iteration } = placeOf(state, call)
+  const { response = '' } = asked?.answer ?? {}
+  record(state, {
+    type: 'HUMAN_INPUT_RECEIVED',
+    replayed: true,
+    iteration,
+    action_id: call.action_id,
+    response,
+  })
+  return recordAnswer(state, call, {
+    iteration,
+    shown: response,
+    observation: result?.observation_content,
+  })
 }
 
 /**
@@ -127,7 +148,7 @@ async function awaitAnswer(
 function recordAnswer(
   state: RunState,
   call: Call,
-  { iteration, shown }: { iteration: number; shown: string },
+  { iteration, shown, observation }: { iteration: number; shown: string; observation?: string | undefined },
 ): undefined {
   const isSecret = shown === secretToken(call.action_id)
   record(state, {
@@ -138,7 +159,7 @@ function recordAnswer(
     status: 'SUCCESS',
     exit_code: 0,
     signal: null,
-    observation_content: isSecret ? secretObservation(shown) : shown,
+    observation_content: observation ?? (isSecret ? secretObservation(shown) : shown),
     execution_ref: null,
     duration_ms: 0,
   })

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { type Agent, loadAgent } from '@delta/config-loader'
 import { realPath } from '@delta/durable/internal'
+import { quoteForPerson } from '@delta/executor'
 import { checkRunsDirectory } from '@delta/journal/internal'
 import {
   type EngineStart,
@@ -16,7 +17,7 @@ import { type AgentRun, agentRun } from './agent-run.js'
 import { isAnswerTo } from './answer.js'
 import { questionOf } from './ask-human.js'
 import { EngineError, type EngineWayOut } from './errors.js'
-import { findAgentHome, findRun } from './find-run.js'
+import { findAgentHome, findRun, shortName } from './find-run.js'
 import { updateMetadata } from './finish.js'
 import { readResponse } from './interaction.js'
 import { changeNotice, changesSince } from './kept.js'
@@ -33,6 +34,7 @@ import {
 import { needsNewRun, type RunResult, retryOf } from './outcome.js'
 import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
+import type { Replay } from './replay-port.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 
@@ -79,7 +81,7 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_NO_PRICE`,
  *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
- *   `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
+ *   `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_REPLAY`, `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY`: another process is writing the run. {ConfigError} The agent does not load.
  */
 export function continueRun(options: ContinueRunOptions): AgentRun<string | undefined> {
@@ -124,10 +126,17 @@ export async function loadAgentOf(
   return (await loadAgent(await findAgentHome(summary), { env, overrides })).agent
 }
 
-async function resume(
+/** Begins this engine's part of a run that it owns, and drives it. */
+export async function resume(
   run: Run,
   options: ContinueRunOptions &
-    Callbacks & { agent: Agent; modelOf: ModelOfRun; purse: Purse; priced: Pricing },
+    Callbacks & {
+      agent: Agent
+      modelOf: ModelOfRun
+      purse: Purse
+      priced: Pricing
+      replay?: Replay | undefined
+    },
 ): Promise<RunResult> {
   const { metadata, humanRequest: waiting } = run.summary()
   const { agent, message, decision } = options
@@ -184,22 +193,41 @@ type Given = Pick<ContinueRunOptions, 'message' | 'retry' | 'decision'>
 /**
  * Refuses input that cannot continue the run, before anything is written.
  *
- * @throws {EngineError} `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`,
+ * @throws {EngineError} `ERR_ENGINE_IMPORTED`, `ERR_ENGINE_REPLAY`, `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`,
  *   `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
 function checkContinuable(summary: RunSummary, given: Given): void {
-  refuseImported(summary)
+  refuseReadOnly(summary)
   requireWaiting(summary, given)
   if (given.retry) requireRetry(summary, given)
   else requireMessage(summary, given)
   requireAnswer(summary, given)
 }
 
-/** A run that was made from a file of another program has no agent. @throws {EngineError} `ERR_ENGINE_IMPORTED`. */
-export function refuseImported({ imported, directory: path }: RunSummary): void {
+/**
+ * Refuses a run that can only be read.
+ *
+ * @throws {EngineError} `ERR_ENGINE_IMPORTED`: it was made from a file of another program and has no agent. `ERR_ENGINE_REPLAY`.
+ */
+export function refuseReadOnly(summary: RunSummary): void {
+  refuseReplay(summary)
+  refuseImported(summary)
+}
+
+function refuseImported({ imported, directory: path }: RunSummary): void {
   if (imported === undefined) return
   const message = 'This run was imported and cannot be continued. Start a new one with -m.'
   throw new EngineError('ERR_ENGINE_IMPORTED', message, { path })
+}
+
+/** What the record of a replay does not hold cannot go on. */
+function refuseReplay({ replay, parent, runId, directory: path, lastIteration }: RunSummary): void {
+  if (replay === undefined || parent === undefined) return
+  const [name, original] = [shortName(runId), shortName(parent.run_id)]
+  const at = replay.model === 'recorded' ? lastIteration : parent.iteration
+  const fork = `delta fork ${quoteForPerson([parent.directory])} --at ${at}`
+  const message = `${name} is a replay of ${original} and cannot be continued. To go on for real: ${fork}`
+  throw new EngineError('ERR_ENGINE_REPLAY', message, { path })
 }
 
 function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {

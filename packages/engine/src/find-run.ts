@@ -94,3 +94,8 @@ export async function findAgentHome({ runId, directory, metadata }: RunSummary):
   }
   return found
 }
+
+/** The last part of an id, by which a person names the run. */
+export function shortName(runId: string): string {
+  return runId.split('_').at(-1) ?? runId
+}

@@ -27,7 +27,7 @@ const STOPPING_HOOK_MS = 1000
  */
 export async function finish(state: RunState, loop: () => Promise<Outcome>): Promise<FinishedRun> {
   const outcome = await loop().catch((error: unknown) => unexpected(state, error))
-  await recordLostAnswers(state)
+  if (state.replay?.sides.model !== 'recorded') await recordLostAnswers(state)
   if (outcome.status === 'FAILED') await reportFailure(state, outcome)
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(state)
   await state.snapshots?.end(state.run.summary().lastIteration, {

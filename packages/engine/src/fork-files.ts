@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
@@ -100,7 +100,6 @@ export async function restoreFiles(
   try {
     const store = await openStore(join(runDirectory, 'snapshots'))
     const restored = await store.restore(snapshotId, 'files', into)
-    mkdirSync(join(into, '.delta'), { recursive: true })
     await store.restore(snapshotId, 'artifacts', join(into, '.delta', 'context_artifacts'))
     return { ...restored, leftOut }
   } catch (cause) {
@@ -116,9 +115,13 @@ export async function restoreFiles(
 }
 
 /** Copies the snapshots that the inherited events name. */
-export async function copySnapshots(runDirectory: string, forkDirectory: string): Promise<void> {
+export async function copySnapshots(
+  runDirectory: string,
+  forkDirectory: string,
+  { sync }: { sync?: boolean | undefined },
+): Promise<void> {
   const from = join(runDirectory, 'snapshots')
   if (!existsSync(from)) return
   const { openStore } = await import('@delta/snapshots')
-  await (await openStore(from)).copyTo(join(forkDirectory, 'snapshots'))
+  await (await openStore(from, { sync })).copyTo(join(forkDirectory, 'snapshots'))
 }

@@ -15,6 +15,7 @@ import {
 } from '@delta/journal/runs'
 import { loadAgentOf } from './continue-run.js'
 import { EngineError } from './errors.js'
+import { shortName } from './find-run.js'
 import {
   copySnapshots,
   type FilesOfIteration,
@@ -80,7 +81,18 @@ export interface Fork {
  *   `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_NOT_FOUND`; its journal is damaged, or the fork's directory
  *   cannot be written. {ConfigError} The agent does not load.
  */
-export async function forkRun(options: ForkRunOptions): Promise<Fork> {
+export function forkRun(options: ForkRunOptions): Promise<Fork> {
+  return makeFork(options, movedPaths)
+}
+
+/** Which paths the model reads of in place of those that it has read of, and what else the fork's start says. */
+export type LineageOf = (
+  run: RunSummary,
+  inherited: Inherited,
+  fork: { into: string; directory: string },
+) => Pick<EngineStart, 'paths' | 'replay'>
+
+export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): Promise<Fork> {
   const { at, into, message, env = process.env } = options
   checkWorkDirectory(into)
   const summary = await readRun(options.run)
@@ -109,9 +121,9 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
     sync: options.sync,
     latest: !parentRun(env, into)?.isHere,
     inherited,
-    events: (created) => {
+    events: async (created) => {
       options.onRun?.(created.directory)
-      const paths = movedPaths(summary, inherited, { into, directory: created.directory })
+      await copySnapshots(summary.directory, created.directory, options)
       const start = engineStart(created, {
         ...options,
         agent,
@@ -119,12 +131,12 @@ export async function forkRun(options: ForkRunOptions): Promise<Fork> {
         task: summary.metadata.initial_message ?? '',
         maxIterations: maxIterationsFor(agent, options),
         resumed: true,
-        lineage: { parent, paths },
+        lineage: { parent, ...lineageOf(summary, inherited, { into, directory: created.directory }) },
       })
       return [start, ...(message === undefined ? [] : [{ type: 'USER_MESSAGE' as const, content: message }])]
     },
   })
-  await copySnapshots(summary.directory, run.directory).finally(run.close)
+  run.close()
   const { runId, directory, workDirectory } = run
   return { runId, directory, workDirectory, parent, ...(files && { files }) }
 }
@@ -229,24 +241,21 @@ function checkInto({ runId, directory }: RunSummary, { into, files }: ForkRunOpt
 }
 
 /** The directories that the model has read of, each with the fork's in its place. */
-function movedPaths(
+export function movedPaths(
   { directory }: RunSummary,
   { events }: Inherited,
   fork: { into: string; directory: string },
-): [string, string][] {
+): { paths: [string, string][] } {
   const isStart = (event: StoredEvent): event is EngineStart => event.type === 'ENGINE_START'
   const current = workDirectoryOf(directory)
   const workspace = events.findLast(isStart)?.work_dir ?? current
-  if (workspace === undefined) return [[directory, fork.directory]]
+  if (workspace === undefined) return { paths: [[directory, fork.directory]] }
   const isWithin = current !== undefined && isInside(directory, current)
   const recorded = isWithin ? join(workspace, relative(current, directory)) : directory
-  return [
-    [workspace, fork.into],
-    [recorded, fork.directory],
-  ]
-}
-
-/** The last part of an id, by which a person names the run. */
-export function shortName(runId: string): string {
-  return runId.split('_').at(-1) ?? runId
+  return {
+    paths: [
+      [workspace, fork.into],
+      [recorded, fork.directory],
+    ],
+  }
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Hook, HookName } from '@delta/config-loader'
+import type { HookName } from '@delta/config-loader'
 import { readIfThere } from '@delta/durable'
 import type { CommandOutcome } from '@delta/executor'
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
@@ -66,19 +66,18 @@ export interface HookOutcome<Value = unknown> {
   replacement: Value | undefined
 }
 
-/** Reads what a hook left in its `output/`, if it exited with 0. */
+/** Reads what a hook left in its `output/`, if it did not fail. */
 export function judgeHook<Value>(
   name: HookName,
   ended: {
-    hook: Hook
     iteration: number
     directory: string
     replacement: OutputFile<Value> | undefined
-    result: CommandOutcome
+    /** How its command failed, as words that follow its name. */
+    failed: string | undefined
   },
 ): HookOutcome<Value> {
-  const { directory, iteration } = ended
-  const failed = failureOf(ended.result, ended.hook.timeoutMs)
+  const { directory, iteration, failed } = ended
   const control = failed === undefined ? readControl(directory, name) : { problem: failed }
   const read: Read<Value> =
     control.problem === undefined && ended.replacement ? readOutput(directory, ended.replacement) : {}

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
@@ -11,9 +11,10 @@ import {
 } from '@delta/executor'
 import { redactFile, secretValues } from '@delta/executor/internal'
 import { recordName } from '@delta/journal/internal'
-import { isKnownEvent } from '@delta/journal/runs'
-import { type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
-import { environmentOf, lastIterationOf, type RunState, record, variablesOf } from './run-state.js'
+import { type HookExecutionAudit, isKnownEvent } from '@delta/journal/runs'
+import { failureOf, type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
+import type { RecordedHook, Replay } from './replay-port.js'
+import { environmentOf, lastIterationOf, placeOf, type RunState, record, variablesOf } from './run-state.js'
 import { secretTokens } from './secrets.js'
 
 /** Time between TERM and KILL for a hook that begins while its run is being stopped. Milliseconds. */
@@ -37,9 +38,12 @@ export async function runHook<Value = never>(
   if (!hook) return undefined
   if (stopping && !input.lingerMs) return recordSkipped(state, name, input)
 
+  const recorded = recordedHook(state, name, input)
+  if (recorded === 'not run') return recordSkipped(state, name, input)
   await state.snapshots?.beforeCommand()
   const directory = newDirectory(state.run.paths.hooks, name)
   writeInput(state, name, { directory, input })
+  if (recorded !== 'live') return repeatHook(state, name, { directory, input, recorded })
   state.run.journal.sync()
   const known = secretRedactor(state)
   const argv = commandOf(state, hook)
@@ -54,21 +58,47 @@ export async function runHook<Value = never>(
   }).finally(lingering.clear)
   redactOutput(directory, known)
   const { iteration, actionId, replacement } = input
-  const outcome = judgeHook(name, { hook, iteration, directory, replacement, result })
+  const failed = failureOf(result, hook.timeoutMs)
+  const outcome = judgeHook(name, { iteration, directory, replacement, failed })
   recordHook(state, outcome, { argv, result, directory, actionId })
+  return outcome
+}
+
+function recordedHook(
+  state: RunState,
+  name: HookName,
+  { iteration, actionId, payload }: HookInput<unknown>,
+): ReturnType<Replay['hook']> {
+  const index = actionId === undefined ? undefined : placeOf(state, { action_id: actionId }).index
+  return state.replay?.hook(name, { iteration, index, payload }) ?? 'live'
+}
+
+/** Gives what the hook gave in the recorded run. Starts nothing. */
+function repeatHook<Value>(
+  state: RunState,
+  name: HookName,
+  about: { directory: string; input: HookInput<Value>; recorded: RecordedHook },
+): HookOutcome<Value> {
+  const { directory, input, recorded } = about
+  const { iteration, actionId, replacement } = input
+  const output = join(recorded.directory, 'output')
+  if (existsSync(output)) cpSync(output, join(directory, 'output'), { recursive: true })
+  const failed = recorded.failure
+  const outcome = judgeHook(name, { iteration, directory, replacement, failed })
+  const text = JSON.stringify({ hook_name: name, replayed: true, ...statusOf(outcome) }, null, 2)
+  replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
+  recordAudit(state, outcome, { directory, actionId, replayed: true })
   return outcome
 }
 
 /** Writes the record beside the hook's directory first: for `endOrphanedHooks`, a hook without one is unfinished. */
 function recordHook(
   state: RunState,
-  { name, iteration, failure, isOnlyUnusable, replacement }: HookOutcome,
+  outcome: HookOutcome,
   about: { argv: string[]; result: CommandOutcome; directory: string; actionId: string | undefined },
 ): void {
   const { argv, result, directory, actionId } = about
-  const ended = failure
-    ? ({ status: 'FAILED', error_message: failure } as const)
-    : ({ status: 'SUCCESS' } as const)
+  const ended = statusOf(outcome)
   const ofProcess = {
     exit_code: result.exitCode,
     signal: result.signal,
@@ -76,15 +106,32 @@ function recordHook(
     stdout: result.stdout.text,
     stderr: result.stderr.text,
   }
-  const text = JSON.stringify({ hook_name: name, argv, ...ended, ...ofProcess }, null, 2)
+  const text = JSON.stringify({ hook_name: outcome.name, argv, ...ended, ...ofProcess }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
+  recordAudit(state, outcome, { directory, actionId, duration_ms: result.durationMs })
+}
+
+function statusOf({ failure }: HookOutcome) {
+  return failure ? ({ status: 'FAILED', error_message: failure } as const) : ({ status: 'SUCCESS' } as const)
+}
+
+function recordAudit(
+  state: RunState,
+  outcome: HookOutcome,
+  about: { directory: string; actionId: string | undefined } & Pick<
+    HookExecutionAudit,
+    'duration_ms' | 'replayed'
+  >,
+): void {
+  const { name, iteration, failure, isOnlyUnusable, replacement } = outcome
+  const { directory, actionId, ...more } = about
   record(state, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration,
     hook_name: name,
-    ...ended,
+    ...statusOf(outcome),
     io_path_ref: relative(state.run.directory, directory),
-    duration_ms: result.durationMs,
+    ...more,
     ...(actionId === undefined ? {} : { action_id: actionId }),
     // what the model reads instead of the tool's result; the `ACTION_RESULT` itself is unchanged
     ...(typeof replacement === 'string' && { observation_override: replacement }),

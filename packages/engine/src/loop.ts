@@ -18,6 +18,8 @@ export async function runLoop(state: RunState): Promise<Outcome> {
 
   for (let iteration = state.firstIteration; iteration <= state.lastAllowedIteration; iteration++) {
     if (state.signal.aborted) return interrupted(state.signal)
+    const ended = state.replay?.endingBefore(iteration)
+    if (ended) return ended
     const overspent = await state.overspent()
     if (overspent) return overspent
     const heldBack = await notifyHook(state, 'on_iteration_start', { iteration })

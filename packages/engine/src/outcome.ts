@@ -1,7 +1,7 @@
 import type { Limits } from '@delta/config-loader'
 import { wallTimeInWords } from '@delta/config-loader/internal'
 import type { Effects } from '@delta/executor'
-import type { ErrorEvent, RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
+import type { EngineEnd, ErrorEvent, RunSummary, RunUsage, Thought, Totals } from '@delta/journal/runs'
 
 /** How this engine's part of a run ends. */
 export type Outcome = Completed | Failure | Interrupted | Waiting
@@ -68,8 +68,8 @@ interface Failed {
 
 interface Interrupted {
   status: 'INTERRUPTED'
-  reasonCode: 'signal'
-  /** The signal's, usually its name. */
+  reasonCode: 'signal' | 'killed'
+  /** The signal's, usually its name. `killed`: the run was, of which this one is a replay. */
   reason: string
 }
 
@@ -219,6 +219,7 @@ const FAILURE_OF_ERROR: ReadonlyMap<unknown, FailureCode> = new Map([
   ['ERR_MODEL_SETTINGS', 'configuration'],
   ['ERR_MODEL_SCRIPT_END', 'configuration'],
   ['ERR_MODEL_REPLAY_DIFFERS', 'replay_mismatch'],
+  ['ERR_ENGINE_NOT_RECORDED', 'replay_mismatch'],
   ['ERR_CONTEXT_SOURCE', 'context_source'],
   ['ERR_CONTEXT_GENERATOR', 'context_source'],
   ['ERR_CONTEXT_COUNTER', 'context_source'],
@@ -273,6 +274,12 @@ export function raised(
 /** True for a run that can neither be retried nor go on with a message. */
 export function needsNewRun(code: string | undefined): boolean {
   return isFailureCode(code) && RETRY[code] === 'new run'
+}
+
+/** A run's failure as its `ENGINE_END` tells it, for a replay that ends in the same place. */
+export function failureOfEnd({ reason_code: code, reason }: EngineEnd, iteration: number): Failure {
+  const reasonCode = isFailureCode(code) ? code : 'internal'
+  return { status: 'FAILED', reasonCode, reason: reason ?? reasonCode, iteration }
 }
 
 function isFailureCode(code: unknown): code is FailureCode {

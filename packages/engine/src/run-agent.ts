@@ -35,6 +35,8 @@ import {
 import type { RunResult } from './outcome.js'
 import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
+import { replayLoop } from './replay-loop.js'
+import type { Replay } from './replay-port.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
@@ -122,6 +124,7 @@ interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   notices?: readonly string[]
   resumed: boolean
   changedFiles?: string[]
+  replay?: Replay | undefined
 }
 
 /** Time between TERM and KILL of a stopped command. A child engine must end before its parent kills it. */
@@ -144,7 +147,9 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   try {
     const state = stateOf(run, { ...options, clock, unlisted }, events)
     clock.resume()
-    const finished = await finish(state, () => runLoop(state))
+    const finished = await finish(state, () =>
+      state.replay ? replayLoop(state, state.replay) : runLoop(state),
+    )
     leaveTree(run, host, finished)
     return { ...finished, resumed, changedFiles }
   } finally {
@@ -161,7 +166,7 @@ function stateOf(
   options: DriveOptions & { clock: WallClock; unlisted: Unlisted | undefined },
   events: readonly StoredEvent[],
 ): RunState {
-  const { agent, env: host = process.env, maxIterations, purse, clock } = options
+  const { agent, env: host = process.env, maxIterations, purse, clock, replay } = options
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
@@ -171,10 +176,11 @@ function stateOf(
     run,
     agent,
     model: options.modelOf(environment),
+    replay,
     priceAnswer: options.priced.priceAnswer,
     overspent: () => purse.check(run, options.unlisted),
     clock,
-    resumed: options.resumed,
+    resumed: options.resumed && replay === undefined, // the iteration that a replay inherits is complete
     task: userMessages.join('\n'),
     tools,
     firstIteration: lastIteration + 1,
@@ -228,7 +234,7 @@ export function engineStart(
     /** Names of the agent's files that have changed since the last start. */
     changedFiles?: string[]
     /** Where the run comes from: another run, or another directory. */
-    lineage?: Pick<EngineStart, 'parent' | 'paths'>
+    lineage?: Pick<EngineStart, 'parent' | 'paths' | 'replay'>
   },
 ): NewEventOf<EngineStart> {
   const { agent, workDirectory, sources, env = process.env, changedFiles = [] } = about

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto'
 import { recordProcess, removeInlined, runPrepared, type ToolPart, type ToolResult } from '@delta/executor'
 import type { ActionRequest, ActionResult, CommandRecord, ContentPart, Run } from '@delta/journal/runs'
+import { stdinSha256 } from './approve.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { type Call, environmentOf, type ReadyCall, type RunState, record, warnAuthor } from './run-state.js'
+import { repeatCall } from './repeat-call.js'
+import {
+  type Call,
+  environmentOf,
+  placeOf,
+  type ReadyCall,
+  type RunState,
+  record,
+  warnAuthor,
+} from './run-state.js'
 import { secretTokens } from './secrets.js'
 import { childRunsOf } from './tree.js'
 
@@ -18,6 +28,8 @@ export async function runCall(
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
+  const recorded = state.replay?.call(call, prepared, placeOf(state, call))
+  if (recorded) return repeatCall(state, call, prepared, { recorded, attempt })
   await state.snapshots?.beforeCommand()
   if (state.signal.aborted) return interrupted(state.signal) // a hook or a person may have taken long
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
@@ -30,6 +42,7 @@ export async function runCall(
     tool_args: prepared.args,
     resolved_command: prepared.resolvedCommand,
     argv,
+    stdin_sha256: stdinSha256(prepared.stdin),
     ...sandboxOf(prepared),
     execution_ref: execution.ref,
   })

@@ -15,6 +15,7 @@ import {
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Failure, Question } from './outcome.js'
+import type { CallPlace, Replay } from './replay-port.js'
 import type { Snapshots } from './snapshots.js'
 import type { WallClock } from './wall-time.js'
 
@@ -60,6 +61,8 @@ export interface RunState {
   readonly signal: AbortSignal
   /** Keeps the files of the workspace; undefined where the agent does not ask for it. */
   readonly snapshots: Snapshots | undefined
+  /** What is taken from the record of another run; undefined for a run of its own. */
+  readonly replay: Replay | undefined
   /** Makes the matcher of each call. The patterns of one answer may take a second together. */
   readonly matcher: PatternBudget
   /** The answer to `ask_human`, or the decision on one waiting command, that this engine was started with. */
@@ -80,7 +83,10 @@ interface Answer {
   waitedMs?: number | undefined
 }
 
-export type PaidFields = Pick<Thought, 'usage' | 'tokens' | 'model' | 'provider' | 'price' | 'waited_ms'>
+export type PaidFields = Pick<
+  Thought,
+  'usage' | 'tokens' | 'model' | 'provider' | 'price' | 'waited_ms' | 'replayed'
+>
 
 /** Says what an answer cost, as its event keeps it. The shipped prices are loaded with the first answer of a server. */
 export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
@@ -88,6 +94,7 @@ export type PriceAnswer = (answer: Answer) => Promise<PaidFields>
 /** Values of the variables that templates and `context.yaml` may use. */
 export function variablesOf(state: RunState): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
   const { workDirectory: CWD, directory: RUN_DIR } = state.run
+  if (state.replay?.variables) return state.replay.variables
   return { AGENT_HOME: state.agent.home ?? CWD, CWD, RUN_DIR } // without a directory, nothing names it
 }
 
@@ -117,6 +124,12 @@ export function record(state: RunState, ...events: NewEvent[]): JournalEvent[] {
   const stored = state.run.journal.append(...events)
   for (const event of stored) state.emit({ kind: 'journal', event })
   return stored
+}
+
+/** Which call of the last answer it is. */
+export function placeOf({ run }: RunState, { action_id: id }: Pick<Call, 'action_id'>): CallPlace {
+  const { tool_calls: calls = [], iteration = 0 } = run.summary().lastThought ?? {}
+  return { iteration, index: calls.findIndex(({ action_id }) => action_id === id) }
 }
 
 /** The last event of a type that belongs to a call. */

@@ -47,7 +47,7 @@ export function takeSnapshots(
   let isOver = false
   let failed = 0
   let hasSaid = false
-  let underWay: { done: Promise<void>; giveUp: AbortController; waitedMs: number } | undefined
+  let underWay: UnderWay | undefined
 
   async function take(iteration: number, signal: AbortSignal): Promise<Snapshot> {
     const { openStore } = await import('@delta/snapshots')
@@ -73,7 +73,7 @@ export function takeSnapshots(
     if (!isChanged || isOver || underWay) return
     isChanged = false
     const giveUp = new AbortController()
-    const current = { done: Promise.resolve(), giveUp, waitedMs: 0 }
+    const current: UnderWay = { done: Promise.resolve(), giveUp }
     underWay = current
     current.done = take(iteration, giveUp.signal)
       .catch(
@@ -85,7 +85,7 @@ export function takeSnapshots(
       )
       .then((snapshot) => {
         underWay = undefined
-        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, current.waitedMs)
+        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, waitedMsFor(current))
       })
   }
 
@@ -136,17 +136,25 @@ export function takeSnapshots(
 
 const STOPPED = 'stopped'
 
+/** A snapshot that is being taken. */
+interface UnderWay {
+  done: Promise<void>
+  giveUp: AbortController
+  /** When a command, or the end of the run, began to wait for it. */
+  waitedSince?: number
+}
+
+function waitedMsFor({ waitedSince }: UnderWay): number {
+  return waitedSince === undefined ? 0 : Math.round(performance.now() - waitedSince)
+}
+
 /** Waits until a snapshot is done; after this time, it is given up. */
-async function settled(
-  snapshot: { done: Promise<void>; giveUp: AbortController; waitedMs: number },
-  mostMs: number,
-): Promise<void> {
-  const started = performance.now()
+async function settled(snapshot: UnderWay, mostMs: number): Promise<void> {
+  snapshot.waitedSince ??= performance.now()
   const timer = new AbortController()
   const late = wait(mostMs, 'late', { signal: timer.signal }).catch(() => undefined)
   const first = await Promise.race([snapshot.done, late])
   timer.abort()
-  snapshot.waitedMs = Math.round(performance.now() - started)
   if (first === 'late') snapshot.giveUp.abort('late')
   await snapshot.done
 }

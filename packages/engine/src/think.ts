@@ -38,7 +38,8 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   if (startsCommands(state.agent.manifest)) await state.snapshots?.beforeCommand()
   const context = await buildContext(state.agent.manifest, {
     journalPath: state.conversation,
-    variables: { ...variablesOf(state), AGENT_HOME: state.agent.home },
+    variables: state.replay?.variables ?? { ...variablesOf(state), AGENT_HOME: state.agent.home },
+    recorded: state.replay?.sources(iteration),
     env: environmentOf(state),
     credentials: state.credentials,
     iteration,

@@ -138,6 +138,10 @@ export interface RunSummary {
   lastThought?: Thought
   /** Where it came from, if it was not run here but made from a file of another format. It cannot go on. */
   imported?: NonNullable<EngineStart['imported']>
+  /** What a replay takes from the record of its `parent`. It cannot go on. */
+  replay?: NonNullable<EngineStart['replay']>
+  /** The run of which it is a fork or a replay. */
+  parent?: NonNullable<EngineStart['parent']>
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
   /** Why the journal could not be read to its end, or is without its beginning. */
@@ -375,6 +379,8 @@ function summarize(directory: string, state: RunState, owner: Owner | undefined)
     ...(lastThought && { lastThought }),
     ...(failure && { failure }),
     ...(state.firstStart?.imported && { imported: state.firstStart.imported }),
+    ...(state.firstStart?.replay && { replay: state.firstStart.replay }),
+    ...(state.firstStart?.parent && { parent: state.firstStart.parent }),
     ...(isLost && { problem: missingStartError(directory) }),
   }
 }

@@ -53,9 +53,9 @@ export function watchAnswers(): AnswerWatch {
   return { add, lostIn }
 }
 
-/** Nothing for a request that was not answered. */
+/** Nothing for a request that was not answered, or from another run's record: that run has paid. */
 function lostAnswer(ref: string, record: Record<string, unknown>): LostAnswer[] {
-  if (record.response === undefined) return []
+  if (record.response === undefined || record.replayed === true) return []
   const iteration = iterationOf(ref)
   const lost = {
     type: 'ERROR' as const,

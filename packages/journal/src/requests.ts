@@ -273,6 +273,7 @@ const recordSchema = z.object({
     list: z.optional(z.string()),
   }),
   wire: z.optional(z.object({ api: z.string() })),
+  blocks: z.optional(z.array(z.unknown())),
   blobs: z.optional(z.array(z.string())),
 })
 
@@ -341,7 +342,7 @@ function inWords(iterations: readonly number[]): string {
   return words.join(', ') || 'none'
 }
 
-/** The answered requests of a run, oldest first. */
+/** Requests of a run, oldest first. */
 export interface RecordedRequests {
   /** How many there are; they count from 0. */
   readonly length: number
@@ -349,6 +350,8 @@ export interface RecordedRequests {
   messageCount(index: number): number
   /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
   parts(index: number): { parameters: number; messages: number[] }
+  /** What the context said about the sources of its messages. */
+  blocks(index: number): readonly unknown[]
   /** The API that it was sent to. */
   api(index: number): 'chat' | 'responses' | 'messages'
   /**
@@ -357,25 +360,31 @@ export interface RecordedRequests {
    * @throws {JournalError} `ERR_REQUEST_CORRUPT`: there is no such line.
    */
   part(number: number): unknown
-  /** What came back, as `InvocationRecord.complete` was given it under `response`. Read when it is asked for. */
+  /**
+   * What came back, as `InvocationRecord.complete` was given it under `response`. Read when it is asked for. Undefined if there was
+   * no answer.
+   */
   response(index: number): unknown
 }
 
 /**
  * Opens what a run sent to its model and what came back, for reading in order.
  *
- * Keeps each message once, and where the answers lie. Requests without a response are left out.
+ * Keeps each message once, and where the answers lie.
  *
+ * @param refs - Which records, as `THOUGHT.llm_invocation_ref` names them. Default: all with a response.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_REQUEST_CORRUPT`: a record is not whole.
  */
-export function openRecordedRequests(runDirectory: string): RecordedRequests {
+export function openRecordedRequests(runDirectory: string, refs?: readonly string[]): RecordedRequests {
   if (!existsSync(runDirectory)) throw notFound(runDirectory)
   const paths = runPaths(runDirectory)
-  const records = recordsIn(paths.invocations).flatMap((name) => readAnswered(join(paths.invocations, name)))
+  const records = refs
+    ? refs.map((ref) => readWhole(join(runDirectory, ref)))
+    : recordsIn(paths.invocations).flatMap((name) => readAnswered(join(paths.invocations, name)))
   const parts = readParts(paths.parts)
   const blobs = new Set(records.flatMap((each) => each.blobs ?? []))
 
-  function record(index: number): AnsweredRecord {
+  function record(index: number): KeptRecord {
     const found = records[index]
     if (found) return found
     throw new RangeError(`There is no request ${index} in ${paths.invocations}.`)
@@ -393,21 +402,25 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
       const { parameters, messages } = record(index).parts
       return { parameters, messages: fromRanges(messages ?? []) }
     },
+    blocks: (index) => record(index).blocks ?? [],
     api: (index) => knownApi(record(index).wire?.api),
     part,
     response: (index) => readRecord(record(index).path).response,
   }
 }
 
-type AnsweredRecord = RequestRecord & { path: string }
+type KeptRecord = RequestRecord & { path: string }
 
 /** Nothing for a record without a response. */
-function readAnswered(path: string): AnsweredRecord[] {
+function readAnswered(path: string): KeptRecord[] {
   const value = readRecord(path)
-  if (value.response === undefined) return []
+  return value.response === undefined ? [] : [readWhole(path, value)]
+}
+
+function readWhole(path: string, value: unknown = readRecord(path)): KeptRecord {
   const { data } = recordSchema.safeParse(value)
   if (!data) throw corruptRequest(path, 'The record is not whole.')
-  return [{ path, ...data }]
+  return { path, ...data }
 }
 
 /** Requests of before 0.2 do not name their API, and another library's call options are compared as they are. */

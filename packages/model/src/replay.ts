@@ -52,6 +52,12 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
   }
 }
 
+/** How a recorded request and one of now are compared. */
+export interface ReplayOptions {
+  /** Makes the texts of both equal in what does not count: paths of another directory, times. */
+  comparable?: ((text: string) => string) | undefined
+}
+
 /**
  * A model that answers exactly the recorded requests. `stream` and `stream_options` are not compared. Equal requests get their
  * answers one after the other. An interrupted replay goes on in a new process, because nothing else is kept in memory.
@@ -65,9 +71,12 @@ function recordingOf(records: readonly ReplayRecord[]): Recording {
  * const model = replayModel([{ request, response: answer.raw }])
  * const { message } = await model.complete(request)
  */
-export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
+export function replayModel(
+  recorded: readonly ReplayRecord[] | Recording,
+  { comparable }: ReplayOptions = {},
+): ChatModel {
   const recording = 'part' in recorded ? recorded : recordingOf(recorded)
-  const comparer = comparerOf(recording)
+  const comparer = comparerOf(recording, comparable)
   const used = new Set<number>()
   let next = 0
 
@@ -113,14 +122,21 @@ interface Comparer {
   shared(exchange: number, body: Body): number
 }
 
-function comparerOf(recording: Recording): Comparer {
+function comparerOf(recording: Recording, comparable: ReplayOptions['comparable']): Comparer {
   /** The text of a message that a recorded part equals, so that each part of a long conversation is read once. */
   const texts = new Map<number, string>()
+
+  function isComparable(recorded: unknown, now: unknown): boolean {
+    if (comparable === undefined) return false
+    return firstDifference(withTexts(recorded, comparable), withTexts(now, comparable)) === undefined
+  }
 
   function isRecorded(text: string, part: number | undefined): boolean {
     if (part === undefined) return false
     if (texts.get(part) === text) return true
-    if (firstDifference(recording.part(part), JSON.parse(text))) return false
+    const now: unknown = JSON.parse(text)
+    const recorded = recording.part(part)
+    if (firstDifference(recorded, now) && !isComparable(recorded, now)) return false
     texts.set(part, text)
     return true
   }
@@ -129,7 +145,8 @@ function comparerOf(recording: Recording): Comparer {
     isSame(exchange, body) {
       const { parameters, messages } = recording.parts(exchange)
       if (messages.length !== body.messages.length) return false
-      if (firstDifference(compared(recording.part(parameters)), body.parameters)) return false
+      const recorded = compared(recording.part(parameters))
+      if (firstDifference(recorded, body.parameters) && !isComparable(recorded, body.parameters)) return false
       return body.messages.every((text, at) => isRecorded(text, messages[at]))
     },
     shared(exchange, { messages }) {
@@ -197,6 +214,14 @@ function bodyOf(api: Api, request: ChatRequest, blobs: BlobReader | undefined): 
 function compared(parameters: unknown): Fields {
   const { stream: _s, stream_options: _o, messages: _m, input: _i, ...rest } = fieldsOf(parameters)
   return rest
+}
+
+/** A JSON value with each of its texts replaced. */
+function withTexts(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map((each) => withTexts(each, replace))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withTexts(each, replace)]))
 }
 
 interface Difference {

@@ -1,6 +1,6 @@
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
-export { changedFiles, type FileChange, type FileState } from './changed-files.js'
+export { changedFiles } from './changed-files.js'
 export type { Cause, Difference } from './compare-steps.js'
 export {
   type CallCost,
@@ -24,6 +24,7 @@ export {
 export { isTraceError, TraceError } from './errors.js'
 export type { ExportOptions } from './export/document.js'
 export { EXPORT_FORMATS, type ExportFormat, exportRun } from './export/export-run.js'
+export type { FileChange, FileState } from './file-change.js'
 export { findRuns, type RunsAt } from './find-runs.js'
 export { importRun } from './import-run.js'
 export type { PriceOptions } from './prices.js'

@@ -1,7 +1,7 @@
 import { journalPath } from '@delta/journal/internal'
 import { type EngineStart, isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { isSnapshotError } from '@delta/snapshots'
-import { changesBetween, type FileChange, storeOf } from './changed-files.js'
+import { changesBetween, type FileChange, storeOf } from './file-change.js'
 import { readableEvents } from './readable-events.js'
 
 /** What an iteration did to the files of the workspace, or why that is not known. */

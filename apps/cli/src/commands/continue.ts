@@ -1,5 +1,5 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
-import { refuseImported } from '@delta/engine/internal'
+import { refuseReadOnly } from '@delta/engine/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { openAgent, placeToWork, rememberPlace, trustedRun } from '@delta/workspace'
 import { existingWorkDirectory, isWithinRun } from '@delta/workspace/internal'
@@ -40,7 +40,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   refuseBeside(flags)
   const runId = flags.runId && (await resolveRunId(flags.runId, place))
   const found = await findRun(place.workDirectory, runId, place)
-  refuseImported(found) // not by asking for trust in it
+  refuseReadOnly(found) // not by asking for trust in it
   const { run, list, isNew, notice } = await trustedRun(found, { ...flags, place, env: terminal.env })
   if (notice !== undefined) say(terminal, notice)
   const decision = typed && completed(typed, run)

@@ -42,7 +42,7 @@ export async function execute(
 }
 
 /** What `--mask` hides in a comparison. @throws {UsageError} One is not a regular expression. */
-function masksIn(patterns: readonly string[]): RegExp[] {
+export function masksIn(patterns: readonly string[]): RegExp[] {
   return patterns.map((pattern) => {
     try {
       return new RegExp(pattern, 'gu')
@@ -81,9 +81,9 @@ function headOf(name: string, { run }: Trace): string[] {
   const { cost } = totals.all
   return [
     name,
-    runId,
-    printableLine(metadata.agent_name ?? ''),
-    printableLine(model ?? ''),
+    runId.split('_').at(-1) ?? runId, // names the run in any command
+    inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
+    inColumns(printableLine(model ?? ''), NAME_COLUMNS),
     counted(lastIteration, 'iteration'),
     cost === null ? '-' : money(cost),
     `${status}${metadata.reason_code === null ? '' : ` (${metadata.reason_code})`}`,
@@ -117,8 +117,8 @@ async function stepsOf(
   const left = await actionsIn(a, new Set(rest.map((step) => step.a)))
   const right = await actionsIn(b, new Set(rest.map((step) => step.b)))
   const width = Math.max(16, Math.floor(((columns || USUAL_COLUMNS) - 20) / 2))
-  const actionIn = (actions: ReadonlyMap<number | null, string>, n: number | null) => {
-    return [String(n ?? ''), inColumns(actions.get(n) ?? '', width)]
+  const actionIn = (actions: ReadonlyMap<number | null, Action>, n: number | null) => {
+    return [String(n ?? ''), actionInColumns(actions.get(n), width)]
   }
   const rows = rest.map((step) => [...actionIn(left, step.a), markOf(step), ...actionIn(right, step.b)])
   const until = same.length > 0 ? `${same.length > 1 ? '1-' : ''}${same.at(-1)?.a} same\n` : ''
@@ -132,22 +132,36 @@ function markOf({ a, b, same }: AlignedSteps): string {
 }
 
 const USUAL_COLUMNS = 100
+const NAME_COLUMNS = 24
 
 async function actionsIn(
   trace: Trace,
   wanted: ReadonlySet<number | null>,
-): Promise<ReadonlyMap<number | null, string>> {
+): Promise<ReadonlyMap<number | null, Action>> {
   const from = Math.min(...[...wanted].filter((n) => n !== null))
-  const actions = new Map<number | null, string>()
+  const actions = new Map<number | null, Action>()
   if (!Number.isFinite(from)) return actions
   for await (const step of trace.steps({ from })) if (wanted.has(step.n)) actions.set(step.n, actionOf(step))
   return actions
 }
 
-function actionOf({ calls: [call, ...more], thought }: Step): string {
-  if (call === undefined) return printableLine(`answer: ${thought?.content ?? 'no answer'}`)
+/** What an iteration did, and what came of it. */
+interface Action {
+  what: string
+  outcome: string
+}
+
+function actionOf({ calls: [call, ...more], thought }: Step): Action {
+  if (call === undefined) return { what: `answer: ${thought?.content ?? 'none'}`, outcome: '' }
   const { name, command, status, exitCode } = call
   const outcome = exitCode === null ? (status ?? 'no result') : `exit ${exitCode}`
-  const others = more.length > 0 ? `, and ${counted(more.length, 'call')}` : ''
-  return printableLine(`${name}: ${command ?? ''} (${outcome})${others}`)
+  const others = more.length > 0 ? ` and ${counted(more.length, 'call')}` : ''
+  return { what: `${name}: ${command ?? ''}`, outcome: ` (${outcome})${others}` }
+}
+
+/** A long command is cut, not its outcome. */
+function actionInColumns(action: Action | undefined, width: number): string {
+  if (action === undefined) return ''
+  const { what, outcome } = action
+  return inColumns(printableLine(what), Math.max(8, width - outcome.length)) + outcome
 }

@@ -144,12 +144,12 @@ async function goOn(
   }
 }
 
-function iterationIn({ at }: ForkFlags): number {
+export function iterationIn({ at }: { at: string }): number {
   if (/^\d{1,9}$/.test(at)) return Number(at)
   throw new UsageError(`--at ${at}: give the number of an iteration, or 0 for the task alone.`)
 }
 
-function readable(run: RunSummary): RunSummary {
+export function readable(run: RunSummary): RunSummary {
   if (run.problem !== undefined) throw run.problem
   if (run.status === 'EMPTY') throw emptyRunError(run.directory)
   return run

@@ -56,7 +56,10 @@ async function shownAt(typed: string | undefined, flags: ViewFlags, terminal: Te
   const directory = typed === undefined ? terminal.cwd : directoryAt(typed, terminal)
   if (directory !== undefined && typed !== undefined && isOfRun(directory))
     return { places: [directory], run: directory, words: directory }
-  const place = placeToLook({ ...flags, ...(directory !== undefined && { workDir: directory }) }, terminal)
+  const place = placeToLook(
+    { ...flags, ...(typed !== undefined && directory !== undefined && { workDir: directory }) },
+    terminal,
+  )
   const isElsewhere = place.runsDirectory !== undefined
   const kept = isElsewhere ? [{ ...place, ofAnyWorkspace: place.ofAnyWorkspace ?? false }] : []
   const below = flags.runsDir === undefined ? [directory ?? place.workDirectory] : []
