@@ -22,7 +22,15 @@ const MOST = { pause: 0.04, waiting: 0.12 }
 const PIECES = 700
 
 /** Where the time of a run went, from left to right. Its numbers are steps. */
-export function Strip({ columns, step, go }: { columns: readonly Column[]; step: number | undefined; go(step: number): void }) {
+export function Strip({
+  columns,
+  step,
+  go,
+}: {
+  columns: readonly Column[]
+  step: number | undefined
+  go(step: number): void
+}) {
   const pieces = layOut(columns)
   const last = columns.at(-1)?.to ?? 1
   const current = step ?? last
@@ -67,36 +75,42 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
       </div>
       <div class="scale" aria-hidden="true">
         {numbersOf(pieces, current, isWide.value ? 2.5 : 8).map(({ step: n, left: place }) => (
-          <span key={n} style={place > 96 ? { right: 0 } : { left: `${place}%` }} class={n === current ? 'current' : ''}>
+          <span
+            key={n}
+            style={place > 96 ? { right: 0 } : { left: `${place}%` }}
+            class={n === current ? 'current' : ''}
+          >
             {n}
           </span>
         ))}
       </div>
-      <div class="hidden"><table>
-        <caption>Time by step</caption>
-        <thead>
-          <tr>
-            <th>Steps</th>
-            <th>Model</th>
-            <th>Tools</th>
-            <th>Waiting</th>
-            <th>No engine</th>
-            <th>Failed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {columns.map((column) => (
-            <tr key={column.from}>
-              <th>{column.from === column.to ? column.from : `${column.from} to ${column.to}`}</th>
-              <td>{duration(column.modelMs)}</td>
-              <td>{duration(column.toolMs)}</td>
-              <td>{duration(column.waitingMs)}</td>
-              <td>{duration(column.pauseMs)}</td>
-              <td>{column.isFailed ? 'yes' : 'no'}</td>
+      <div class="hidden">
+        <table>
+          <caption>Time by step</caption>
+          <thead>
+            <tr>
+              <th>Steps</th>
+              <th>Model</th>
+              <th>Tools</th>
+              <th>Waiting</th>
+              <th>No engine</th>
+              <th>Failed</th>
             </tr>
-          ))}
-        </tbody>
-      </table></div>
+          </thead>
+          <tbody>
+            {columns.map((column) => (
+              <tr key={column.from}>
+                <th>{column.from === column.to ? column.from : `${column.from} to ${column.to}`}</th>
+                <td>{duration(column.modelMs)}</td>
+                <td>{duration(column.toolMs)}</td>
+                <td>{duration(column.waitingMs)}</td>
+                <td>{duration(column.pauseMs)}</td>
+                <td>{column.isFailed ? 'yes' : 'no'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   )
 }
@@ -138,7 +152,8 @@ function titleOf({ kind, step, ms, isFailed }: Piece): string {
 
 function layOut(columns: readonly Column[]): Piece[] {
   const active = columns.reduce((sum, { modelMs, toolMs }) => sum + modelMs + toolMs, 0) || 1
-  const shown = (kind: Kind, ms: number) => (kind === 'pause' || kind === 'waiting' ? Math.min(ms, active * MOST[kind]) : ms)
+  const shown = (kind: Kind, ms: number) =>
+    kind === 'pause' || kind === 'waiting' ? Math.min(ms, active * MOST[kind]) : ms
   const times = ({ modelMs, toolMs, waitingMs, pauseMs }: Column) => ({
     model: modelMs,
     tool: toolMs,
@@ -156,7 +171,12 @@ function layOut(columns: readonly Column[]): Piece[] {
       const width = (shown(kind, ms) / (total || 1)) * 100
       const same = held.find((piece) => piece.kind === kind)
       if (ms <= 0) continue
-      if (same) Object.assign(same, { ms: same.ms + ms, width: same.width + width, isFailed: same.isFailed || column.isFailed })
+      if (same)
+        Object.assign(same, {
+          ms: same.ms + ms,
+          width: same.width + width,
+          isFailed: same.isFailed || column.isFailed,
+        })
       else held.push({ kind, step: column.from, ms, left: 0, width, isFailed: column.isFailed })
     }
     const width = held.reduce((sum, piece) => sum + piece.width, 0)
@@ -178,7 +198,8 @@ function numbersOf(pieces: readonly Piece[], current: number, apart: number): Pi
   let edge = Number.NEGATIVE_INFINITY
   for (const piece of pieces) {
     const isFree = piece.left - edge >= apart && Math.abs(piece.left - (first?.left ?? -apart)) >= apart
-    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current) continue
+    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current)
+      continue
     numbers.push(piece)
     edge = piece.left
   }

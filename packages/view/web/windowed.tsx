@@ -35,7 +35,19 @@ interface Properties {
  * is, whatever is measured above it.
  */
 export function Windowed(properties: Properties) {
-  const { count, guess, row, follows = false, startsAt, onRows, onFollow, handle, role, label, headRows = 0 } = properties
+  const {
+    count,
+    guess,
+    row,
+    follows = false,
+    startsAt,
+    onRows,
+    onFollow,
+    handle,
+    role,
+    label,
+    headRows = 0,
+  } = properties
   const box = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const heights = useMemo(() => createHeights(count, guess), [guess])
