@@ -41,6 +41,11 @@ export function Run({ at }: { at: RunAddress }) {
     list.current?.show(next - 1, place)
   }
 
+  // Back, or an address that was typed, leads to another step, too
+  useEffect(() => {
+    if (at.step !== undefined) list.current?.show(at.step - 1)
+  }, [at.step])
+
   async function jumpToFailure(direction: 1 | -1): Promise<void> {
     try {
       const n = await run.failure(shown, direction)

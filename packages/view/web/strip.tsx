@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { Column } from '../src/api.js'
 import { clock, duration } from './format.js'
 import { isWide } from './state.js'
@@ -31,7 +32,9 @@ export function Strip({
   step: number | undefined
   go(step: number): void
 }) {
-  const pieces = layOut(columns)
+  const pieces = useMemo(() => layOut(columns), [columns])
+  const table = useMemo(() => tableOf(columns), [columns])
+  const bars = useMemo(() => pieces.map(barOf), [pieces])
   const last = columns.at(-1)?.to ?? 1
   const current = step ?? last
   const at = pieces.filter((piece) => piece.step <= current)
@@ -63,14 +66,7 @@ export function Strip({
           if (hit) go(hit.step)
         }}
       >
-        {pieces.map((piece, index) => (
-          <i
-            key={index}
-            class={`${piece.kind} ${piece.isFailed && piece.kind === 'tool' ? 'failed' : ''}`}
-            style={{ left: `${piece.left}%`, width: `${piece.width}%` }}
-            title={titleOf(piece)}
-          />
-        ))}
+        {bars}
         {right > 0 && <b class="here" style={{ left: `${left}%`, width: `${right - left}%` }} />}
       </div>
       <div class="scale" aria-hidden="true">
@@ -84,34 +80,52 @@ export function Strip({
           </span>
         ))}
       </div>
-      <div class="hidden">
-        <table>
-          <caption>Time by step</caption>
-          <thead>
-            <tr>
-              <th>Steps</th>
-              <th>Model</th>
-              <th>Tools</th>
-              <th>Waiting</th>
-              <th>No engine</th>
-              <th>Failed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {columns.map((column) => (
-              <tr key={column.from}>
-                <th>{column.from === column.to ? column.from : `${column.from} to ${column.to}`}</th>
-                <td>{duration(column.modelMs)}</td>
-                <td>{duration(column.toolMs)}</td>
-                <td>{duration(column.waitingMs)}</td>
-                <td>{duration(column.pauseMs)}</td>
-                <td>{column.isFailed ? 'yes' : 'no'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {table}
     </section>
+  )
+}
+
+function barOf(piece: Piece, index: number) {
+  return (
+    <i
+      key={index}
+      class={`${piece.kind} ${piece.isFailed && piece.kind === 'tool' ? 'failed' : ''}`}
+      style={{ left: `${piece.left}%`, width: `${piece.width}%` }}
+      title={titleOf(piece)}
+    />
+  )
+}
+
+/** The same for those who cannot see it. */
+function tableOf(columns: readonly Column[]) {
+  return (
+    <div class="hidden">
+      <table>
+        <caption>Time by step</caption>
+        <thead>
+          <tr>
+            <th>Steps</th>
+            <th>Model</th>
+            <th>Tools</th>
+            <th>Waiting</th>
+            <th>No engine</th>
+            <th>Failed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {columns.map((column) => (
+            <tr key={column.from}>
+              <th>{column.from === column.to ? column.from : `${column.from} to ${column.to}`}</th>
+              <td>{duration(column.modelMs)}</td>
+              <td>{duration(column.toolMs)}</td>
+              <td>{duration(column.waitingMs)}</td>
+              <td>{duration(column.pauseMs)}</td>
+              <td>{column.isFailed ? 'yes' : 'no'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
