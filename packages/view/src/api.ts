@@ -1,10 +1,10 @@
-import type { CacheBreak, CacheMiss, CostKey, CostRows, FileChange, RunDiff, TracedRun } from '@delta/trace'
+import type { CacheBreak, CacheMiss, CostKey, CostRows, RunDiff, TracedRun } from '@delta/trace'
 
 // What the server answers and the page reads. The address that is printed ends with `#t=TOKEN`, or if one run was named with
 // `#t=TOKEN/run/KEY`. Times are milliseconds since 1970, durations milliseconds, costs US dollars.
 
 /** `/api/cost` and `/api/diff` answer what these packages' functions return. */
-export type { CacheBreak, CacheMiss, CostKey, CostRows, FileChange, RunDiff }
+export type { CacheBreak, CacheMiss, CostRows, RunDiff }
 
 /** What a run and its sub-agents cost. */
 export type Totals = TracedRun['totals']
