@@ -103,10 +103,14 @@ export function Compare({ a, b }: { a: string; b: string }) {
           label="Steps of both runs"
           class="pairs"
           onRows={(from, to) => {
-            for (const line of lines.slice(from, to)) {
-              const pair = line.kind === 'pair' ? line.pair : undefined
-              if (pair?.a != null) left.need(pair.a, pair.a)
-              if (pair?.b != null) right.need(pair.b, pair.b)
+            for (const [run, side] of [
+              [left, 'a'],
+              [right, 'b'],
+            ] as const) {
+              const shown = lines
+                .slice(from, to)
+                .flatMap((line) => (line.kind === 'pair' ? (line.pair[side] ?? []) : []))
+              if (shown.length > 0) run.need(Math.min(...shown), Math.max(...shown))
             }
           }}
           row={(index) => {

@@ -1,4 +1,4 @@
-import type { CacheTable, CostRows, CostTable, SourceChart as Sources } from '../src/api.js'
+import type { CacheTable, CostRows, CostTable } from '../src/api.js'
 import { type Address, COST_TABS, type CostTab } from './address.js'
 import { Bar, SourceChart } from './charts.js'
 import { get } from './client.js'
@@ -29,7 +29,7 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
     get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal),
   )
   const cache = useLoaded(wanted, (signal) => get<CacheTable>(`/api/cost?ids=${id}&by=cache`, signal))
-  const chart = useLoaded(wanted, (signal) => get<Sources>(`/api/runs/${id}/sources`, signal))
+  const chart = useLoaded(wanted, run.sources)
   const sources = chart.state === 'there' ? chart.value.sources : []
   const hues = sourceColors(sources)
   const colors = new Map(sources.map(({ source }, index) => [source, hues[index] as string]))

@@ -6,7 +6,7 @@ export interface Filtered {
 }
 
 /** The fields that the box knows; `word:value` with another word is looked for as it stands. */
-export const FILTER_FIELDS = [
+const FILTER_FIELDS = [
   'status',
   'reason',
   'model',

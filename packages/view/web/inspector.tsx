@@ -1,14 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type {
-  Block,
-  CallCard,
-  ChangedFile,
-  SourceChart as Sources,
-  StepCard,
-  StepChanges,
-  WholeStep,
-} from '../src/api.js'
+import type { Block, CallCard, ChangedFile, StepCard, StepChanges, WholeStep } from '../src/api.js'
 import { TABS, type Tab } from './address.js'
 import { Bar, SourceChart } from './charts.js'
 import { get, getText } from './client.js'
@@ -42,15 +34,18 @@ interface Properties {
 /** What there is to know about a step. */
 export function Inspector(properties: Properties) {
   const { run, n, card, tab, show } = properties
-  const base = `/api/runs/${encodeURIComponent(run.key)}/steps/${n}`
+  const steps = `/api/runs/${encodeURIComponent(run.key)}/steps`
   // a card that grew is another object: then the step is read again
   const version = useSignal(0)
   const seen = useSignal<StepCard | null | undefined>(undefined)
-  if (seen.peek() !== card) {
+  const before = seen.peek()
+  if (before !== card) {
     seen.value = card
-    version.value += 1
+    if (before && card && before.n === card.n) version.value += 1
   }
-  const whole = useLoaded(`${base}#${version.value}`, (signal) => get<WholeStep>(base, signal))
+  const whole = useLoaded(`${steps}/${n}#${version.value}`, (signal) =>
+    get<WholeStep>(`${steps}/${n}`, signal),
+  )
   const isCurrent = whole.state === 'there' && whole.value.card.n === n
   const tabs = TABS.filter((each) => each !== 'files' || card?.snapshot || tab === 'files')
   const changed = card?.snapshot?.changed
@@ -84,10 +79,19 @@ export function Inspector(properties: Properties) {
         <Headline n={n} card={card} />
         {whole.state === 'problem' ? (
           <p class="empty bad">{whole.problem}</p>
-        ) : !isCurrent ? (
+        ) : whole.state === 'loading' ? (
           <p class="empty">Reading …</p>
         ) : (
-          <Panel {...properties} base={base} whole={whole.value} version={version.value} />
+          // the step before stays until this one is there, so nothing flickers
+          <div class={isCurrent ? '' : 'stale'}>
+            <Panel
+              {...properties}
+              n={whole.value.card.n}
+              base={`${steps}/${whole.value.card.n}`}
+              whole={whole.value}
+              version={version.value}
+            />
+          </div>
         )}
       </div>
     </aside>
@@ -140,9 +144,7 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
   const open = useSignal<number | undefined>(undefined)
   const { columns, page } = { columns: run.columns.value, page: run.page.value }
   // the chart reads a file for each request: again only when the run has grown by a step
-  const chart = useLoaded(`${run.key} ${run.count.value}`, (signal) =>
-    get<Sources>(`/api/runs/${encodeURIComponent(run.key)}/sources`, signal),
-  )
+  const chart = useLoaded(`${run.key} ${run.count.value}`, run.sources)
   const blocks = whole.request?.blocks ?? []
   const colors = sourceColors(blocks)
   const total = blocks.reduce((sum, block) => sum + sizeOf(block), 0)

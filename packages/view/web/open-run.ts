@@ -1,5 +1,14 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals'
-import type { Column, LiveMessage, Question, RunPage, RunRow, StepCard, StepList } from '../src/api.js'
+import type {
+  Column,
+  LiveMessage,
+  Question,
+  RunPage,
+  RunRow,
+  SourceChart,
+  StepCard,
+  StepList,
+} from '../src/api.js'
 import { get, live } from './client.js'
 import { explain } from './state.js'
 
@@ -23,6 +32,8 @@ export interface OpenRun {
   need(from: number, to: number): void
   /** The next step with a failure, in a direction; undefined if there is none. */
   failure(from: number, direction: 1 | -1): Promise<number | undefined>
+  /** Tokens by source. It reads a file for each request: asked for once, and again when the run has grown by a step. */
+  sources(): Promise<SourceChart>
   close(): void
 }
 
@@ -42,9 +53,11 @@ export function openRun(key: string): OpenRun {
   const problem = signal<string>()
   const isLoaded = signal(false)
   const closing = new AbortController()
+  let chart: { count: number; answer: Promise<SourceChart> } | undefined
   /** By page; the one that was used last is at the end. */
   const pages = new Map<number, Map<number, StepCard>>()
-  const loading = new Set<number>()
+  /** Pages that are asked for; what was scrolled past is not waited for. */
+  const loading = new Map<number, AbortController>()
   const complete = new Set<number>()
 
   function put(cards: readonly StepCard[]): void {
@@ -65,15 +78,17 @@ export function openRun(key: string): OpenRun {
 
   async function load(number: number): Promise<void> {
     if (loading.has(number) || complete.has(number)) return
-    loading.add(number)
+    const leaving = new AbortController()
+    loading.set(number, leaving)
     try {
-      const list = await get<StepList>(`${path}/steps?after=${number * PAGE}`, closing.signal)
+      const signal = AbortSignal.any([closing.signal, leaving.signal])
+      const list = await get<StepList>(`${path}/steps?after=${number * PAGE}`, signal)
       complete.add(number)
       put(list.steps)
     } catch (error) {
-      if (!closing.signal.aborted) problem.value = explain(error)
+      if (!closing.signal.aborted && !leaving.signal.aborted) problem.value = explain(error)
     } finally {
-      loading.delete(number)
+      if (loading.get(number) === leaving) loading.delete(number)
     }
   }
 
@@ -143,12 +158,22 @@ export function openRun(key: string): OpenRun {
     },
     need(from, to) {
       if (to < from) return
+      for (const [number, leaving] of loading)
+        if (number < pageOf(from) || number > pageOf(to)) {
+          leaving.abort()
+          loading.delete(number)
+        }
       for (let number = pageOf(from); number <= pageOf(to); number++) load(number)
     },
     async failure(from, direction) {
       const bound = direction === 1 ? `after=${from}` : `before=${from}`
       const { steps } = await get<StepList>(`${path}/steps?failed=1&${bound}`, closing.signal)
       return (direction === 1 ? steps[0] : steps.at(-1))?.n
+    },
+    sources() {
+      if (chart?.count !== count.value)
+        chart = { count: count.value, answer: get<SourceChart>(`${path}/sources`, closing.signal) }
+      return chart.answer
     },
     close: () => closing.abort(),
   }

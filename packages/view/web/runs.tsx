@@ -148,7 +148,7 @@ function sortBy(id: string): void {
   go({ screen: 'runs', filter: filter.value, sort: next }, { replace: true })
 }
 
-export function open(row: RunRow): void {
+function open(row: RunRow): void {
   go({ screen: 'run', key: row.key, tab: 'context' })
 }
 

@@ -27,7 +27,7 @@ export type Theme = 'light' | 'dark' | undefined
 const THEME = 'delta-view-theme'
 
 /** Undefined: as the system has it. */
-export const theme = signal<Theme>((localStorage.getItem(THEME) as Theme) ?? undefined)
+const theme = signal<Theme>((localStorage.getItem(THEME) as Theme) ?? undefined)
 
 effect(() => {
   if (theme.value === undefined) {
@@ -91,10 +91,6 @@ export const areRunsLoaded = signal(false)
 export const runs = computed(() =>
   [...rows.value.values()].sort((one, other) => (other.startedAt ?? 0) - (one.startedAt ?? 0)),
 )
-
-export function rowOf(key: string): RunRow | undefined {
-  return rows.value.get(key)
-}
 
 const EVERY_MS = 2000
 
