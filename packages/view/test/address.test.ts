@@ -3,7 +3,10 @@ import { type Address, formatAddress, parseAddress } from '../web/address.js'
 
 test.each<[string, Address]>([
   ['#/', { screen: 'runs', filter: '', sort: '' }],
-  ['#/?filter=status%3Afailed+cost%3A%3E0.1&sort=cost-', { screen: 'runs', filter: 'status:failed cost:>0.1', sort: 'cost-' }],
+  [
+    '#/?filter=status%3Afailed+cost%3A%3E0.1&sort=cost-',
+    { screen: 'runs', filter: 'status:failed cost:>0.1', sort: 'cost-' },
+  ],
   ['#/run/a%2Fb', { screen: 'run', key: 'a/b', tab: 'context' }],
   ['#/run/k/step/14?tab=request', { screen: 'run', key: 'k', step: 14, tab: 'request' }],
   ['#/run/k/step/3?tab=output&call=c1', { screen: 'run', key: 'k', step: 3, tab: 'output', call: 'c1' }],
@@ -20,5 +23,9 @@ test.each(['', '#', '#/nothing', '#/run/', '#/diff/k', '#<script>'])('%j is the 
 })
 
 test('what no view has is left out of it', () => {
-  expect(parseAddress('#/run/%E0%A4%A/step/x?tab=secrets&by=1')).toEqual({ screen: 'run', key: '%E0%A4%A', tab: 'context' })
+  expect(parseAddress('#/run/%E0%A4%A/step/x?tab=secrets&by=1')).toEqual({
+    screen: 'run',
+    key: '%E0%A4%A',
+    tab: 'context',
+  })
 })

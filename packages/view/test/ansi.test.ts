@@ -35,11 +35,14 @@ test('other escape sequences stay in the text, to be shown as marks', () => {
 
 test('whatever was printed, only colours are taken out of it', () => {
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom('\x1b', '[', '3', '1', ';', 'm', 'K', 'a', '\n') }), (output) => {
-      const text = styled(output)
-        .map((piece) => piece.text)
-        .join('')
-      expect(text).toBe(output.replace(/\x1b\[[\d;:]*m/g, ''))
-    }),
+    fc.property(
+      fc.string({ unit: fc.constantFrom('\x1b', '[', '3', '1', ';', 'm', 'K', 'a', '\n') }),
+      (output) => {
+        const text = styled(output)
+          .map((piece) => piece.text)
+          .join('')
+        expect(text).toBe(output.replace(/\x1b\[[\d;:]*m/g, ''))
+      },
+    ),
   )
 })

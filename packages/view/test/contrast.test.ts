@@ -6,9 +6,15 @@ const THEMES = ['light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 
 const css = readFileSync(join(import.meta.dirname, '../web/tokens.css'), 'utf8')
-const tokens = new Map([...css.slice(0, css.indexOf('@media')).matchAll(/(--[\w-]+):\s*([^;]+);/g)].map(([, name, value]) => [name, value]))
+const tokens = new Map(
+  [...css.slice(0, css.indexOf('@media')).matchAll(/(--[\w-]+):\s*([^;]+);/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]),
+)
 
-const names = (beginning: string) => [...tokens.keys()].filter((name) => name?.startsWith(beginning)) as string[]
+const names = (beginning: string) =>
+  [...tokens.keys()].filter((name) => name?.startsWith(beginning)) as string[]
 
 describe.each(THEMES)('in the %s theme', (theme) => {
   const texts = ['--ink', '--dim', '--accent', '--bad', '--waits', '--added', ...names('--ansi-')]
@@ -31,7 +37,8 @@ describe.each(THEMES)('in the %s theme', (theme) => {
     expect(new Set(sources.map(([lightness]) => lightness)).size).toBe(1)
     expect(new Set(sources.map(([, chroma]) => chroma)).size).toBe(1)
     const hues = sources.map(([, , hue]) => hue).sort((one, other) => one - other)
-    for (const [index, hue] of hues.entries()) expect(hue - (hues[index - 1] ?? -360)).toBeGreaterThanOrEqual(25)
+    for (const [index, hue] of hues.entries())
+      expect(hue - (hues[index - 1] ?? -360)).toBeGreaterThanOrEqual(25)
   })
 })
 

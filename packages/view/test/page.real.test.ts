@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { isPartThere } from '@delta/testkit'
 import { serve } from '@delta/view'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -26,9 +27,17 @@ const lines = (count: number) => Array.from({ length: count }, (_, index) => `li
 
 /** Forty steps, of which the 5th and the 20th have a failed call. */
 function fortySteps(): Said[] {
-  const steps = Array.from({ length: 39 }, (_, index) => (index === 4 || index === 19 ? failed(index + 1) : called(index + 1)))
+  const steps = Array.from({ length: 39 }, (_, index) =>
+    index === 4 || index === 19 ? failed(index + 1) : called(index + 1),
+  )
   for (const [asks] of steps) if (asks && Number(asks.iteration) % 2 === 0) asks.content = ''
-  return [start(), user('Fix the failing test.'), ...steps.flat(), thought(40, { content: 'All is well.' }), end(40)]
+  return [
+    start(),
+    user('Fix the failing test.'),
+    ...steps.flat(),
+    thought(40, { content: 'All is well.' }),
+    end(40),
+  ]
 }
 
 interface Opened {
@@ -59,7 +68,10 @@ async function opened(
   })
   const page = await context.newPage()
   const problems: string[] = []
-  page.on('console', (message) => void (/error|warning/.test(message.type()) && problems.push(message.text())))
+  page.on(
+    'console',
+    (message) => void (/error|warning/.test(message.type()) && problems.push(message.text())),
+  )
   page.on('pageerror', (error) => void problems.push(error.message))
   page.on('dialog', (dialog) => void problems.push(`dialog: ${dialog.message()}`))
   page.on('request', (request) => {
@@ -71,7 +83,8 @@ async function opened(
   return {
     page,
     problems,
-    append: (id, events, firstSeq) => appendFileSync(join(directory(id), 'journal.jsonl'), journalOf(events, firstSeq)),
+    append: (id, events, firstSeq) =>
+      appendFileSync(join(directory(id), 'journal.jsonl'), journalOf(events, firstSeq)),
   }
 }
 
@@ -80,9 +93,34 @@ const step = (page: Page, n: number) => page.getByRole('article', { name: `Step 
 /** The step whose number has the accent. */
 const selected = (page: Page) => page.locator('[aria-current=step] .n')
 
+test('the page is small: at most 60 kB packed and 170 kB as it is', () => {
+  const assets = join(import.meta.dirname, '../dist/assets')
+  const parts = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name))
+  expect(parts).toHaveLength(2)
+  const bytes = parts.map((name) => readFileSync(join(assets, name)))
+  const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0)
+  expect(sum(bytes.map((each) => gzipSync(each, { level: 9 }).length))).toBeLessThanOrEqual(60_000)
+  expect(sum(bytes.map(({ length }) => length))).toBeLessThanOrEqual(170_000)
+})
+
+test('no source of the page makes elements from text', () => {
+  const web = join(import.meta.dirname, '../web')
+  const sources = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.tsx?$/.test(name),
+  )
+  expect(sources.length).toBeGreaterThan(20)
+  for (const name of sources)
+    expect(readFileSync(join(web, name), 'utf8'), name).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|\beval\(/,
+    )
+})
+
 describe.skipIf(!isThere)('the page in a browser', () => {
   test('lists the runs, and takes its token out of the address', async () => {
-    const { page, problems } = await opened({ forty: fortySteps(), other: [start({ task: 'Something else.' }), user('x')] })
+    const { page, problems } = await opened({
+      forty: fortySteps(),
+      other: [start({ task: 'Something else.' }), user('x')],
+    })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
     expect(at(page)).toBe('#/')
     const row = page.locator('.row', { hasText: 'forty' })
@@ -93,7 +131,10 @@ describe.skipIf(!isThere)('the page in a browser', () => {
   })
 
   test('filters the runs by what is typed, and the address keeps it', async () => {
-    const { page } = await opened({ forty: fortySteps(), other: [start({ task: 'Something else.' }), user('x')] })
+    const { page } = await opened({
+      forty: fortySteps(),
+      other: [start({ task: 'Something else.' }), user('x')],
+    })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
     await page.keyboard.press('/')
     await page.keyboard.type('status:completed steps:>30')
@@ -107,7 +148,10 @@ describe.skipIf(!isThere)('the page in a browser', () => {
   })
 
   test('sorts by a column when its header is clicked', async () => {
-    const { page } = await opened({ forty: fortySteps(), short: [start(), user('x'), ...called(1), thought(2), end(2)] })
+    const { page } = await opened({
+      forty: fortySteps(),
+      short: [start(), user('x'), ...called(1), thought(2), end(2)],
+    })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
     await page.getByRole('button', { name: 'Steps', exact: true }).click()
     await expect.poll(() => page.locator('.c-steps').allTextContents()).toEqual(['Steps ↓', '40', '2'])
@@ -153,7 +197,13 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     await step(page, 40).waitFor()
     await page.keyboard.press('k')
     const tab = () => page.locator('[role=tab][aria-selected=true]').textContent()
-    for (const [key, name] of [['2', 'Request'], ['3', 'Response'], ['6', 'Journal'], ['1', 'Context'], ['o', 'Output']] as const) {
+    for (const [key, name] of [
+      ['2', 'Request'],
+      ['3', 'Response'],
+      ['6', 'Journal'],
+      ['1', 'Context'],
+      ['o', 'Output'],
+    ] as const) {
       await page.keyboard.press(key)
       await expect.poll(tab).toBe(name)
     }
@@ -195,7 +245,9 @@ describe.skipIf(!isThere)('the page in a browser', () => {
 
   test('x marks two runs and d compares them', async () => {
     const changed = fortySteps().map((event) =>
-      event.type === 'ACTION_RESULT' && event.iteration === 7 ? { ...event, observation_content: 'another result' } : event,
+      event.type === 'ACTION_RESULT' && event.iteration === 7
+        ? { ...event, observation_content: 'another result' }
+        : event,
     )
     const { page, problems } = await opened({ forty: fortySteps(), other: changed })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
@@ -236,7 +288,10 @@ describe.skipIf(!isThere)('the page in a browser', () => {
       const [name, ring] = await page.evaluate(() => {
         const element = document.activeElement as HTMLElement
         const { outlineStyle, outlineWidth } = getComputedStyle(element)
-        return [element.getAttribute('role') ?? element.tagName.toLowerCase(), `${outlineStyle} ${outlineWidth}`] as const
+        return [
+          element.getAttribute('role') ?? element.tagName.toLowerCase(),
+          `${outlineStyle} ${outlineWidth}`,
+        ] as const
       })
       reached.add(name)
       if (name !== 'body') expect(ring).toBe('solid 2px')
@@ -252,11 +307,17 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     await expect.poll(() => selected(page).textContent()).toBe('1')
     await page.keyboard.press('ArrowRight')
     await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('2')
-    await expect.poll(() => page.getByRole('table', { name: 'Time by step' }).getByRole('row').count()).toBe(41)
+    await expect
+      .poll(() => page.getByRole('table', { name: 'Time by step' }).getByRole('row').count())
+      .toBe(41)
   })
 
   test('steps that are journaled appear, and the list follows until somebody scrolls up', async () => {
-    const beginning = [start(), user('Go.'), ...Array.from({ length: 30 }, (_, index) => called(index + 1)).flat()]
+    const beginning = [
+      start(),
+      user('Go.'),
+      ...Array.from({ length: 30 }, (_, index) => called(index + 1)).flat(),
+    ]
     const { page, append, problems } = await opened({ live: beginning }, { run: 'live' })
     await step(page, 30).waitFor()
     append('live', called(31), beginning.length + 1)
@@ -267,14 +328,22 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     await expect.poll(() => selected(page).textContent()).toBe('31')
     append('live', called(32), beginning.length + 4)
     await expect.poll(() => page.getByRole('article').first().getAttribute('aria-setsize')).toBe('32')
-    expect(await step(page, 32).isVisible().catch(() => false)).toBe(false)
+    expect(
+      await step(page, 32)
+        .isVisible()
+        .catch(() => false),
+    ).toBe(false)
     await page.keyboard.press('G')
     await step(page, 32).waitFor()
     expect(problems).toEqual([])
   })
 
   test('of a long run only the steps in view are in the document, wherever one scrolls', async () => {
-    const long = [start(), user('Go.'), ...Array.from({ length: 3000 }, (_, index) => called(index + 1)).flat()]
+    const long = [
+      start(),
+      user('Go.'),
+      ...Array.from({ length: 3000 }, (_, index) => called(index + 1)).flat(),
+    ]
     const { page } = await opened({ long }, { run: 'long' })
     await step(page, 3000).waitFor()
     for (const n of [1, 1500, 2999, 700]) {
@@ -322,19 +391,56 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     const hostile =
       '<img src=http://evil.example/x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)> javascript:alert(4) ' +
       '[link](http://evil.example) \u202Etxt.exe \x1b[31mred\x1b]8;;http://evil.example\x07x\x1b[2J {{constructor}} \uD800'
-    const call = { id: 'c1', action_id: 'c1', name: hostile, arguments: JSON.stringify({ [hostile]: hostile, old_x: hostile, new_x: `${hostile}!` }) }
+    const call = {
+      id: 'c1',
+      action_id: 'c1',
+      name: hostile,
+      arguments: JSON.stringify({ [hostile]: hostile, old_x: hostile, new_x: `${hostile}!` }),
+    }
     const about = { iteration: 1, action_id: 'c1', tool_name: hostile }
     const message = { role: 'assistant', content: hostile, reasoning_content: hostile }
     const { page, problems } = await opened({
       run: [
-        start({ agent_name: hostile, task: hostile, config: { llm: { model: hostile }, tools: [{ name: hostile }] } }),
+        start({
+          agent_name: hostile,
+          task: hostile,
+          config: { llm: { model: hostile }, tools: [{ name: hostile }] },
+        }),
         user(hostile),
         thought(1, { content: hostile, tool_calls: [call], model: hostile, message, finish_reason: hostile }),
-        { type: 'ACTION_REQUEST', ...about, attempt: 1, resolved_command: hostile, argv: [hostile], tool_args: {} },
-        { type: 'HUMAN_INPUT_REQUEST', iteration: 1, action_id: 'c1', request_id: 'q', prompt: hostile, reasons: [hostile], argv: [hostile] },
+        {
+          type: 'ACTION_REQUEST',
+          ...about,
+          attempt: 1,
+          resolved_command: hostile,
+          argv: [hostile],
+          tool_args: {},
+        },
+        {
+          type: 'HUMAN_INPUT_REQUEST',
+          iteration: 1,
+          action_id: 'c1',
+          request_id: 'q',
+          prompt: hostile,
+          reasons: [hostile],
+          argv: [hostile],
+        },
         { type: 'HUMAN_INPUT_RECEIVED', iteration: 1, action_id: 'c1', request_id: 'q', response: hostile },
-        { type: 'ACTION_RESULT', ...about, status: 'FAILED', exit_code: 1, observation_content: hostile, duration_ms: 1 },
-        { type: 'HOOK_EXECUTION_AUDIT', iteration: 1, hook_name: hostile, status: hostile, error_message: hostile },
+        {
+          type: 'ACTION_RESULT',
+          ...about,
+          status: 'FAILED',
+          exit_code: 1,
+          observation_content: hostile,
+          duration_ms: 1,
+        },
+        {
+          type: 'HOOK_EXECUTION_AUDIT',
+          iteration: 1,
+          hook_name: hostile,
+          status: hostile,
+          error_message: hostile,
+        },
         { type: 'SYSTEM_MESSAGE', level: 'WARN', content: hostile },
         { type: 'ERROR', iteration: 2, error_message: hostile, recoverable: false },
         end(1, { status: 'FAILED', reason_code: hostile, reason: hostile }),
@@ -348,7 +454,10 @@ describe.skipIf(!isThere)('the page in a browser', () => {
           for (const node of record.addedNodes)
             if (node instanceof Element)
               for (const each of [node, ...node.querySelectorAll('*')])
-                if (/^(script|img|iframe|object|embed|link|style)$/i.test(each.tagName) || [...each.attributes].some(({ name }) => name.startsWith('on')))
+                if (
+                  /^(script|img|iframe|object|embed|link|style)$/i.test(each.tagName) ||
+                  [...each.attributes].some(({ name }) => name.startsWith('on'))
+                )
                   made.push(each.outerHTML)
       }).observe(document, { childList: true, subtree: true })
     })

@@ -31,14 +31,7 @@ test('what stands before the first hunk names the files', () => {
 
 test('two texts are compared by lines, with the lines around what changed', () => {
   const shown = diffLines('a\nb\nc\nd\ne\nf\ng', 'a\nb\nc\nX\ne\nf\ng', 1)
-  expect(shown.map(sign)).toEqual([
-    '@… 2 lines the same',
-    ' c',
-    '-d',
-    '+X',
-    ' e',
-    '@… 2 lines the same',
-  ])
+  expect(shown.map(sign)).toEqual(['@… 2 lines the same', ' c', '-d', '+X', ' e', '@… 2 lines the same'])
   expect(shown[2]).toMatchObject({ old: 4 })
 })
 
@@ -47,7 +40,9 @@ test('equal texts have no difference', () => {
 })
 
 test('of any texts, removing and adding what is shown makes one of the other', () => {
-  const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 }).map((lines) => lines.join('\n'))
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 })
+    .map((lines) => lines.join('\n'))
   fc.assert(
     fc.property(text, text, (before, after) => {
       const shown = diffLines(before, after, 1000)

@@ -1,7 +1,16 @@
 /** What the address bar says is shown. Every view has an address, so it can be linked, and Back works. */
 export type Address =
   | { screen: 'runs'; filter: string; sort: string }
-  | { screen: 'run'; key: string; step?: number; tab: Tab; view?: 'cost'; by?: CostTab; search?: string; call?: string }
+  | {
+      screen: 'run'
+      key: string
+      step?: number
+      tab: Tab
+      view?: 'cost'
+      by?: CostTab
+      search?: string
+      call?: string
+    }
   | { screen: 'diff'; a: string; b: string }
 
 export const TABS = ['context', 'request', 'response', 'files', 'output', 'journal'] as const
@@ -20,7 +29,12 @@ export function parseAddress(hash: string): Address {
   return { screen: 'runs', filter: words.get('filter') ?? '', sort: words.get('sort') ?? '' }
 }
 
-function runAddress(key: string, kind: string | undefined, number: string | undefined, words: URLSearchParams): Address {
+function runAddress(
+  key: string,
+  kind: string | undefined,
+  number: string | undefined,
+  words: URLSearchParams,
+): Address {
   const step = kind === 'step' && /^\d{1,9}$/.test(number ?? '') ? Number(number) : undefined
   const tab = TABS.find((each) => each === words.get('tab')) ?? 'context'
   const by = COST_TABS.find((each) => each === words.get('by'))

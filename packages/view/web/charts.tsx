@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Column, SourceChart as Sources, SourceColumn } from '../src/api.js'
+import type { Column, SourceColumn, SourceChart as Sources } from '../src/api.js'
 import { count, money, shortCount, shortMoney } from './format.js'
 import { oneLine } from './text/marks.js'
 import { sourceColors } from './words.js'
@@ -51,7 +51,8 @@ export function SourceChart(properties: {
     let below = 0
     for (const [at, [cached, fresh]] of column.tokens.entries()) {
       const [bottom, edge, top] = [y(below), y(below + cached), y(below + cached + fresh)]
-      if (bottom - top > 0.05) parts[at] += rectangle(x(index), top, each - gap, bottom - top - (bottom - top > 3 ? 0.5 : 0))
+      if (bottom - top > 0.05)
+        parts[at] += rectangle(x(index), top, each - gap, bottom - top - (bottom - top > 3 ? 0.5 : 0))
       if (bottom - edge > 1 && each > 2) hatch += diagonals(x(index), edge, each - gap, bottom - edge)
       below += cached + fresh
     }
@@ -83,18 +84,32 @@ export function SourceChart(properties: {
             </text>
           </g>
         ))}
-        {selected !== -1 && <rect class="at" x={x(selected)} y={TOP - 4} width={each - gap} height={high + 8} />}
+        {selected !== -1 && (
+          <rect class="at" x={x(selected)} y={TOP - 4} width={each - gap} height={high + 8} />
+        )}
         {parts.map((path, index) => (
           <path key={index} d={path} style={{ fill: colors[index] }} />
         ))}
         <path class="hatch" d={hatch} />
         {requests.map(
           ({ n, isBroken }, index) =>
-            isBroken && <rect key={n} class="broken" x={x(index) - (gap ? 1 : 0)} y={TOP - 6} width={2} height={high + 6} />,
+            isBroken && (
+              <rect
+                key={n}
+                class="broken"
+                x={x(index) - (gap ? 1 : 0)}
+                y={TOP - 6}
+                width={2}
+                height={high + 6}
+              />
+            ),
         )}
         {isPriced && (
           <>
-            <path class="money" d={`M${spent.map((dollars, index) => `${x(index) + each / 2} ${yMoney(dollars)}`).join('L')}`} />
+            <path
+              class="money"
+              d={`M${spent.map((dollars, index) => `${x(index) + each / 2} ${yMoney(dollars)}`).join('L')}`}
+            />
             <text x={left + across + 8} y={yMoney(spent.at(-1) ?? 0) + 4}>
               {shortMoney(spent.at(-1))}
             </text>
@@ -135,33 +150,35 @@ export function SourceChart(properties: {
         )}
       </p>
       {chart.every > 1 && <p class="note">Every {chart.every}th request is drawn.</p>}
-      <div class="hidden"><table>
-        <caption>Tokens by source and step</caption>
-        <thead>
-          <tr>
-            <th>Step</th>
-            {chart.sources.map(({ source }) => (
-              <th key={source}>{oneLine(source)}</th>
-            ))}
-            <th>Cost so far</th>
-            <th>Cached prefix</th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.map((column, index) => (
-            <tr key={column.n}>
-              <th>{column.n}</th>
-              {column.tokens.map(([cached, fresh], at) => (
-                <td key={at}>
-                  {count(cached + fresh)}, {count(cached)} cached
-                </td>
+      <div class="hidden">
+        <table>
+          <caption>Tokens by source and step</caption>
+          <thead>
+            <tr>
+              <th>Step</th>
+              {chart.sources.map(({ source }) => (
+                <th key={source}>{oneLine(source)}</th>
               ))}
-              <td>{isPriced ? money(spent[index]) : '-'}</td>
-              <td>{column.isBroken ? 'broke' : ''}</td>
+              <th>Cost so far</th>
+              <th>Cached prefix</th>
             </tr>
-          ))}
-        </tbody>
-      </table></div>
+          </thead>
+          <tbody>
+            {requests.map((column, index) => (
+              <tr key={column.n}>
+                <th>{column.n}</th>
+                {column.tokens.map(([cached, fresh], at) => (
+                  <td key={at}>
+                    {count(cached + fresh)}, {count(cached)} cached
+                  </td>
+                ))}
+                <td>{isPriced ? money(spent[index]) : '-'}</td>
+                <td>{column.isBroken ? 'broke' : ''}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   )
 }
@@ -207,7 +224,17 @@ function ticksOf(requests: readonly SourceColumn[], each: number): number[] {
 }
 
 /** Amounts side by side as bars of one scale: hatched is what came from the cache. */
-export function Bar({ cached, fresh, most, color }: { cached: number; fresh: number; most: number; color: string }) {
+export function Bar({
+  cached,
+  fresh,
+  most,
+  color,
+}: {
+  cached: number
+  fresh: number
+  most: number
+  color: string
+}) {
   const percent = (amount: number) => `${most === 0 ? 0 : (amount / most) * 100}%`
   return (
     <span class="amount">

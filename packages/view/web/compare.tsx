@@ -117,7 +117,12 @@ export function Compare({ a, b }: { a: string; b: string }) {
               return (
                 <div class={`fold-line ${isCurrent ? 'selected' : ''}`} role="row" aria-rowindex={index + 1}>
                   <span role="gridcell">
-                    <button type="button" class="link quiet" aria-expanded={unfolded.value.has(line.at)} onClick={() => toggle(line)}>
+                    <button
+                      type="button"
+                      class="link quiet"
+                      aria-expanded={unfolded.value.has(line.at)}
+                      onClick={() => toggle(line)}
+                    >
                       {stretch(line.pairs)}
                     </button>
                   </span>
@@ -227,8 +232,12 @@ function Verdict({ diff, open }: { diff: DiffAnswer['diff']; open(): void }) {
               <span class="label">{index === 0 && 'Also different'}</span>
               <b>{each.cause}</b>
               <code class="cut">{oneLine(each.where)}</code>
-              <span class="cut" title={`${oneLine(each.left ?? 'nothing')} → ${oneLine(each.right ?? 'nothing')}`}>
-                {oneLine(each.left ?? 'nothing')} <span class="dim">→</span> {oneLine(each.right ?? 'nothing')}
+              <span
+                class="cut"
+                title={`${oneLine(each.left ?? 'nothing')} → ${oneLine(each.right ?? 'nothing')}`}
+              >
+                {oneLine(each.left ?? 'nothing')} <span class="dim">→</span>{' '}
+                {oneLine(each.right ?? 'nothing')}
               </span>
             </li>
           ))}
@@ -281,7 +290,11 @@ function Pair(properties: {
       aria-selected={isCurrent}
     >
       <Half run={left} n={pair.a} />
-      <span class="sign" role="gridcell" title={pair.same ? 'the same' : sign === '≠' ? 'different' : 'only in one'}>
+      <span
+        class="sign"
+        role="gridcell"
+        title={pair.same ? 'the same' : sign === '≠' ? 'different' : 'only in one'}
+      >
         {sign}
       </span>
       <Half run={right} n={pair.b} />
@@ -312,7 +325,12 @@ function Acts({ card }: { card: StepCard }) {
   if (card.calls.length === 0)
     return (
       <span class="act">
-        <span class="text">{oneLine(card.thought?.text ?? card.errors.at(-1)?.message ?? card.said[0]?.text.text ?? '').slice(0, 300)}</span>
+        <span class="text">
+          {oneLine(card.thought?.text ?? card.errors.at(-1)?.message ?? card.said[0]?.text.text ?? '').slice(
+            0,
+            300,
+          )}
+        </span>
       </span>
     )
   return (

@@ -13,14 +13,21 @@ import { inputOf, outputOf, sourceColors, sumOf } from './words.js'
 type RunAddress = Extract<Address, { screen: 'run' }>
 type Row = CostRows['source'][number]
 
-const NAMES: Record<CostTab, string> = { source: 'By source', step: 'By step', tool: 'By tool', model: 'By model' }
+const NAMES: Record<CostTab, string> = {
+  source: 'By source',
+  step: 'By step',
+  tool: 'By tool',
+  model: 'By model',
+}
 
 /** What a run cost, broken down as `delta cost` does it, and what kept the provider from using its cache. */
 export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; select(n: number): void }) {
   const by = at.by ?? 'source'
   const id = encodeURIComponent(run.key)
   const wanted = `${run.key} ${run.row.value?.steps} ${run.row.value?.tokens}`
-  const table = useLoaded(`${by} ${wanted}`, (signal) => get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal))
+  const table = useLoaded(`${by} ${wanted}`, (signal) =>
+    get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal),
+  )
   const cache = useLoaded(wanted, (signal) => get<CacheTable>(`/api/cost?ids=${id}&by=cache`, signal))
   const chart = useLoaded(wanted, (signal) => get<Sources>(`/api/runs/${id}/sources`, signal))
   const sources = chart.state === 'there' ? chart.value.sources : []
@@ -43,7 +50,8 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
               onClick={() => show(each)}
               onKeyDown={(event) => {
                 const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-                const next = step && COST_TABS[(COST_TABS.indexOf(by) + step + COST_TABS.length) % COST_TABS.length]
+                const next =
+                  step && COST_TABS[(COST_TABS.indexOf(by) + step + COST_TABS.length) % COST_TABS.length]
                 if (!next) return
                 show(next)
                 requestAnimationFrame(() => document.getElementById(`tab-${next}`)?.focus())
@@ -99,7 +107,12 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
   )
 }
 
-function Table(properties: { table: CostTable; by: CostTab; colors: ReadonlyMap<string, string>; select(n: number): void }) {
+function Table(properties: {
+  table: CostTable
+  by: CostTab
+  colors: ReadonlyMap<string, string>
+  select(n: number): void
+}) {
   const { table, by, colors, select } = properties
   const rows = table.rows as Row[]
   const { sum } = table
@@ -133,7 +146,9 @@ function Table(properties: { table: CostTable; by: CostTab; colors: ReadonlyMap<
           {rows.map((row) => {
             const { tokens } = row
             const input = inputOf(tokens)
-            const more = row as Partial<CostRows['step'][number] & CostRows['tool'][number] & CostRows['model'][number]>
+            const more = row as Partial<
+              CostRows['step'][number] & CostRows['tool'][number] & CostRows['model'][number]
+            >
             return (
               <tr key={row.key}>
                 <th>
@@ -153,13 +168,24 @@ function Table(properties: { table: CostTable; by: CostTab; colors: ReadonlyMap<
                 )}
                 {by === 'tool' && <td class="number">{more.calls ? count(more.calls) : ''}</td>}
                 {by === 'model' && <td class="number">{count(more.requests ?? 0)}</td>}
-                <td class="number">{row.estimated > 0 ? `~${count(input + row.estimated)}` : input > 0 ? count(input) : ''}</td>
+                <td class="number">
+                  {row.estimated > 0 ? `~${count(input + row.estimated)}` : input > 0 ? count(input) : ''}
+                </td>
                 <td class="number dim">{percent(tokens.cache_read, input)}</td>
                 <td class="number">{outputOf(tokens) > 0 ? count(outputOf(tokens)) : ''}</td>
                 <td class="number">{money(row.cost)}</td>
-                <td class="number dim">{byCost ? percent(row.cost ?? 0, sum.cost ?? 0) : percent(weight(row), sumOf(sum.tokens) + sum.estimated)}</td>
+                <td class="number dim">
+                  {byCost
+                    ? percent(row.cost ?? 0, sum.cost ?? 0)
+                    : percent(weight(row), sumOf(sum.tokens) + sum.estimated)}
+                </td>
                 <td class="bar-cell">
-                  <Bar cached={0} fresh={weight(row)} most={most} color={(by === 'source' && colors.get(row.key)) || 'var(--model)'} />
+                  <Bar
+                    cached={0}
+                    fresh={weight(row)}
+                    most={most}
+                    color={(by === 'source' && colors.get(row.key)) || 'var(--model)'}
+                  />
                 </td>
               </tr>
             )

@@ -42,7 +42,8 @@ function testOf(word: string): Test {
   if (known === undefined) return ({ text }) => text.toLowerCase().includes(word.toLowerCase())
   if (value === '') return () => true // it is still being typed
   const holds = conditionOf(value)
-  return ({ fields }) => [fields[known]].flat().some((each) => each !== null && each !== undefined && holds(each))
+  return ({ fields }) =>
+    [fields[known]].flat().some((each) => each !== null && each !== undefined && holds(each))
 }
 
 function conditionOf(value: string): (found: string | number) => boolean {

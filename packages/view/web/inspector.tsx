@@ -1,6 +1,14 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Block, CallCard, ChangedFile, SourceChart as Sources, StepCard, StepChanges, WholeStep } from '../src/api.js'
+import type {
+  Block,
+  CallCard,
+  ChangedFile,
+  SourceChart as Sources,
+  StepCard,
+  StepChanges,
+  WholeStep,
+} from '../src/api.js'
 import { TABS, type Tab } from './address.js'
 import { Bar, SourceChart } from './charts.js'
 import { get, getText } from './client.js'
@@ -142,10 +150,16 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
   return (
     <>
       {blocks.length === 0 ? (
-        <p class="empty">{whole.card.request ? 'What this request was made of is not recorded.' : 'No request was sent in this step.'}</p>
+        <p class="empty">
+          {whole.card.request
+            ? 'What this request was made of is not recorded.'
+            : 'No request was sent in this step.'}
+        </p>
       ) : (
         <>
-          {whole.request?.rewrittenBy && <p class="note">Rewritten by {oneLine(whole.request.rewrittenBy)}: this is what it was before.</p>}
+          {whole.request?.rewrittenBy && (
+            <p class="note">Rewritten by {oneLine(whole.request.rewrittenBy)}: this is what it was before.</p>
+          )}
           <div class="whole-bar" aria-hidden="true">
             {blocks.map((block, index) => {
               const cached = (block.read / total) * 100
@@ -159,7 +173,9 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
                   style={{ flexGrow: cached + fresh }}
                   onClick={() => (open.value = open.value === block.index ? undefined : block.index)}
                 >
-                  {cached > 0 && <i class="cached" style={{ flexGrow: cached, backgroundColor: colors[index] }} />}
+                  {cached > 0 && (
+                    <i class="cached" style={{ flexGrow: cached, backgroundColor: colors[index] }} />
+                  )}
                   {fresh > 0 && <i style={{ flexGrow: fresh, backgroundColor: colors[index] }} />}
                 </button>
               )
@@ -176,7 +192,12 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
                 >
                   <span class="cut">{oneLine(block.source)}</span>
                   <span class="number">{count(sizeOf(block))}</span>
-                  <Bar cached={block.read} fresh={sizeOf(block) - block.read} most={most} color={colors[index] ?? ''} />
+                  <Bar
+                    cached={block.read}
+                    fresh={sizeOf(block) - block.read}
+                    most={most}
+                    color={colors[index] ?? ''}
+                  />
                   <span class="fate">{fateOf(block)}</span>
                 </button>
                 {block.by.length > 1 && (
@@ -208,9 +229,21 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
       )}
       <h3>Tokens by source, all steps · cumulative cost</h3>
       {chart.state === 'there' && chart.value.columns.length > 0 ? (
-        <SourceChart chart={chart.value} columns={columns} limit={page?.limits.cost} step={n} select={select} />
+        <SourceChart
+          chart={chart.value}
+          columns={columns}
+          limit={page?.limits.cost}
+          step={n}
+          select={select}
+        />
       ) : (
-        <p class="empty">{chart.state === 'loading' ? 'Reading the requests …' : chart.state === 'problem' ? chart.problem : 'No request is recorded.'}</p>
+        <p class="empty">
+          {chart.state === 'loading'
+            ? 'Reading the requests …'
+            : chart.state === 'problem'
+              ? chart.problem
+              : 'No request is recorded.'}
+        </p>
       )}
     </>
   )
@@ -243,7 +276,9 @@ function BlockText({ base, block, n }: { base: string; block: Block; n: number }
       <p class="note">
         {oneLine(block.source)} in the request of step {n} · {bytes(text.value.size)}
         {block.message !== undefined && ` · message ${block.message}`}
-        {block.from !== undefined && block.to !== undefined && `, bytes ${count(block.from)} to ${count(block.to)}`}
+        {block.from !== undefined &&
+          block.to !== undefined &&
+          `, bytes ${count(block.from)} to ${count(block.to)}`}
       </p>
       <pre class="exact scrolls" tabIndex={0}>
         <Plain text={text.value.text} />
@@ -265,7 +300,9 @@ function Waiting({ loaded }: { loaded: Loaded<unknown> }) {
 const MOST_JSON = 4 * 1024 * 1024
 
 function Request({ run, n, whole, base }: PanelProperties) {
-  const raw = useLoaded(whole.request && `${base}/request`, (signal) => getText(`${base}/request`, { from: 0, to: MOST_JSON, signal }))
+  const raw = useLoaded(whole.request && `${base}/request`, (signal) =>
+    getText(`${base}/request`, { from: 0, to: MOST_JSON, signal }),
+  )
   const blocks = whole.request?.blocks ?? []
   if (!whole.request) return <p class="empty">No request is recorded for this step.</p>
   return (
@@ -284,7 +321,11 @@ function Request({ run, n, whole, base }: PanelProperties) {
       <h3>
         The request · {bytes(whole.request.bytes)} · {oneLine(whole.card.request?.api ?? '')}
       </h3>
-      {raw.state === 'there' ? <RawJson text={raw.value.text} isWhole={raw.value.end >= raw.value.size} /> : <Waiting loaded={raw} />}
+      {raw.state === 'there' ? (
+        <RawJson text={raw.value.text} isWhole={raw.value.end >= raw.value.size} />
+      ) : (
+        <Waiting loaded={raw} />
+      )}
     </>
   )
 }
@@ -302,7 +343,12 @@ function BlockChange({ run, n, block, base }: { run: OpenRun; n: number; block: 
     <li>
       <p>
         {canOpen ? (
-          <button type="button" class="fold" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+          <button
+            type="button"
+            class="fold"
+            aria-expanded={isOpen.value}
+            onClick={() => (isOpen.value = !isOpen.value)}
+          >
             {isOpen.value ? '▾' : '▸'} {oneLine(block.source)}
           </button>
         ) : (
@@ -318,13 +364,21 @@ function BlockChange({ run, n, block, base }: { run: OpenRun; n: number; block: 
 function Difference({ run, n, block, base }: { run: OpenRun; n: number; block: Block; base: string }) {
   const lines = useLoaded(`${base} ${block.index}`, async (signal) => {
     const path = `/api/runs/${encodeURIComponent(run.key)}/steps/${n - 1}`
-    const before = (await get<WholeStep>(path, signal)).request?.blocks.find(({ source }) => source === block.source)
+    const before = (await get<WholeStep>(path, signal)).request?.blocks.find(
+      ({ source }) => source === block.source,
+    )
     const after = await getText(`${base}/blocks/${block.index}`, { from: 0, to: MOST_JSON, signal })
-    const old = before ? await getText(`${path}/blocks/${before.index}`, { from: 0, to: MOST_JSON, signal }) : { text: '' }
+    const old = before
+      ? await getText(`${path}/blocks/${before.index}`, { from: 0, to: MOST_JSON, signal })
+      : { text: '' }
     return diffLines(pretty(old.text), pretty(after.text), 2)
   })
   if (lines.state !== 'there') return <Waiting loaded={lines} />
-  return lines.value.length === 0 ? <p class="note">Only its place is another.</p> : <Diff lines={lines.value.slice(0, 600)} />
+  return lines.value.length === 0 ? (
+    <p class="note">Only its place is another.</p>
+  ) : (
+    <Diff lines={lines.value.slice(0, 600)} />
+  )
 }
 
 /** JSON on one line has no lines to compare. */
@@ -358,7 +412,9 @@ function RawJson({ text, isWhole }: { text: string; isWhole: boolean }) {
 function Response({ whole, base, version }: PanelProperties) {
   const hasAnswer = whole.card.thought !== undefined
   const isRecorded = hasAnswer && whole.request !== undefined
-  const raw = useLoaded(isRecorded ? `${base} ${version}` : undefined, (signal) => getText(`${base}/response`, { from: 0, to: MOST_JSON, signal }))
+  const raw = useLoaded(isRecorded ? `${base} ${version}` : undefined, (signal) =>
+    getText(`${base}/response`, { from: 0, to: MOST_JSON, signal }),
+  )
   if (!hasAnswer) return <p class="empty">The model has not answered.</p>
   const { reasoning, thought } = whole.card
   return (
@@ -411,7 +467,9 @@ function Files({ base, version }: PanelProperties) {
                 <span class="mono">{oneLine(path)}</span> <span class="dim">{oneLine(reason)}</span>
               </li>
             ))}
-            {omittedCount > omitted.length && <li class="dim">{count(omittedCount - omitted.length)} more</li>}
+            {omittedCount > omitted.length && (
+              <li class="dim">{count(omittedCount - omitted.length)} more</li>
+            )}
           </ul>
         </>
       )}
@@ -430,18 +488,24 @@ function FileChange({ file, isOpen }: { file: ChangedFile; isOpen: boolean }) {
           {kind} {oneLine(path)}
         </span>
         <span class="counts">
-          {added !== null && <span class="added">+{added}</span>} {removed !== null && <span class="removed">−{removed}</span>}
+          {added !== null && <span class="added">+{added}</span>}{' '}
+          {removed !== null && <span class="removed">−{removed}</span>}
         </span>
       </summary>
       {diff === null ? <p class="note">binary</p> : <Diff lines={parseUnifiedDiff(diff.text)} numbers />}
-      {diff !== null && diff.bytes > MOST_TEXT && <p class="note">The first 64 KiB of {bytes(diff.bytes)}.</p>}
+      {diff !== null && diff.bytes > MOST_TEXT && (
+        <p class="note">The first 64 KiB of {bytes(diff.bytes)}.</p>
+      )}
     </details>
   )
 }
 
 function Output({ base, whole, call, show, run, n }: PanelProperties) {
   const { calls } = whole.card
-  const chosen = calls.find(({ actionId }) => actionId === call) ?? calls.find(({ status }) => status !== 'success') ?? calls[0]
+  const chosen =
+    calls.find(({ actionId }) => actionId === call) ??
+    calls.find(({ status }) => status !== 'success') ??
+    calls[0]
   if (!chosen) return <p class="empty">No tool was called in this step.</p>
   return (
     <>
@@ -482,10 +546,18 @@ function CallOutput({ call, run, n }: { call: CallCard; run: OpenRun; n: number 
       <Stream name="stderr" path={`${base}/stderr`} isGrowing={call.status === 'running'} />
       <h3>As the model reads it · {bytes(call.output.bytes)}</h3>
       {call.output.bytes === 0 ? (
-        <p class="empty">{call.status === 'running' || call.status === 'pending' ? 'Not yet.' : 'Nothing.'}</p>
+        <p class="empty">
+          {call.status === 'running' || call.status === 'pending' ? 'Not yet.' : 'Nothing.'}
+        </p>
       ) : (
         <pre class="exact scrolls" tabIndex={0}>
-          <Terminal text={[...call.output.first, ...(call.output.omittedLines > 0 ? [`… ${count(call.output.omittedLines)} lines`] : []), ...call.output.last].join('\n')} />
+          <Terminal
+            text={[
+              ...call.output.first,
+              ...(call.output.omittedLines > 0 ? [`… ${count(call.output.omittedLines)} lines`] : []),
+              ...call.output.last,
+            ].join('\n')}
+          />
         </pre>
       )}
     </>
@@ -501,7 +573,9 @@ function Stream({ name, path, isGrowing }: { name: string; path: string; isGrowi
     const timer = setInterval(() => (turn.value += 1), 1000)
     return () => clearInterval(timer)
   }, [isGrowing])
-  const output = useLoaded(`${path} ${end.value} ${turn.value} ${isGrowing}`, (signal) => getText(path, { from: 0, to: end.value, signal }))
+  const output = useLoaded(`${path} ${end.value} ${turn.value} ${isGrowing}`, (signal) =>
+    getText(path, { from: 0, to: end.value, signal }),
+  )
   if (output.state === 'there' && output.value.size === 0) return null
   return (
     <>
@@ -532,19 +606,38 @@ function Journal({ whole }: PanelProperties) {
     <ol class="journal">
       {whole.journal.map(({ seq, type, line }) => (
         <li key={seq}>
-          <JournalLine seq={seq} type={type} text={line.text} isCut={line.bytes > new TextEncoder().encode(line.text).length} size={line.bytes} />
+          <JournalLine
+            seq={seq}
+            type={type}
+            text={line.text}
+            isCut={line.bytes > new TextEncoder().encode(line.text).length}
+            size={line.bytes}
+          />
         </li>
       ))}
     </ol>
   )
 }
 
-function JournalLine({ seq, type, text, isCut, size }: { seq: number; type: string; text: string; isCut: boolean; size: number }) {
+function JournalLine({
+  seq,
+  type,
+  text,
+  isCut,
+  size,
+}: {
+  seq: number
+  type: string
+  text: string
+  isCut: boolean
+  size: number
+}) {
   const isOpen = useSignal(false)
   return (
     <details open={isOpen.value} onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
       <summary>
-        <span class="number dim">{seq}</span> <span class="mono">{oneLine(type)}</span> <span class="dim">{bytes(size)}</span>
+        <span class="number dim">{seq}</span> <span class="mono">{oneLine(type)}</span>{' '}
+        <span class="dim">{bytes(size)}</span>
       </summary>
       {isOpen.value && (isCut ? <p class="note">The first 64 KiB of {bytes(size)}.</p> : null)}
       {isOpen.value && <RawJson text={text} isWhole={!isCut} />}

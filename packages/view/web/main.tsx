@@ -33,6 +33,7 @@ function Help() {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={dialog}
       aria-label="Keys"
@@ -45,9 +46,7 @@ function Help() {
       <dl>
         {KEYS.map(([keys, what]) => (
           <div key={keys}>
-            <dt>
-              {keys.split(' ').map((key) => (key === '…' ? ' … ' : <kbd key={key}>{key}</kbd>))}
-            </dt>
+            <dt>{keys.split(' ').map((key) => (key === '…' ? ' … ' : <kbd key={key}>{key}</kbd>))}</dt>
             <dd>{what}</dd>
           </div>
         ))}

@@ -1,4 +1,4 @@
-import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { batch, type ReadonlySignal, signal } from '@preact/signals'
 import type { Column, LiveMessage, Question, RunPage, RunRow, StepCard, StepList } from '../src/api.js'
 import { get, live } from './client.js'
 import { explain } from './state.js'
@@ -90,7 +90,8 @@ export function openRun(key: string): OpenRun {
       })
       performance.mark('steps')
       readPage()
-      if (mayGrow(newest.run)) for await (const message of live(key, newest.seq, closing.signal)) take(message)
+      if (mayGrow(newest.run))
+        for await (const message of live(key, newest.seq, closing.signal)) take(message)
     } catch (error) {
       if (!closing.signal.aborted) problem.value = explain(error)
     }
@@ -120,7 +121,8 @@ export function openRun(key: string): OpenRun {
       if (first && first.n > count.value + 1) complete.clear()
       put(steps)
       const from = fresh[0]?.from
-      if (from !== undefined) columns.value = [...columns.value.filter((column) => column.from < from), ...fresh]
+      if (from !== undefined)
+        columns.value = [...columns.value.filter((column) => column.from < from), ...fresh]
     })
   }
 

@@ -41,10 +41,16 @@ export function Run({ at }: { at: RunAddress }) {
     list.current?.show(next - 1, place)
   }
 
+  // Back, or an address that was typed, leads to another step, too
+  useEffect(() => {
+    if (at.step !== undefined) list.current?.show(at.step - 1)
+  }, [at.step])
+
   async function jumpToFailure(direction: 1 | -1): Promise<void> {
     try {
       const n = await run.failure(shown, direction)
-      if (n === undefined) say(direction === 1 ? 'No failure after this step.' : 'No failure before this step.')
+      if (n === undefined)
+        say(direction === 1 ? 'No failure after this step.' : 'No failure before this step.')
       else select(n)
     } catch (error) {
       say(explain(error))
@@ -129,7 +135,9 @@ export function Run({ at }: { at: RunAddress }) {
       <Title run={run} title={title} back={back} />
       <Strip columns={run.columns.value} step={step} go={(n) => select(n, 'top')} />
       {run.question.value && <Waits run={run} />}
-      {at.search !== undefined && <Search at={at} field={field} select={(n) => select(n, 'top')} close={back} />}
+      {at.search !== undefined && (
+        <Search at={at} field={field} select={(n) => select(n, 'top')} close={back} />
+      )}
       {at.view === 'cost' ? (
         <CostPanel run={run} at={at} select={(n) => select(n, 'top')} />
       ) : (
@@ -176,7 +184,15 @@ export function Run({ at }: { at: RunAddress }) {
             </section>
           )}
           {isInspectorShown && total > 0 && (
-            <Inspector run={run} n={shown} card={card} tab={at.tab} call={at.call} show={show} select={(n) => select(n, 'top')} />
+            <Inspector
+              run={run}
+              n={shown}
+              card={card}
+              tab={at.tab}
+              call={at.call}
+              show={show}
+              select={(n) => select(n, 'top')}
+            />
           )}
         </main>
       )}
@@ -225,9 +241,7 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
             ⑂ {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
           </RunLink>
         )}
-        {row.caller && (
-          <RunLink runKey={row.caller.key}>called by {oneLine(shortId(row.caller.id))}</RunLink>
-        )}
+        {row.caller && <RunLink runKey={row.caller.key}>called by {oneLine(shortId(row.caller.id))}</RunLink>}
         <span>{oneLine(row.agent ?? '')}</span>
         <span title={row.models.map(oneLine).join(', ')}>
           {oneLine(model ?? '')}
@@ -250,8 +264,20 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
 }
 
 /** A run that is not among those that are shown has a name, but no page. */
-function RunLink({ runKey, place = '', children }: { runKey: string | undefined; place?: string; children: ComponentChildren }) {
-  return runKey === undefined ? <span>{children}</span> : <a href={`#/run/${encodeURIComponent(runKey)}${place}`}>{children}</a>
+function RunLink({
+  runKey,
+  place = '',
+  children,
+}: {
+  runKey: string | undefined
+  place?: string
+  children: ComponentChildren
+}) {
+  return runKey === undefined ? (
+    <span>{children}</span>
+  ) : (
+    <a href={`#/run/${encodeURIComponent(runKey)}${place}`}>{children}</a>
+  )
 }
 
 function Waits({ run }: { run: OpenRun }) {
@@ -260,7 +286,9 @@ function Waits({ run }: { run: OpenRun }) {
   if (!question) return null
   return (
     <div class="waiting-bar">
-      <span class="label waits">{question.kind === 'approval' ? 'Waits for approval' : 'Waits for an answer'}</span>
+      <span class="label waits">
+        {question.kind === 'approval' ? 'Waits for approval' : 'Waits for an answer'}
+      </span>
       <p>
         <Plain text={question.prompt} />
         {question.argv && <code class="mono"> {question.argv.map(oneLine).join(' ')}</code>}
@@ -278,7 +306,8 @@ function NoSteps({ run }: { run: OpenRun }) {
   const row = run.row.value
   if (!run.isLoaded.value || !row) return <p class="empty">Reading the run …</p>
   if (row.problem) return <p class="empty bad">{oneLine(row.problem)}</p>
-  if (row.status === 'RUNNING') return <p class="empty">No step yet. It appears here as soon as the model is asked.</p>
+  if (row.status === 'RUNNING')
+    return <p class="empty">No step yet. It appears here as soon as the model is asked.</p>
   return (
     <p class="empty">
       This run has no steps: it ended before the model was asked.
@@ -325,7 +354,10 @@ function Search(properties: {
           drawn = performance.now()
         }
         matches.value = held
-        state.value = held.length >= 1000 ? 'the first 1,000 matches' : plural(held.length, 'match').replace('matchs', 'matches')
+        state.value =
+          held.length >= 1000
+            ? 'the first 1,000 matches'
+            : plural(held.length, 'match').replace('matchs', 'matches')
       } catch (error) {
         if (!stopping.signal.aborted) state.value = explain(error)
       }
@@ -403,7 +435,9 @@ function Search(properties: {
               </button>
             </li>
           ))}
-          {matches.value.length > 200 && <li class="dim">{count(matches.value.length - 200)} more matches: say more words.</li>}
+          {matches.value.length > 200 && (
+            <li class="dim">{count(matches.value.length - 200)} more matches: say more words.</li>
+          )}
         </ol>
       )}
     </search>

@@ -10,7 +10,9 @@ import { type ListHandle, Windowed } from './windowed.js'
 import { statusClass, statusWord } from './words.js'
 
 /** A line of the table: a run, or the heading of the cells of a task. */
-type Line = { kind: 'run'; row: RunRow; depth: number; children: number } | { kind: 'group'; id: string; words: string[]; size: number }
+type Line =
+  | { kind: 'run'; row: RunRow; depth: number; children: number }
+  | { kind: 'group'; id: string; words: string[]; size: number }
 
 const filter = computed(() => (address.value.screen === 'runs' ? address.value.filter : ''))
 const sort = computed(() => (address.value.screen === 'runs' ? address.value.sort : ''))
@@ -44,7 +46,9 @@ const lines = computed<Line[]>(() => {
   const column = COLUMNS.find((each) => each.id === id)
   if (column) {
     const sign = direction === '-' ? -1 : 1
-    const sorted = [...found.value].sort((one, other) => sign * compare(column.value(one), column.value(other)))
+    const sorted = [...found.value].sort(
+      (one, other) => sign * compare(column.value(one), column.value(other)),
+    )
     return sorted.map((row) => ({ kind: 'run', row, depth: 0, children: 0 }))
   }
   return nested(found.value, unfolded.value)
@@ -57,7 +61,10 @@ const sums = computed(() => {
   return {
     cost: own.reduce((sum, row) => sum + (row.cost ?? 0), 0),
     isPriced: own.some(({ cost }) => cost !== null),
-    share: percent(priced, own.reduce((sum, { tokens }) => sum + tokens, 0)),
+    share: percent(
+      priced,
+      own.reduce((sum, { tokens }) => sum + tokens, 0),
+    ),
     running: found.value.filter(({ status }) => status === 'RUNNING').length,
     dearest: Math.max(...found.value.map(({ cost }) => cost ?? 0), 0),
   }
@@ -86,7 +93,13 @@ function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
   }
   for (const [id, members] of groups) {
     const cell = members[0]?.cell
-    if (cell) lines.push({ kind: 'group', id, words: [cell.evaluation, cell.task, cell.variant], size: members.length })
+    if (cell)
+      lines.push({
+        kind: 'group',
+        id,
+        words: [cell.evaluation, cell.task, cell.variant],
+        size: members.length,
+      })
     for (const row of members) add(row, 0)
   }
   return lines
@@ -97,7 +110,9 @@ function isBelow(row: RunRow, rows: readonly RunRow[]): boolean {
 }
 
 function compare(one: string | number, other: string | number): number {
-  return typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other))
+  return typeof one === 'number' && typeof other === 'number'
+    ? one - other
+    : String(one).localeCompare(String(other))
 }
 
 function filtered(row: RunRow): Filtered {
@@ -176,7 +191,8 @@ export function Runs() {
     compare: compareMarked,
     fold: () => current?.kind === 'run' && current.children > 0 && toggleFold(current.row.key),
     copy: () => current?.kind === 'run' && copy(`delta show ${current.row.id}`),
-    cost: () => current?.kind === 'run' && go({ screen: 'run', key: current.row.key, tab: 'context', view: 'cost' }),
+    cost: () =>
+      current?.kind === 'run' && go({ screen: 'run', key: current.row.key, tab: 'context', view: 'cost' }),
     back: () => filter.value !== '' && setFilter(''),
   }
   useActions(actions)
@@ -232,20 +248,22 @@ export function Runs() {
           <span role="columnheader" class="c-mark">
             <span class="hidden">Marked</span>
           </span>
-          {COLUMNS.filter(({ id }) => hasCells.value || (id !== 'score' && id !== 'state')).map(({ id, name, isNumber }) => (
-            <span
-              key={id}
-              role="columnheader"
-              class={`c-${id} ${isNumber ? 'number' : ''}`}
-              aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
-            >
-              <button type="button" class="label" onClick={() => sortBy(id)}>
-                {name}
-                {sort.value === id && ' ↑'}
-                {sort.value === `${id}-` && ' ↓'}
-              </button>
-            </span>
-          ))}
+          {COLUMNS.filter(({ id }) => hasCells.value || (id !== 'score' && id !== 'state')).map(
+            ({ id, name, isNumber }) => (
+              <span
+                key={id}
+                role="columnheader"
+                class={`c-${id} ${isNumber ? 'number' : ''}`}
+                aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
+              >
+                <button type="button" class="label" onClick={() => sortBy(id)}>
+                  {name}
+                  {sort.value === id && ' ↑'}
+                  {sort.value === `${id}-` && ' ↓'}
+                </button>
+              </span>
+            ),
+          )}
           <span role="columnheader" class="c-share label">
             <span class="hidden">Share of the dearest</span>
           </span>
@@ -275,7 +293,8 @@ export function Runs() {
             </>
           ) : (
             <>
-              <b>A</b> {nameOf(marked.value[0] as string)} and <b>B</b> {nameOf(marked.value[1] as string)} are marked.{' '}
+              <b>A</b> {nameOf(marked.value[0] as string)} and <b>B</b> {nameOf(marked.value[1] as string)}{' '}
+              are marked.{' '}
               <button type="button" class="link" onClick={compareMarked}>
                 Compare
               </button>{' '}
@@ -387,7 +406,11 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       <span class="c-task" role="gridcell" title={oneLine(row.task ?? '')}>
         {row.problem ? <span class="bad">{oneLine(row.problem)}</span> : <bdi>{oneLine(row.task ?? '')}</bdi>}
       </span>
-      <span class={`c-status ${statusClass(row.status)}`} role="gridcell" title={oneLine(row.reason ?? statusWord(row))}>
+      <span
+        class={`c-status ${statusClass(row.status)}`}
+        role="gridcell"
+        title={oneLine(row.reason ?? statusWord(row))}
+      >
         {oneLine(statusWord(row))}
       </span>
       {hasCells.value && (
@@ -413,7 +436,9 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         {row.wallMs > 0 && clock(row.status === 'RUNNING' ? wallOf(row) : row.wallMs)}
       </span>
       <span class="c-share" role="presentation">
-        {row.cost !== null && dearest > 0 && <i style={{ width: `${Math.max(1, (row.cost / dearest) * 100)}%` }} />}
+        {row.cost !== null && dearest > 0 && (
+          <i style={{ width: `${Math.max(1, (row.cost / dearest) * 100)}%` }} />
+        )}
       </span>
     </div>
   )

@@ -105,7 +105,8 @@ export async function watchRuns(): Promise<never> {
     try {
       const path = since === undefined ? '/api/runs' : `/api/runs?since=${since}`
       const list = await get<RunList>(path)
-      if (list.runs.length > 0 || since === undefined) rows.value = merged(since === undefined ? [] : rows.value, list)
+      if (list.runs.length > 0 || since === undefined)
+        rows.value = merged(since === undefined ? [] : rows.value, list)
       since = list.since
       areRunsLoaded.value = true
       runsProblem.value = null
@@ -114,7 +115,8 @@ export async function watchRuns(): Promise<never> {
       if (error instanceof RouteError && error.status === 401) since = undefined
     }
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
-    if (document.hidden) await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
+    if (document.hidden)
+      await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
   }
 }
 

@@ -1,11 +1,23 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
-import type { CallCard, ChildCard, ErrorCard, HookCard, Media, Question, SaidCard, StartCard, StepCard, StepList, Text } from '../src/api.js'
+import type {
+  CallCard,
+  ChildCard,
+  ErrorCard,
+  HookCard,
+  Media,
+  Question,
+  SaidCard,
+  StartCard,
+  StepCard,
+  StepList,
+  Text,
+} from '../src/api.js'
 import { get, getImage } from './client.js'
 import { bytes, clock, count, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
 import { explain, now } from './state.js'
-import { escape, oneLine } from './text/marks.js'
+import { escapeText, oneLine } from './text/marks.js'
 import { Diff, Plain, Terminal } from './text/text.js'
 import { type DiffLine, diffLines } from './text/unified-diff.js'
 import { statusClass } from './words.js'
@@ -22,10 +34,17 @@ export interface StepActions {
 const Reach = createContext<0 | -1>(-1)
 
 /** One step in the list. It is drawn anew only when its card, or its being selected, changes. */
-export function Step(properties: { card: StepCard; isSelected: boolean; total: number; actions: StepActions }) {
+export function Step(properties: {
+  card: StepCard
+  isSelected: boolean
+  total: number
+  actions: StepActions
+}) {
   const { card, isSelected, total, actions } = properties
   return useMemo(
-    () => <Reach.Provider value={isSelected ? 0 : -1}>{drawn(card, isSelected, total, actions)}</Reach.Provider>,
+    () => (
+      <Reach.Provider value={isSelected ? 0 : -1}>{drawn(card, isSelected, total, actions)}</Reach.Provider>
+    ),
     [card, isSelected, total],
   )
 }
@@ -79,7 +98,9 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
             <Cut text={thought} />
           </div>
         )}
-        {!thought && !errors.some(({ isRecoverable }) => !isRecoverable) && card.request && <p class="note">no answer yet</p>}
+        {!thought && !errors.some(({ isRecoverable }) => !isRecoverable) && card.request && (
+          <p class="note">no answer yet</p>
+        )}
         {calls.map((call) => (
           <Call key={call.actionId} call={call} card={card} actions={actions} />
         ))}
@@ -125,7 +146,9 @@ function Start({ start }: { start: StartCard }) {
   const { engine, isResumed, isRetry, pauseMs, after, changes } = start
   if (!isResumed && changes.length === 0) return null
   const words = isResumed
-    ? [`engine ${engine ?? ''} went on`, after ?? '', pauseMs === null ? '' : `${clock(pauseMs)} later`].filter(Boolean).join(', ')
+    ? [`engine ${engine ?? ''} went on`, after ?? '', pauseMs === null ? '' : `${clock(pauseMs)} later`]
+        .filter(Boolean)
+        .join(', ')
     : 'started'
   return (
     <p class="resume">
@@ -159,10 +182,15 @@ function SaidLine({ said }: { said: SaidCard }) {
 function ErrorLine({ error }: { error: ErrorCard }) {
   const { retry, isRecoverable, message, cost } = error
   const words = retry
-    ? [retry.status ?? '', retry.waitedMs === null ? '' : `waited ${duration(retry.waitedMs)}`].filter(Boolean).join(', ')
+    ? [retry.status ?? '', retry.waitedMs === null ? '' : `waited ${duration(retry.waitedMs)}`]
+        .filter(Boolean)
+        .join(', ')
     : ''
   return (
-    <p class={isRecoverable ? 'note cut' : 'note bad'} title={isRecoverable ? escape(message) : undefined}>
+    <p
+      class={isRecoverable ? 'note cut' : 'note bad'}
+      title={isRecoverable ? escapeText(message) : undefined}
+    >
       {retry && isRecoverable ? `retried${words && ` (${words})`}: ` : isRecoverable ? '' : 'failed: '}
       <Plain text={message} />
       {cost !== null && cost > 0 && ` · paid ${shortMoney(cost)}`}
@@ -192,7 +220,9 @@ function Snapshot({ card, actions }: { card: StepCard; actions: StepActions }) {
   if (!changed && omitted === 0) return null
   return (
     <p class="note">
-      <Link open={() => actions.files(card.n)}>{changed === null ? 'files' : `${plural(changed, 'file')} changed`}</Link>
+      <Link open={() => actions.files(card.n)}>
+        {changed === null ? 'files' : `${plural(changed, 'file')} changed`}
+      </Link>
       {omitted > 0 && ` · ${count(omitted)} not in the snapshot`}
     </p>
   )
@@ -202,10 +232,11 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
   const { tool, status, statusWords, exitCode, durationMs, output, asked } = call
   const isBad = status !== 'success' && status !== 'running' && status !== 'pending'
   const edit = editIn(call)
-  const isWaiting = asked !== undefined && asked.answer === undefined && (status === 'running' || status === 'pending')
+  const isWaiting =
+    asked !== undefined && asked.answer === undefined && (status === 'running' || status === 'pending')
   const hasGlimpse = !isBad && asked?.kind !== 'question' && !edit && linesOf(output).length > 0
   const open = () => actions.output(card.n, call.actionId)
-  const tooltip = call.command ? escape(call.command.text) : 'It did not start.'
+  const tooltip = call.command ? escapeText(call.command.text) : 'It did not start.'
   return (
     <div class="call-group">
       {asked && asked.kind === 'approval' && <Asked question={asked} />}
@@ -215,12 +246,24 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
           <Arguments text={call.arguments.text} isEdit={edit !== undefined} />
         </span>
         {hasGlimpse && <Glimpse output={output} open={open} />}
-        <span class={`exit ${isBad ? 'bad' : ''}`}>{status === 'running' || status === 'pending' ? '' : exitOf(status, exitCode)}</span>
+        <span class={`exit ${isBad ? 'bad' : ''}`}>
+          {status === 'running' || status === 'pending' ? '' : exitOf(status, exitCode)}
+        </span>
         <span class={`took ${isBad ? 'bad' : ''}`}>
-          {isWaiting ? <span class="waits">waits</span> : status === 'running' ? <Running since={call.startedAt} /> : status === 'pending' ? 'pending' : duration(durationMs)}
+          {isWaiting ? (
+            <span class="waits">waits</span>
+          ) : status === 'running' ? (
+            <Running since={call.startedAt} />
+          ) : status === 'pending' ? (
+            'pending'
+          ) : (
+            duration(durationMs)
+          )}
         </span>
       </div>
-      {statusWords !== null && statusWords !== status && !isWaiting && <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>}
+      {statusWords !== null && statusWords !== status && !isWaiting && (
+        <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>
+      )}
       {edit && <EditOf lines={edit} />}
       {asked && asked.kind === 'question' && <Asked question={asked} />}
       {isBad && <Output call={call} open={open} />}
@@ -280,7 +323,8 @@ function pairsIn(text: string): [string, unknown][] | undefined {
 function editIn(call: CallCard): DiffLine[] | undefined {
   const pairs = pairsIn(call.arguments.text)
   const old = pairs?.find(([name, value]) => /^old/.test(name) && typeof value === 'string')
-  const fresh = old && pairs?.find(([name, value]) => name === old[0].replace(/^old/, 'new') && typeof value === 'string')
+  const fresh =
+    old && pairs?.find(([name, value]) => name === old[0].replace(/^old/, 'new') && typeof value === 'string')
   return old && fresh ? diffLines(String(old[1]), String(fresh[1]), 1) : undefined
 }
 
@@ -303,9 +347,7 @@ function Glimpse({ output, open }: { output: CallCard['output']; open(): void })
       <code>
         <Terminal text={first.trim()} />
       </code>
-      {more > 0 && (
-        <Link open={open}>… {plural(more, 'line')}</Link>
-      )}
+      {more > 0 && <Link open={open}>… {plural(more, 'line')}</Link>}
     </span>
   )
 }
@@ -329,9 +371,7 @@ function Output({ call, open }: { call: CallCard; open(): void }) {
   const hidden = lines.length + output.omittedLines - head.length - tail.length
   return (
     <div class="output">
-      {hidden > 0 && (
-        <Link open={open}>… {plural(hidden, 'line')}</Link>
-      )}
+      {hidden > 0 && <Link open={open}>… {plural(hidden, 'line')}</Link>}
       <pre>
         <Terminal text={head.join('\n')} />
       </pre>
@@ -403,11 +443,22 @@ function Picture({ media }: { media: Media }) {
 function Child({ child, actions }: { child: ChildCard; actions: StepActions }) {
   const isOpen = useSignal(false)
   const reach = useContext(Reach)
-  const words = child.isGone ? 'gone' : child.reasonCode && child.status !== 'COMPLETED' ? child.reasonCode : (child.status ?? '').toLowerCase()
+  const words = child.isGone
+    ? 'gone'
+    : child.reasonCode && child.status !== 'COMPLETED'
+      ? child.reasonCode
+      : (child.status ?? '').toLowerCase()
   return (
     <div class="child">
       <p class="child-line">
-        <button type="button" class="fold" tabIndex={reach} disabled={!child.key} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        <button
+          type="button"
+          class="fold"
+          tabIndex={reach}
+          disabled={!child.key}
+          aria-expanded={isOpen.value}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
           {isOpen.value ? '▾' : '▸'} {oneLine(child.agent ?? 'sub-agent')}
         </button>
         {child.key ? (
@@ -456,7 +507,10 @@ function ChildSteps({ runKey, actions }: { runKey: string; actions: StepActions 
   const inChild: StepActions = {
     ...actions,
     select: (n) => location.assign(`#/run/${encodeURIComponent(runKey)}/step/${n}`),
-    output: (n, actionId) => location.assign(`#/run/${encodeURIComponent(runKey)}/step/${n}?tab=output&call=${encodeURIComponent(actionId)}`),
+    output: (n, actionId) =>
+      location.assign(
+        `#/run/${encodeURIComponent(runKey)}/step/${n}?tab=output&call=${encodeURIComponent(actionId)}`,
+      ),
     files: (n) => location.assign(`#/run/${encodeURIComponent(runKey)}/step/${n}?tab=files`),
   }
   return (
@@ -465,9 +519,7 @@ function ChildSteps({ runKey, actions }: { runKey: string; actions: StepActions 
         <Step key={card.n} card={card} isSelected={false} total={steps.length} actions={inChild} />
       ))}
       {steps.length === 0 && <p class="note">It has no steps.</p>}
-      {hasAfter && (
-        <Link open={() => load(steps.at(-1)?.n ?? 0)}>more steps</Link>
-      )}
+      {hasAfter && <Link open={() => load(steps.at(-1)?.n ?? 0)}>more steps</Link>}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { Column } from '../src/api.js'
 import { clock, duration } from './format.js'
 import { isWide } from './state.js'
@@ -22,8 +23,18 @@ const MOST = { pause: 0.04, waiting: 0.12 }
 const PIECES = 700
 
 /** Where the time of a run went, from left to right. Its numbers are steps. */
-export function Strip({ columns, step, go }: { columns: readonly Column[]; step: number | undefined; go(step: number): void }) {
-  const pieces = layOut(columns)
+export function Strip({
+  columns,
+  step,
+  go,
+}: {
+  columns: readonly Column[]
+  step: number | undefined
+  go(step: number): void
+}) {
+  const pieces = useMemo(() => layOut(columns), [columns])
+  const table = useMemo(() => tableOf(columns), [columns])
+  const bars = useMemo(() => pieces.map(barOf), [pieces])
   const last = columns.at(-1)?.to ?? 1
   const current = step ?? last
   const at = pieces.filter((piece) => piece.step <= current)
@@ -55,24 +66,41 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
           if (hit) go(hit.step)
         }}
       >
-        {pieces.map((piece, index) => (
-          <i
-            key={index}
-            class={`${piece.kind} ${piece.isFailed && piece.kind === 'tool' ? 'failed' : ''}`}
-            style={{ left: `${piece.left}%`, width: `${piece.width}%` }}
-            title={titleOf(piece)}
-          />
-        ))}
+        {bars}
         {right > 0 && <b class="here" style={{ left: `${left}%`, width: `${right - left}%` }} />}
       </div>
       <div class="scale" aria-hidden="true">
         {numbersOf(pieces, current, isWide.value ? 2.5 : 8).map(({ step: n, left: place }) => (
-          <span key={n} style={place > 96 ? { right: 0 } : { left: `${place}%` }} class={n === current ? 'current' : ''}>
+          <span
+            key={n}
+            style={place > 96 ? { right: 0 } : { left: `${place}%` }}
+            class={n === current ? 'current' : ''}
+          >
             {n}
           </span>
         ))}
       </div>
-      <div class="hidden"><table>
+      {table}
+    </section>
+  )
+}
+
+function barOf(piece: Piece, index: number) {
+  return (
+    <i
+      key={index}
+      class={`${piece.kind} ${piece.isFailed && piece.kind === 'tool' ? 'failed' : ''}`}
+      style={{ left: `${piece.left}%`, width: `${piece.width}%` }}
+      title={titleOf(piece)}
+    />
+  )
+}
+
+/** The same for those who cannot see it. */
+function tableOf(columns: readonly Column[]) {
+  return (
+    <div class="hidden">
+      <table>
         <caption>Time by step</caption>
         <thead>
           <tr>
@@ -96,8 +124,8 @@ export function Strip({ columns, step, go }: { columns: readonly Column[]; step:
             </tr>
           ))}
         </tbody>
-      </table></div>
-    </section>
+      </table>
+    </div>
   )
 }
 
@@ -138,7 +166,8 @@ function titleOf({ kind, step, ms, isFailed }: Piece): string {
 
 function layOut(columns: readonly Column[]): Piece[] {
   const active = columns.reduce((sum, { modelMs, toolMs }) => sum + modelMs + toolMs, 0) || 1
-  const shown = (kind: Kind, ms: number) => (kind === 'pause' || kind === 'waiting' ? Math.min(ms, active * MOST[kind]) : ms)
+  const shown = (kind: Kind, ms: number) =>
+    kind === 'pause' || kind === 'waiting' ? Math.min(ms, active * MOST[kind]) : ms
   const times = ({ modelMs, toolMs, waitingMs, pauseMs }: Column) => ({
     model: modelMs,
     tool: toolMs,
@@ -156,7 +185,12 @@ function layOut(columns: readonly Column[]): Piece[] {
       const width = (shown(kind, ms) / (total || 1)) * 100
       const same = held.find((piece) => piece.kind === kind)
       if (ms <= 0) continue
-      if (same) Object.assign(same, { ms: same.ms + ms, width: same.width + width, isFailed: same.isFailed || column.isFailed })
+      if (same)
+        Object.assign(same, {
+          ms: same.ms + ms,
+          width: same.width + width,
+          isFailed: same.isFailed || column.isFailed,
+        })
       else held.push({ kind, step: column.from, ms, left: 0, width, isFailed: column.isFailed })
     }
     const width = held.reduce((sum, piece) => sum + piece.width, 0)
@@ -178,7 +212,8 @@ function numbersOf(pieces: readonly Piece[], current: number, apart: number): Pi
   let edge = Number.NEGATIVE_INFINITY
   for (const piece of pieces) {
     const isFree = piece.left - edge >= apart && Math.abs(piece.left - (first?.left ?? -apart)) >= apart
-    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current) continue
+    if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current)
+      continue
     numbers.push(piece)
     edge = piece.left
   }

@@ -35,7 +35,19 @@ interface Properties {
  * is, whatever is measured above it.
  */
 export function Windowed(properties: Properties) {
-  const { count, guess, row, follows = false, startsAt, onRows, onFollow, handle, role, label, headRows = 0 } = properties
+  const {
+    count,
+    guess,
+    row,
+    follows = false,
+    startsAt,
+    onRows,
+    onFollow,
+    handle,
+    role,
+    label,
+    headRows = 0,
+  } = properties
   const box = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const heights = useMemo(() => createHeights(count, guess), [guess])
@@ -75,6 +87,7 @@ export function Windowed(properties: Properties) {
   if (handle)
     handle.current = {
       show(index, place = 'nearest') {
+        if (place === 'nearest' && state.current.target?.index === index) return // it is on its way there
         setFollowing(false)
         state.current.target = { index, place }
         redraw(undefined)
@@ -89,9 +102,6 @@ export function Windowed(properties: Properties) {
       },
     }
 
-  const letGo = () => {
-    state.current.target = undefined
-  }
   const rows = []
   for (let index = from; index < to; index++)
     rows.push(
@@ -107,12 +117,11 @@ export function Windowed(properties: Properties) {
       aria-label={label}
       aria-rowcount={role === 'grid' ? count + headRows : undefined}
       tabIndex={-1}
-      onWheel={letGo}
-      onTouchMove={letGo}
-      onPointerDown={letGo}
       onScroll={() => {
         const { scrollTop, scrollHeight, clientHeight } = box.current as HTMLDivElement
-        const wasUp = scrollTop < state.current.top - 1
+        const moved = scrollTop - state.current.top
+        const wasUp = moved < -1
+        if (Math.abs(moved) > 1) state.current.target = undefined // somebody scrolled: this list knows where it put itself
         const isAtEnd = scrollHeight - clientHeight - scrollTop < 24
         state.current.top = scrollTop
         if (follows && isAtEnd && state.current.target === undefined) setFollowing(true)

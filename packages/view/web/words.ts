@@ -11,7 +11,11 @@ export function statusWord({ status, reasonCode }: Pick<RunRow, 'status' | 'reas
 export function statusClass(status: string | null): string {
   if (status === 'RUNNING') return 'runs'
   if (status === 'WAITING_FOR_INPUT') return 'waits'
-  return status === 'FAILED' || status === 'DAMAGED' || status === 'INTERRUPTED' ? 'bad' : status === 'GONE' ? 'dim' : ''
+  return status === 'FAILED' || status === 'DAMAGED' || status === 'INTERRUPTED'
+    ? 'bad'
+    : status === 'GONE'
+      ? 'dim'
+      : ''
 }
 
 export function inputOf(tokens: Tokens): number {

@@ -22,13 +22,13 @@ export function pieces(text: string): Piece[] {
 }
 
 /** The text with its marks: for titles, labels and the clipboard, where nothing can be dimmed. */
-export function escape(text: string): string {
+export function escapeText(text: string): string {
   return text.replace(UNSEEN, (character) => (markOf(character) as { mark: string }).mark)
 }
 
 /** The same on one line: newlines and tabs become a space. */
 export function flat(text: string): string {
-  return escape(text.replace(/[ \t\r\n]+/g, ' '))
+  return escapeText(text.replace(/[ \t\r\n]+/g, ' '))
 }
 
 /** The same without spaces at its ends. */

@@ -98,7 +98,15 @@ export function Json({ value, name, depth = 0 }: { value: unknown; name?: string
         <span class="dim">{isList ? '[ ]' : '{ }'}</span>
       </div>
     )
-  return <Branch label={label} entries={entries} isList={isList} isOpen={depth < 1 || entries.length === 1} depth={depth} />
+  return (
+    <Branch
+      label={label}
+      entries={entries}
+      isList={isList}
+      isOpen={depth < 1 || entries.length === 1}
+      depth={depth}
+    />
+  )
 }
 
 function Branch(properties: {
@@ -116,10 +124,14 @@ function Branch(properties: {
       <summary>
         {label}
         <span class="dim">
-          {isList ? `[${entries.length}]` : `{${entries.length}}`} {!isOpen && <Plain text={glimpse(entries, isList)} />}
+          {isList ? `[${entries.length}]` : `{${entries.length}}`}{' '}
+          {!isOpen && <Plain text={glimpse(entries, isList)} />}
         </span>
       </summary>
-      {isOpen && entries.slice(0, most).map(([key, each]) => <Json key={key} name={oneLine(key)} value={each} depth={depth + 1} />)}
+      {isOpen &&
+        entries
+          .slice(0, most)
+          .map(([key, each]) => <Json key={key} name={oneLine(key)} value={each} depth={depth + 1} />)}
       {isOpen && entries.length > most && (
         <button type="button" class="link" onClick={() => setMost(most * 10)}>
           {entries.length - most} more
@@ -154,7 +166,9 @@ function glimpse(entries: [string, unknown][], isList: boolean): string {
   const words = entries.flatMap(([key, value]) =>
     /^(role|type|name|tool_call_id|call_id)$/.test(key) && typeof value === 'string' ? [value] : [],
   )
-  const text = entries.find(([key, value]) => /^(content|text|output|arguments|description)$/.test(key) && typeof value === 'string')
+  const text = entries.find(
+    ([key, value]) => /^(content|text|output|arguments|description)$/.test(key) && typeof value === 'string',
+  )
   if (text) words.push(oneLine(String(text[1]).slice(0, 200)))
   return words.length > 0 ? words.join(' · ') : entries.map(([key]) => key).join(', ')
 }

@@ -60,16 +60,24 @@ export function diffLines(before: string, after: string, context = 3): DiffLine[
 }
 
 function compared(left: string[], right: string[], offset: number): DiffLine[] {
-  const removed = (text: string, index: number): DiffLine => ({ kind: 'removed', text, old: offset + index + 1 })
+  const removed = (text: string, index: number): DiffLine => ({
+    kind: 'removed',
+    text,
+    old: offset + index + 1,
+  })
   const added = (text: string, index: number): DiffLine => ({ kind: 'added', text, new: offset + index + 1 })
-  if (left.length > MOST_LINES || right.length > MOST_LINES) return [...left.map(removed), ...right.map(added)]
+  if (left.length > MOST_LINES || right.length > MOST_LINES)
+    return [...left.map(removed), ...right.map(added)]
   const common = longestCommon(left, right)
   const lines: DiffLine[] = []
   let [one, other] = [0, 0]
   while (one < left.length || other < right.length) {
     const isSame = one < left.length && other < right.length && left[one] === right[other]
     if (isSame) lines.push(same(left[one] as string, offset + one++ + 1, offset + other++ + 1))
-    else if (other >= right.length || (one < left.length && at(common, one + 1, other) >= at(common, one, other + 1)))
+    else if (
+      other >= right.length ||
+      (one < left.length && at(common, one + 1, other) >= at(common, one, other + 1))
+    )
       lines.push(removed(left[one] as string, one++))
     else lines.push(added(right[other] as string, other++))
   }
@@ -82,7 +90,9 @@ function longestCommon(left: string[], right: string[]): number[][] {
   for (let i = left.length - 1; i >= 0; i--)
     for (let j = right.length - 1; j >= 0; j--)
       (common[i] as number[])[j] =
-        left[i] === right[j] ? at(common, i + 1, j + 1) + 1 : Math.max(at(common, i + 1, j), at(common, i, j + 1))
+        left[i] === right[j]
+          ? at(common, i + 1, j + 1) + 1
+          : Math.max(at(common, i + 1, j), at(common, i, j + 1))
   return common
 }
 
