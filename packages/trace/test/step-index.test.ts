@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type IndexedStep, indexSteps } from '../src/step-index.js'
+import { type IndexedStep, indexSteps, type StepIndex } from '../src/step-index.js'
 import { journalOf, numbered, place, request, result, start, thought, user } from './runs.js'
 
 /** What the index should say, from a journal whose lines are parsed one by one. */
-function parsedIndex(text: string): { steps: IndexedStep[]; events: number; bytes: number } {
+function parsedIndex(text: string): StepIndex {
   const steps: IndexedStep[] = []
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   let waiting: { offset: number; startedMs: number; events: number } | undefined
