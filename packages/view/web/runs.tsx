@@ -436,7 +436,7 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         {row.wallMs > 0 && clock(row.status === 'RUNNING' ? wallOf(row) : row.wallMs)}
       </span>
       <span class="c-share" role="presentation">
-        {row.cost !== null && dearest > 0 && (
+        {row.cost !== null && row.cost > 0 && dearest > 0 && (
           <i style={{ width: `${Math.max(1, (row.cost / dearest) * 100)}%` }} />
         )}
       </span>
