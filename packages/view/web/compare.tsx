@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { CallCard, DiffAnswer, RunRow, StepCard } from '../src/api.js'
 import { get } from './client.js'
+import { ForkSign } from './fork-sign.js'
 import { clock, count, duration, money, plural, shortId } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { useLoaded } from './load.js'
@@ -199,7 +200,7 @@ function Side({ letter, run }: { letter: string; run: OpenRun }) {
 function ForkMark({ row }: { row: RunRow }) {
   return row.forkOf ? (
     <span class="dim">
-      ⑂ {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
+      <ForkSign /> {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
     </span>
   ) : null
 }

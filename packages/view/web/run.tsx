@@ -5,6 +5,7 @@ import type { SearchMatch } from '../src/api.js'
 import { type Address, TABS } from './address.js'
 import { search } from './client.js'
 import { CostPanel } from './cost.js'
+import { ForkSign } from './fork-sign.js'
 import { clock, count, money, plural, shortId } from './format.js'
 import { Inspector } from './inspector.js'
 import { type Actions, useActions } from './keys.js'
@@ -238,7 +239,7 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
         </span>
         {row.forkOf && (
           <RunLink runKey={row.forkOf.key} place={`/step/${row.forkOf.step}`}>
-            ⑂ {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
+            <ForkSign /> {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
           </RunLink>
         )}
         {row.caller && <RunLink runKey={row.caller.key}>called by {oneLine(shortId(row.caller.id))}</RunLink>}

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { RunRow } from '../src/api.js'
 import { compileFilter, type Filtered } from './filter.js'
+import { ForkSign } from './fork-sign.js'
 import { ago, clock, count, percent, plural, shortCount, shortId, shortMoney } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { address, areRunsLoaded, copy, go, now, runs, runsProblem } from './state.js'
@@ -391,7 +392,8 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         </a>
         {row.forkOf && (
           <span class="dim" title={`A fork of ${oneLine(row.forkOf.id)} after step ${row.forkOf.step}`}>
-            ⑂{row.forkOf.step}
+            <ForkSign />
+            {row.forkOf.step}
           </span>
         )}
         <span class="dim age">{row.startedAt !== null && ago(row.startedAt, now.value)}</span>

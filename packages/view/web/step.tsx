@@ -15,6 +15,7 @@ import type {
   Text,
 } from '../src/api.js'
 import { get, getImage } from './client.js'
+import { ForkSign } from './fork-sign.js'
 import { bytes, clock, count, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
 import { explain, now } from './state.js'
 import { escapeText, oneLine } from './text/marks.js'
@@ -68,7 +69,10 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
         if (getSelection()?.isCollapsed !== false) actions.select(n)
       }}
     >
-      <span class="n">{n}</span>
+      <span class="n" title={inherited ? 'inherited from the run of which this one is a fork' : undefined}>
+        {n}
+        {inherited && <ForkSign />}
+      </span>
       <div class="what">
         {starts.map((start) => (
           <Start key={start.at} start={start} />
