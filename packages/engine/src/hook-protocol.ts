@@ -83,8 +83,8 @@ function repeatHook<Value>(
   const { iteration, actionId, replacement } = input
   const output = join(recorded.directory, 'output')
   if (existsSync(output)) cpSync(output, join(directory, 'output'), { recursive: true })
-  const failed = recorded.failure
-  const outcome = judgeHook(name, { iteration, directory, replacement, failed })
+  const judge = (failed?: string) => judgeHook(name, { iteration, directory, replacement, failed })
+  const outcome = recorded.failure === judge().failure ? judge() : judge(recorded.failure?.replace(`${name} hook `, ''))
   const text = JSON.stringify({ hook_name: name, replayed: true, ...statusOf(outcome) }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
   recordAudit(state, outcome, { directory, actionId, replayed: true })

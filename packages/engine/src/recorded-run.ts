@@ -33,7 +33,7 @@ export interface RecordedCall {
  * ended is followed by a message, or by nothing.
  */
 export interface Leg {
-  /** What the user said at its beginning. Empty for the first leg, whose message the replay inherits. */
+  /** What the user said at its beginning, without what the replay inherits. */
   said: EventOf<'USER_MESSAGE'>[]
   thoughts: Map<number, EventOf<'THOUGHT'>>
   hooks: EventOf<'HOOK_EXECUTION_AUDIT'>[]
@@ -76,7 +76,7 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   const later = after.slice(Math.max(0, begins)).filter(isStart)
   const legs = legsOf(after, at)
   if (start && legs[0]) addStart(legs[0], start)
-  addOpenRequests(legs, directory, known)
+  addOpenRequests(legs, { directory, known, at })
   return {
     directory,
     legs,
@@ -182,7 +182,10 @@ function addStart(leg: Leg, { max_iterations: most, config }: EngineStart): void
 }
 
 /** A request that failed, or that an engine did not live to see answered, has a record and no `THOUGHT`. */
-function addOpenRequests(legs: readonly Leg[], directory: string, known: readonly JournalEvent[]): void {
+function addOpenRequests(
+  legs: readonly Leg[],
+  { directory, known, at }: { directory: string; known: readonly JournalEvent[]; at: number },
+): void {
   const named = new Set(known.map((event) => Object(event).llm_invocation_ref))
   const records = recordsIn(runPaths(directory).invocations)
     .map((name) => ({
@@ -191,7 +194,7 @@ function addOpenRequests(legs: readonly Leg[], directory: string, known: readonl
       name,
     }))
     .filter(({ ref }) => !named.has(ref))
-  let last = 0
+  let last = at
   for (const [index, leg] of legs.entries()) {
     last = Math.max(last, ...leg.thoughts.keys())
     const until = stampOf(legs[index + 1]?.said[0]?.timestamp)

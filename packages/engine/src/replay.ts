@@ -31,7 +31,7 @@ export interface Variables {
 export interface RecordedHook {
   /** Its `input/` and `output/`. */
   directory: string
-  /** Why it failed, without its name. */
+  /** Why it failed, for people. */
   failure: string | undefined
 }
 
@@ -56,15 +56,26 @@ export interface Replay {
   has(iteration: number): boolean
   /** How this leg ended in the record, if a recorded model has no answer for the iteration. */
   endingBefore(iteration: number): Outcome | undefined
-  /** Moves on to the next leg: what the user said then. Undefined after the last one. */
-  nextLeg(): readonly UserMessageEvent[] | undefined
+  /** Throws `EndOfRecord` where a recorded model was not asked, or its answer did not get into the journal. */
+  reach(what: 'request' | 'thought', iteration: number): void
+  /** What an outcome of this leg is in the record, where an engine did not end by itself. */
+  asEnded(outcome: Outcome): Outcome
+  /** What the user said at the beginning of this leg. */
+  said(): readonly UserMessageEvent[]
+  /** Moves on to the next leg. False after the last one. */
+  nextLeg(): boolean
   /** Undefined where tools are live: then the sources are read. */
   sources(iteration: number): RecordedSources | undefined
   hook(name: HookName, place: HookPlace): RecordedHook | 'live' | 'not run'
+  /** True if the hook saw the result of a call in this leg. */
+  wasReported(place: CallPlace): boolean
   /** The recorded call that a result is to be taken from; undefined for one that is to be started. */
   call(call: Call, prepared: ReadyCall, place: CallPlace): RecordedCall | undefined
-  /** The recorded call that stands in the place of one that no engine had begun. */
-  unstarted(call: Call, place: CallPlace): RecordedCall | undefined
+  /**
+   * How a call was settled that was open when the user spoke: the recorded call whose result stands, or `acted on`, if a person had
+   * decided that it may run. Undefined if it was not settled in this leg.
+   */
+  settled(call: Call, place: CallPlace): RecordedCall | 'acted on' | undefined
   /** The recorded decision on a call, if a person was asked. `allowed`: nobody was, and it may start. */
   approval(call: Call, prepared: ReadyCall, place: CallPlace): RecordedCall['asked'] | 'allowed'
   /** The recorded call with the same question. */
@@ -138,6 +149,16 @@ export function openReplay(
     return { status: 'INTERRUPTED', reasonCode, reason: end?.reason ?? 'The record ends here.' }
   }
 
+  function reach(what: 'request' | 'thought', iteration: number): void {
+    const isThere = leg.thoughts.has(iteration) || (what === 'request' && leg.openRequest?.iteration === iteration)
+    if (isRecorded && !isThere) throw new EndOfRecord(ending(iteration))
+  }
+
+  function asEnded(outcome: Outcome): Outcome {
+    const isByItself = leg.end !== undefined && leg.end.status !== 'INTERRUPTED'
+    return isByItself || !isRecorded || outcome.reasonCode === 'replay_mismatch' ? outcome : ending(1)
+  }
+
   function chatModel(): ChatModel {
     const recording = {
       ...requests,
@@ -169,19 +190,20 @@ export function openReplay(
     }
   }
 
-  function nextLeg(): readonly UserMessageEvent[] | undefined {
+  function nextLeg(): boolean {
     const next = legs.shift()
     leg = next ?? leg
-    return next?.said
+    return next !== undefined
   }
 
   function sources(iteration: number): RecordedSources | undefined {
     if (sides.tools === 'live') return undefined
-    return sourcesOf(requests, {
-      index: indexOf(leg, iteration),
-      agentHome,
-      notRecorded: (id) => notRecorded(`the source "${id}" of iteration ${iteration} was not recorded.`),
-    })
+    const index = indexOf(leg, iteration)
+    const missing = (id: string) =>
+      isRecorded && index === undefined
+        ? new EndOfRecord(ending(iteration))
+        : notRecorded(`the source "${id}" of iteration ${iteration} was not recorded.`)
+    return sourcesOf(requests, { index, agentHome, notRecorded: missing })
   }
 
   function at({ iteration, index }: CallPlace): RecordedCall | undefined {
@@ -206,6 +228,13 @@ export function openReplay(
     return { directory, failure: failureIn(found) }
   }
 
+  function wasReported({ iteration, index }: CallPlace): boolean {
+    const id = at({ iteration, index })?.actionId
+    const isOf = ({ hook_name: name, action_id, status }: HookExecutionAudit) =>
+      name === 'post_tool_execution' && action_id === id && status !== 'SKIPPED'
+    return id !== undefined && leg.hooks.some(isOf)
+  }
+
   /** In its own place, if it is the same there; else the first that is the same and that no other call has had. */
   function find({ iteration, index }: CallPlace, isSought: (each: RecordedCall) => boolean) {
     const open = record.calls.filter((each) => !used.has(each) && isSought(each))
@@ -224,16 +253,18 @@ export function openReplay(
 
   function call(called: Call, prepared: ReadyCall, place: CallPlace): RecordedCall | undefined {
     const isStarted = startedAs(called, prepared)
-    if (sides.tools === 'live') {
-      const there = isRecorded ? at(place) : undefined
+    const there = isRecorded ? at(place) : undefined
+    if (there && !hasResult(there)) throw new EndOfRecord(ending(place.iteration))
+    if (sides.tools === 'live')
       return there?.result?.status === 'INTERRUPTED' && isStarted(there) ? there : undefined
-    }
     const found = find(place, isStarted)
-    if (found && isRecorded && !(found.result && leg.results.has(found.result)))
-      throw new EndOfRecord(ending(place.iteration))
     if (found?.result === undefined) throw notRecorded(sayCall(called, place))
     used.add(found)
     return found
+  }
+
+  function hasResult({ result }: RecordedCall): boolean {
+    return result !== undefined && leg.results.has(result)
   }
 
   function sayCall({ name, arguments: raw }: Call, { iteration, index }: CallPlace): string {
@@ -244,9 +275,12 @@ export function openReplay(
     return `${which}; the nearest is iteration ${nearest.iteration}: ${name} ${shortened(nearest.arguments)}.`
   }
 
-  function unstarted(called: Call, place: CallPlace): RecordedCall | undefined {
+  function settled(called: Call, place: CallPlace): RecordedCall | 'acted on' | undefined {
     const found = find(place, asked(called))
-    if (found) used.add(found)
+    if (found?.result === undefined || !hasResult(found)) return undefined
+    const isStarted = found.request?.argv && found.result.status !== 'INTERRUPTED'
+    if (isStarted) return 'acted on'
+    used.add(found)
     return found
   }
 
@@ -283,11 +317,15 @@ export function openReplay(
     maxIterations: () => leg.maxIterations,
     has,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
+    said: () => leg.said,
     nextLeg,
     sources,
+    reach,
+    asEnded,
     hook,
+    wasReported,
     call,
-    unstarted,
+    settled,
     approval,
     question,
   }
@@ -332,6 +370,6 @@ function shortened(text: string): string {
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`
 }
 
-function failureIn({ hook_name: name, status, error_message: message = 'failed' }: HookExecutionAudit) {
-  return status === 'SUCCESS' ? undefined : message.replace(`${name} hook `, '')
+function failureIn({ status, error_message: message = 'failed' }: HookExecutionAudit) {
+  return status === 'SUCCESS' ? undefined : message
 }
