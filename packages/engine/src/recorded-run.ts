@@ -4,6 +4,7 @@ import {
   type ActionRequest,
   type ActionResult,
   type EngineStart,
+  type HookExecutionAudit,
   type HumanInputReceived,
   type HumanInputRequest,
   isKnownEvent,
@@ -56,6 +57,8 @@ export interface RecordedRun {
   always: { name: string; iteration: number }[]
   /** The directories that the run's commands were told of. */
   start: EngineStart | undefined
+  /** Directories that the model read of before, each with the one in its place, by starts that the replay does not inherit. */
+  paths: readonly (readonly [string, string])[]
   /** The iteration at which the workspace was moved while the run went on; undefined if it was not. */
   movedAt: number | undefined
 }
@@ -70,9 +73,10 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   const known = events.filter(isKnownEvent)
   const cut = lastOf(known, at)
   const [before, after] = [known.slice(0, cut + 1), known.slice(cut + 1)]
-  const begins = after.findIndex((event) => event.type !== 'ENGINE_START' && event.type !== 'ENGINE_END')
+  const begins = after.findIndex(doesWork)
   const isStart = (event: JournalEvent): event is EngineStart => event.type === 'ENGINE_START'
   const start = [...before, ...after.slice(0, Math.max(0, begins))].findLast(isStart)
+  const first = after.slice(0, Math.max(0, begins)).filter(isStart)
   const later = after.slice(Math.max(0, begins)).filter(isStart)
   const legs = legsOf(after, at)
   if (start && legs[0]) addStart(legs[0], start)
@@ -85,8 +89,16 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
       event.type === 'HUMAN_INPUT_RECEIVED' && event.remember === 'process' ? alwaysIn(known, event) : [],
     ),
     start,
+    paths: first.flatMap(({ paths = [] }) => paths),
     movedAt: later.some(({ paths }) => (paths ?? []).length > 0) ? iterationAt(known, later) : undefined,
   }
+}
+
+/** What an engine does after it has started, and before it has failed. */
+function doesWork({ type, ...event }: JournalEvent): boolean {
+  if (type === 'ENGINE_START' || type === 'ENGINE_END' || type === 'ERROR' || type === 'SNAPSHOT') return false
+  const { hook_name: hook } = event as Partial<HookExecutionAudit>
+  return hook !== 'on_error' && hook !== 'on_run_end'
 }
 
 function alwaysIn(known: readonly JournalEvent[], { action_id, iteration = 0 }: HumanInputReceived) {

@@ -1,4 +1,4 @@
-import { type ActionResult, isKnownEvent } from '@delta/journal/runs'
+import { type ActionResult, isKnownEvent, type JournalEvent } from '@delta/journal/runs'
 import { actOn } from './act.js'
 import { reportResult } from './hooks.js'
 import { runLoop } from './loop.js'
@@ -58,8 +58,20 @@ async function runLeg(state: RunState, replay: Replay): Promise<Outcome> {
     const isRetried =
       replay.sides.model === 'recorded' && outcome.status === 'FAILED' && replay.has(after + 1)
     if (!isRetried || after === before || outcome.reasonCode === 'replay_mismatch') return outcome
+    await startRetry(state)
   }
 }
+
+/** As the engine that retried: an answer that is none is not sent again. */
+async function startRetry(state: RunState): Promise<void> {
+  const events = (await state.run.events()).filter(isKnownEvent)
+  const started = events.findLast((event): event is StoredStart => event.type === 'ENGINE_START')
+  if (started === undefined) return
+  const { seq: _seq, timestamp: _time, parent: _parent, paths: _paths, ...start } = started
+  record(state, { ...start, retry: true })
+}
+
+type StoredStart = Extract<JournalEvent, { type: 'ENGINE_START' }>
 
 function fromHere(state: RunState, replay: Replay): RunState {
   const { lastIteration, iterationsSinceMessage } = state.run.summary()

@@ -176,8 +176,8 @@ function pathsFor(
   },
 ): [string, string][] {
   const { summary, record, inherited, to } = about
-  const ofRun = (record.start?.seq ?? 0) > inherited.seq ? (record.start?.paths ?? []) : []
-  if (sides.tools === 'recorded') return [...ofRun]
+  const ofRun = record.paths.map(([from, there]): [string, string] => [from, there])
+  if (sides.tools === 'recorded') return ofRun
   const places = record.start?.work_dir
   const { paths } = movedPaths(summary, inherited, to)
   const moved = places === undefined ? paths : [...paths, [places, to.into] as [string, string]]
