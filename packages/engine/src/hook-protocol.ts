@@ -81,11 +81,15 @@ function repeatHook<Value>(
 ): HookOutcome<Value> {
   const { directory, input, recorded } = about
   const { iteration, actionId, replacement } = input
-  const [output, copy] = [recorded.directory, directory].map((each) => join(each, 'output')) as [string, string]
+  const [output, copy] = [recorded.directory, directory].map((each) => join(each, 'output')) as [
+    string,
+    string,
+  ]
   if (existsSync(output)) cpSync(output, copy, { recursive: true })
   else rmSync(copy, { recursive: true }) // it may have decided something there
   const judge = (failed?: string) => judgeHook(name, { iteration, directory, replacement, failed })
-  const outcome = recorded.failure === judge().failure ? judge() : judge(recorded.failure?.replace(`${name} hook `, ''))
+  const outcome =
+    recorded.failure === judge().failure ? judge() : judge(recorded.failure?.replace(`${name} hook `, ''))
   const text = JSON.stringify({ hook_name: name, replayed: true, ...statusOf(outcome) }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
   recordAudit(state, outcome, { directory, actionId, replayed: true })

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { recordsIn, runPaths } from '@delta/journal/internal'
 import {
   type ActionRequest,
@@ -96,7 +97,8 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
 
 /** What an engine does after it has started, and before it has failed. */
 function doesWork({ type, ...event }: JournalEvent): boolean {
-  if (type === 'ENGINE_START' || type === 'ENGINE_END' || type === 'ERROR' || type === 'SNAPSHOT') return false
+  if (type === 'ENGINE_START' || type === 'ENGINE_END' || type === 'ERROR' || type === 'SNAPSHOT')
+    return false
   const { hook_name: hook } = event as Partial<HookExecutionAudit>
   return hook !== 'on_error' && hook !== 'on_run_end'
 }
@@ -188,7 +190,9 @@ function isBegun({ thoughts, hooks, results, end }: Leg): boolean {
 
 /** What was given with `--max-iterations`, and not by the agent. */
 function addStart(leg: Leg, { max_iterations: most, config }: EngineStart): void {
-  const { max_iterations: own } = Object(config) as { max_iterations?: unknown }
+  const { max_iterations: own = AGENT_DEFAULTS.maxIterations } = Object(config) as {
+    max_iterations?: unknown
+  }
   if (typeof most !== 'number' || most === own) return
   leg.maxIterations = Math.max(leg.maxIterations ?? 0, most)
 }

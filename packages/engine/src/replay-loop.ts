@@ -44,7 +44,9 @@ async function settleAsRecorded(state: RunState, replay: Replay): Promise<Outcom
 /** For an engine that ended between a result and its hook. */
 async function reportAgain(state: RunState, call: Call): Promise<void> {
   const results = (await state.run.events()).filter(isKnownEvent)
-  const result = results.findLast((event) => event.type === 'ACTION_RESULT' && event.action_id === call.action_id)
+  const result = results.findLast(
+    (event) => event.type === 'ACTION_RESULT' && event.action_id === call.action_id,
+  )
   const { observation_content: observation = '' } = Object(result) as Partial<ActionResult>
   await reportResult(state, call, { observation }, placeOf(state, call).iteration)
 }

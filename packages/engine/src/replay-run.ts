@@ -89,6 +89,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     agentHome: agent.home,
     paths: moved,
     masks: options.masks ?? [],
+    maxIterations: options.maxIterations,
   })
   const seen = asSeenBy(sides, agent)
   const chatModel = replay.chatModel

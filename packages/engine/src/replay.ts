@@ -50,7 +50,7 @@ export interface Replay {
   readonly chatModel: ChatModel | undefined
   /** The original has paid. */
   readonly priceAnswer: PriceAnswer
-  /** The limit of iterations in this leg that was typed for the recorded run. */
+  /** The limit of iterations in this leg that was typed: now, or for a recorded model then. */
   maxIterations(): number | undefined
   /** True if the record has this iteration in this leg. */
   has(iteration: number): boolean
@@ -122,6 +122,8 @@ export function openReplay(
     /** Directories of the record, each with the one in its place, where tools are live. */
     paths: readonly (readonly [string, string])[]
     masks: readonly RegExp[]
+    /** The limit that is typed for the replay. */
+    maxIterations: number | undefined
   },
 ): Replay {
   const { sides, variables, agentHome, paths, name } = options
@@ -150,7 +152,8 @@ export function openReplay(
   }
 
   function reach(what: 'request' | 'thought', iteration: number): void {
-    const isThere = leg.thoughts.has(iteration) || (what === 'request' && leg.openRequest?.iteration === iteration)
+    const isThere =
+      leg.thoughts.has(iteration) || (what === 'request' && leg.openRequest?.iteration === iteration)
     if (isRecorded && !isThere) throw new EndOfRecord(ending(iteration))
   }
 
@@ -314,7 +317,7 @@ export function openReplay(
     variables: sides.tools === 'recorded' ? variables : undefined,
     chatModel: isRecorded ? chatModel() : undefined,
     priceAnswer,
-    maxIterations: () => leg.maxIterations,
+    maxIterations: () => options.maxIterations ?? (isRecorded ? leg.maxIterations : undefined),
     has,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
     said: () => leg.said,

@@ -9,7 +9,10 @@ export const MARK = { name: 'mark', shell: 'date +%N >> marks.txt; pwd; date +%N
 export const TURNS = [calls('mark'), calls('mark', 'mark'), { content: 'The end.' }]
 
 /** A scene whose runs can be replayed. */
-export async function recorded(options: Parameters<typeof scene>[0] = {}, files: Record<string, string> = {}) {
+export async function recorded(
+  options: Parameters<typeof scene>[0] = {},
+  files: Record<string, string> = {},
+) {
   const play = await scene(
     { tools: [MARK], ...('baseUrl' in options ? {} : { turns: TURNS }), ...options },
     files,
@@ -31,7 +34,10 @@ export async function recorded(options: Parameters<typeof scene>[0] = {}, files:
 }
 
 /** The replay sent what the run sent, byte for byte, and ended as it did. */
-export async function expectSame(original: RunResult, { result, directory }: Awaited<ReturnType<typeof replayRun>>) {
+export async function expectSame(
+  original: RunResult,
+  { result, directory }: Awaited<ReturnType<typeof replayRun>>,
+) {
   expect([result.reason, result.status, result.reasonCode, result.answer]).toEqual([
     original.reason,
     original.status,
