@@ -4,7 +4,7 @@ import { reportResult } from './hooks.js'
 import { runLoop } from './loop.js'
 import type { Outcome } from './outcome.js'
 import { settleCall } from './repeat-call.js'
-import { EndOfRecord, type Replay } from './replay.js'
+import { EndOfRecord, type Replay } from './replay-port.js'
 import { type Call, placeOf, type RunState, record } from './run-state.js'
 
 /**
