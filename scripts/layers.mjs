@@ -12,6 +12,7 @@ export const layers = {
   'apps/cli': {
     imports: [
       'workspace',
+      'view',
       'trace',
       'engine',
       'config-loader',
@@ -31,6 +32,7 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
+  'packages/view': { imports: ['trace'] },
   'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },
   'packages/engine': {
     imports: [
