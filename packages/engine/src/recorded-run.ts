@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { recordsIn, runPaths } from '@delta/journal/internal'
 import {
   type ActionRequest,
@@ -176,7 +177,9 @@ function isBegun({ thoughts, hooks, results, end }: Leg): boolean {
 
 /** What was given with `--max-iterations`, and not by the agent. */
 function addStart(leg: Leg, { max_iterations: most, config }: EngineStart): void {
-  const { max_iterations: own } = Object(config) as { max_iterations?: unknown }
+  const { max_iterations: own = AGENT_DEFAULTS.maxIterations } = Object(config) as {
+    max_iterations?: unknown
+  }
   if (typeof most !== 'number' || most === own) return
   leg.maxIterations = Math.max(leg.maxIterations ?? 0, most)
 }

@@ -50,7 +50,7 @@ export interface Replay {
   readonly chatModel: ChatModel | undefined
   /** The original has paid. */
   readonly priceAnswer: PriceAnswer
-  /** The limit of iterations in this leg that was typed for the recorded run. */
+  /** The limit of iterations in this leg that was typed for the replay, or for the recorded run. */
   maxIterations(): number | undefined
   /** True if the record has this iteration in this leg. */
   has(iteration: number): boolean
@@ -111,6 +111,8 @@ export function openReplay(
     /** Directories of the record, each with the one in its place, where tools are live. */
     paths: readonly (readonly [string, string])[]
     masks: readonly RegExp[]
+    /** Typed for this replay. */
+    maxIterations: number | undefined
   },
 ): Replay {
   const { sides, variables, agentHome, paths, name } = options
@@ -280,7 +282,7 @@ export function openReplay(
     variables: sides.tools === 'recorded' ? variables : undefined,
     chatModel: isRecorded ? chatModel() : undefined,
     priceAnswer,
-    maxIterations: () => leg.maxIterations,
+    maxIterations: () => options.maxIterations ?? leg.maxIterations,
     has,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
     nextLeg,
