@@ -87,7 +87,7 @@ interface HookPlace {
 }
 
 /** What the record does not hold. */
-export class NotRecorded extends Error {
+class NotRecorded extends Error {
   readonly code = 'ERR_ENGINE_NOT_RECORDED'
 }
 
