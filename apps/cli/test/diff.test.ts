@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { areInstalled, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -22,10 +22,9 @@ tools:
   'answer-2.json': JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Done.' } }] }),
 }
 
-function call(content: string, file: string): string {
-  const calls = [
-    { id: file, type: 'function', function: { name: 'look', arguments: JSON.stringify({ file }) } },
-  ]
+function call(content: string, file: string, name = 'look'): string {
+  const args = name === 'look' ? { file } : {}
+  const calls = [{ id: `c-${file}`, type: 'function', function: { name, arguments: JSON.stringify(args) } }]
   return JSON.stringify({ choices: [{ message: { role: 'assistant', content, tool_calls: calls } }] })
 }
 
@@ -145,14 +144,89 @@ test('masked text does not count, and it is said how much was masked', async () 
   })
 })
 
-test('a record that is gone leaves the difference without a cause', async () => {
+test.each<[what: string, damage: (run: string) => Promise<void>]>([
+  ['missing', (run) => rm(join(run, 'io/invocations'), { recursive: true })],
+  ['damaged', async (run) => rewrite(await recordsOf(run), (text) => text.slice(0, 100))],
+  ['without what they were made of', (run) => rewrite([join(run, 'io/parts.jsonl')], () => '')],
+])(
+  'where records are %s, a difference of the answer has no cause, and what was sent counts as the same',
+  async (_, damage) => {
+    const { path, diff } = await compared({
+      files: { 'answer-1.json': call('Again!', 'b.txt'), 'prompt.md': 'You read filez.' },
+    })
+    await damage(await latestRun(join(path, 'one')))
+    const { first, also } = JSON.parse((await diff('--json')).stdout)
+    expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
+    expect(also).toEqual([])
+  },
+)
+
+test('after an iteration whose record is damaged the next one decides', async () => {
   const { path, diff } = await compared({ files: { 'answer-1.json': call('Again!', 'b.txt') } })
-  const [run = ''] = (await delta(['list-runs', '-w', 'one', '--first'], { cwd: path })).stdout.split('\n')
-  const journal = join(path, 'one/.delta', run, 'journal.jsonl')
-  const text = await readFile(journal, 'utf8')
-  await writeFile(journal, text.replaceAll('io/invocations/', 'io/gone/'))
-  const { first } = JSON.parse((await diff('--json')).stdout)
-  expect(first).toMatchObject({ cause: 'unknown', step: 2, at: 'answer', where: 'answer' })
+  const [first = ''] = await recordsOf(await latestRun(join(path, 'two')))
+  await rewrite([first], () => '{"iteration": 1, ')
+  expect(JSON.parse((await diff('--json')).stdout).first).toMatchObject({
+    cause: 'model',
+    step: 2,
+    where: 'answer',
+  })
+})
+
+async function latestRun(workspace: string): Promise<string> {
+  const id = await readFile(join(workspace, '.delta/LATEST'), 'utf8')
+  return join(workspace, '.delta', id.trim())
+}
+
+/** The records of its requests, in order. */
+async function recordsOf(run: string): Promise<string[]> {
+  const names = await readdir(join(run, 'io/invocations'))
+  return names.sort().map((name) => join(run, 'io/invocations', name))
+}
+
+async function rewrite(paths: readonly string[], change: (text: string) => string): Promise<void> {
+  for (const path of paths) await writeFile(path, change(await readFile(path, 'utf8')))
+}
+
+test('what forks and moved runs inherited names other paths: they are compared as if they had always been where they are', async () => {
+  const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const at = { cwd: path, env: { DELTA_STATE_DIR: join(path, 'state') } }
+  const agent = {
+    ...AGENT,
+    'agent.yaml': `${AGENT['agent.yaml']}  - { name: where, exec: 'sh \${AGENT_HOME}/where.sh' }\n`,
+    'where.sh': 'echo "$PWD $RUN_DIR $0"',
+    'answer-1.json': call('Where?', '', 'where'),
+    'answer-3.json': AGENT['answer-2.json'],
+  }
+  const copies = ['first', 'second', 'third']
+  for (const copy of copies) {
+    for (const [name, text] of Object.entries(agent)) await write(join(copy, 'agent', name), text)
+    await write(join(copy, 'task/a.txt'), 'alpha')
+    const flags = ['--agent', `${copy}/agent`, '-m', `Look into ${path}/${copy}/task`]
+    expect(await delta(['run', ...flags, '-w', `${copy}/task`, '-q'], at)).toMatchObject({ exitCode: 0 })
+  }
+  for (const [of, into] of [
+    ['first/task', 'fork-1'],
+    ['second/task', 'elsewhere/fork-2'],
+    ['fork-1', 'fork-of-fork'],
+  ] as const) {
+    const flags = ['--at', '2', '--into', into, '--without-files', '-q']
+    expect(await delta(['fork', of, ...flags], at)).toMatchObject({ stdout: 'Done.\n' })
+  }
+  const isSame = async (one: string, other: string, count: number) => {
+    const { stdout } = await delta(['diff', one, other], at)
+    expect(stdout, `${one} and ${other}`).toContain(`same: ${count} iterations.`)
+  }
+  const { stdout } = await delta(['diff', 'first/task', 'fork-1'], at)
+  expect(stdout).toContain('/fork-1, fork of A at 2\n')
+  await isSame('fork-1', 'elsewhere/fork-2', 3)
+  await isSame('fork-1', 'second/task', 3)
+  await isSame('fork-of-fork', 'elsewhere/fork-2', 3)
+  await isSame('third/task', 'fork-of-fork', 3)
+
+  await rename(join(path, 'third/task'), join(path, 'moved'))
+  for (const workspace of ['moved', 'fork-of-fork'])
+    await delta(['continue', '-w', workspace, '-m', 'More', '-q', '--trust-run'], at)
+  await isSame('moved', 'fork-of-fork', 4)
 })
 
 test('mistakes are named: one run, a mask that is not a regular expression', async () => {

@@ -34,7 +34,7 @@ import {
 import { needsNewRun, type RunResult, retryOf } from './outcome.js'
 import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
-import type { Replay } from './replay.js'
+import type { Replay } from './replay-port.js'
 import { driveRun, engineStart } from './run-agent.js'
 import type { Reply } from './run-state.js'
 

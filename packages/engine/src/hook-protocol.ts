@@ -13,7 +13,7 @@ import { redactFile, secretValues } from '@delta/executor/internal'
 import { recordName } from '@delta/journal/internal'
 import { type HookExecutionAudit, isKnownEvent } from '@delta/journal/runs'
 import { failureOf, type HookOutcome, judgeHook, type OutputFile } from './hook-output.js'
-import type { RecordedHook, Replay } from './replay.js'
+import type { RecordedHook, Replay } from './replay-port.js'
 import { environmentOf, lastIterationOf, placeOf, type RunState, record, variablesOf } from './run-state.js'
 import { secretTokens } from './secrets.js'
 

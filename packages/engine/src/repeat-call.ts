@@ -4,7 +4,7 @@ import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import type { Outcome } from './outcome.js'
 import type { RecordedCall } from './recorded-run.js'
-import type { Replay } from './replay.js'
+import type { Replay } from './replay-port.js'
 import { type Call, placeOf, type ReadyCall, type RunState, record } from './run-state.js'
 
 /** Gives a call the result that it had in the recorded run. Starts nothing, so nothing is recorded of a command. */

@@ -1,7 +1,7 @@
 import { runLoop } from './loop.js'
 import type { Outcome } from './outcome.js'
 import { settleAsRecorded } from './repeat-call.js'
-import { EndOfRecord, type Replay } from './replay.js'
+import { EndOfRecord, type Replay } from './replay-port.js'
 import { type RunState, record } from './run-state.js'
 
 /**

@@ -14,6 +14,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
+import { normaliseUsage } from '@delta/model'
 import { continueRun, loadAgentOf, resume } from './continue-run.js'
 import { EngineError } from './errors.js'
 import { shortName } from './find-run.js'
@@ -22,10 +23,12 @@ import { openPurse, type Purse } from './limits.js'
 import { modelFor } from './model.js'
 import { type EngineOptions, guardCallbacks } from './options.js'
 import type { RunResult } from './outcome.js'
-import { pricing } from './paid.js'
+import { type Pricing, pricing } from './paid.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import { releasing } from './releasing.js'
-import { openReplay, type Sides, type Variables } from './replay.js'
+import { openReplay } from './replay.js'
+import type { Sides, Variables } from './replay-port.js'
+import type { PriceAnswer } from './run-state.js'
 
 /** The run to replay, what of it is live, and where the replay lies. */
 export interface ReplayRunOptions
@@ -107,7 +110,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
   const chatModel = replay.chatModel
   const modelOf = chatModel ? () => chatModel : await modelFor(seen, options)
   const purse = chatModel ? NOTHING_SPENT : await openPurse(seen, env)
-  const priced = await pricing(seen, options, purse)
+  const priced = chatModel ? PAID_BEFORE : await pricing(seen, options, purse)
   const run = await openRun(fork.directory, { workDirectory: fork.workDirectory, sync: options.sync })
   const { directory, workDirectory } = fork
   const { run: _, ...rest } = options
@@ -140,6 +143,20 @@ function asSeenBy(sides: Sides, agent: Agent): Agent {
   }
 }
 
+/** The recorded run has paid for its answers. */
+const priceAnswer: PriceAnswer = async ({ usage, model }) => {
+  const tokens = normaliseUsage(usage)
+  return {
+    replayed: true,
+    ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),
+    ...(tokens ? { tokens } : {}),
+    ...(model === undefined ? {} : { model }),
+    provider: null,
+    price: null,
+  }
+}
+
+const PAID_BEFORE: Pricing = { rows: [], priceAnswer }
 const NOTHING_SPENT: Purse = { prices: undefined, costLimit: undefined, check: async () => undefined }
 
 /** @throws {EngineError} `ERR_ENGINE_FORK_AT`. */

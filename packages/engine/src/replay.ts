@@ -6,97 +6,23 @@ import { answerWithNewPaths, replacing } from '@delta/context/internal'
 import { readIfThere } from '@delta/durable'
 import { openRecordedRequests, type RecordedRequests } from '@delta/journal/internal'
 import type { HookExecutionAudit, UserMessageEvent } from '@delta/journal/runs'
-import { type ChatModel, normaliseUsage, replayModel } from '@delta/model'
+import { type ChatModel, replayModel } from '@delta/model'
 import { stdinSha256 } from './approve.js'
 import { ASK_HUMAN } from './ask-human.js'
 import { failureOfEnd, type Outcome } from './outcome.js'
 import { isSame, type Leg, type RecordedCall, type RecordedRun } from './recorded-run.js'
 import { sourcesOf } from './recorded-sources.js'
-import type { Call, PriceAnswer, ReadyCall } from './run-state.js'
-
-/** What is taken from the record of another run, and what is asked and started. */
-export interface Sides {
-  model: 'recorded' | 'live'
-  tools: 'recorded' | 'live'
-}
-
-/** The directories that a run's commands and its model are told of. */
-export interface Variables {
-  AGENT_HOME: string
-  CWD: string
-  RUN_DIR: string
-}
-
-/** What a hook did in the recorded run. */
-export interface RecordedHook {
-  /** Its `input/` and `output/`. */
-  directory: string
-  /** Why it failed, without its name. */
-  failure: string | undefined
-}
-
-/**
- * What a replay takes from the record of a run, place by place. It moves through the record's legs as the replay does.
- *
- * What the record does not hold throws `NotRecorded`; where the record ends, `EndOfRecord`. So nothing is asked, started or guessed.
- */
-export interface Replay {
-  readonly sides: Sides
-  /** The recorded run's directory. */
-  readonly directory: string
-  /** What commands would be told; undefined where they are started. */
-  readonly variables: Variables | undefined
-  /** Answers what was recorded; undefined for a live model. */
-  readonly chatModel: ChatModel | undefined
-  /** The original has paid. */
-  readonly priceAnswer: PriceAnswer
-  /** The limit of iterations in this leg that was typed for the replay, or for the recorded run. */
-  maxIterations(): number | undefined
-  /** True if the record has this iteration in this leg. */
-  has(iteration: number): boolean
-  /** How this leg ended in the record, if a recorded model has no answer for the iteration. */
-  endingBefore(iteration: number): Outcome | undefined
-  /** Moves on to the next leg: what the user said then. Undefined after the last one. */
-  nextLeg(): readonly UserMessageEvent[] | undefined
-  /** Undefined where tools are live: then the sources are read. */
-  sources(iteration: number): RecordedSources | undefined
-  hook(name: HookName, place: HookPlace): RecordedHook | 'live' | 'not run'
-  /** The recorded call that a result is to be taken from; undefined for one that is to be started. */
-  call(call: Call, prepared: ReadyCall, place: CallPlace): RecordedCall | undefined
-  /** The recorded call that stands in the place of one that no engine had begun. */
-  unstarted(call: Call, place: CallPlace): RecordedCall | undefined
-  /** The recorded decision on a call, if a person was asked. `allowed`: nobody was, and it may start. */
-  approval(call: Call, prepared: ReadyCall, place: CallPlace): RecordedCall['asked'] | 'allowed'
-  /** The recorded call with the same question. */
-  question(call: Call, place: CallPlace): RecordedCall
-}
-
-/** Which call of which answer. */
-export interface CallPlace {
-  iteration: number
-  /** From 0. */
-  index: number
-}
-
-interface HookPlace {
-  iteration: number
-  /** For a hook of a call: its place in the answer, from 0. */
-  index: number | undefined
-  /** What the hook reads. */
-  payload?: { file: string; data: () => string } | undefined
-}
-
-/** What the record does not hold. */
-class NotRecorded extends Error {
-  readonly code = 'ERR_ENGINE_NOT_RECORDED'
-}
-
-/** The recorded run went no further. */
-export class EndOfRecord extends Error {
-  constructor(readonly outcome: Outcome) {
-    super('The record ends here.')
-  }
-}
+import {
+  type CallPlace,
+  EndOfRecord,
+  type HookPlace,
+  NotRecorded,
+  type RecordedHook,
+  type Replay,
+  type Sides,
+  type Variables,
+} from './replay-port.js'
+import type { Call, ReadyCall } from './run-state.js'
 
 /** Opens the record of a run. */
 export function openReplay(
@@ -156,18 +82,6 @@ export function openReplay(
         const answer = await recorded.complete(request, about)
         return { ...answer, message: answerWithNewPaths(answer.message, paths) }
       },
-    }
-  }
-
-  const priceAnswer: PriceAnswer = async ({ usage, model }) => {
-    const tokens = normaliseUsage(usage)
-    return {
-      replayed: true,
-      ...(usage === Object(usage) ? { usage: usage as Record<string, unknown> } : {}),
-      ...(tokens ? { tokens } : {}),
-      ...(model === undefined ? {} : { model }),
-      provider: null,
-      price: null,
     }
   }
 
@@ -281,7 +195,6 @@ export function openReplay(
     directory: record.directory,
     variables: sides.tools === 'recorded' ? variables : undefined,
     chatModel: isRecorded ? chatModel() : undefined,
-    priceAnswer,
     maxIterations: () => options.maxIterations ?? leg.maxIterations,
     has,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),

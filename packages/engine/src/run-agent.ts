@@ -35,8 +35,8 @@ import {
 import type { RunResult } from './outcome.js'
 import { type Pricing, pricing } from './paid.js'
 import { releasing } from './releasing.js'
-import type { Replay } from './replay.js'
 import { replayLoop } from './replay-loop.js'
+import type { Replay } from './replay-port.js'
 import { toolsOf } from './request.js'
 import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
@@ -167,7 +167,6 @@ function stateOf(
   events: readonly StoredEvent[],
 ): RunState {
   const { agent, env: host = process.env, maxIterations, purse, clock, replay } = options
-  const isPaid = replay?.sides.model !== 'recorded'
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
@@ -178,8 +177,8 @@ function stateOf(
     agent,
     model: options.modelOf(environment),
     replay,
-    priceAnswer: isPaid ? options.priced.priceAnswer : replay.priceAnswer,
-    overspent: async () => (isPaid ? purse.check(run, options.unlisted) : undefined),
+    priceAnswer: options.priced.priceAnswer,
+    overspent: () => purse.check(run, options.unlisted),
     clock,
     resumed: options.resumed && replay === undefined, // the iteration that a replay inherits is complete
     task: userMessages.join('\n'),

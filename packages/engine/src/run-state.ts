@@ -15,7 +15,7 @@ import {
 } from '@delta/journal/runs'
 import type { ChatModel, FunctionTool } from '@delta/model'
 import type { Failure, Question } from './outcome.js'
-import type { CallPlace, Replay } from './replay.js'
+import type { CallPlace, Replay } from './replay-port.js'
 import type { Snapshots } from './snapshots.js'
 import type { WallClock } from './wall-time.js'
 

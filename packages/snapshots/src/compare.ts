@@ -1,6 +1,6 @@
 import type { Bytes } from './bytes.js'
 import type { Objects } from './git.js'
-import { readTree } from './listing.js'
+import { type Blob, readTree } from './listing.js'
 import { slices } from './slices.js'
 
 /** How a path differs between two snapshots. */
@@ -9,6 +9,20 @@ export interface Change {
   path: Buffer
   /** `A`: only in the second. `D`: only in the first. `T`: a file here and a link there. `M`: other contents, or executable in one of them. */
   kind: 'A' | 'M' | 'D' | 'T'
+  /** Null: it is not in the first. */
+  before: ChangedEntry | null
+  /** Null: it is not in the second. */
+  after: ChangedEntry | null
+}
+
+/** A file or link on one side of a comparison. */
+export interface ChangedEntry {
+  type: 'file' | 'link'
+  isExecutable: boolean
+  /** Bytes of contents; of a link, of its target. */
+  size: number
+  /** Id of the contents, to be read from the store of this side. */
+  blob: string
 }
 
 /**
@@ -35,5 +49,16 @@ export async function compareSnapshots(
   }
   for (const path of before.keys()) if (!after.has(path)) kinds.set(path, 'D')
   const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1))
-  return sorted.map(([path, kind]) => ({ path: Buffer.from(path, 'latin1'), kind }))
+  return sorted.map(([path, kind]) => ({
+    path: Buffer.from(path, 'latin1'),
+    kind,
+    before: entryOf(before.get(path)),
+    after: entryOf(after.get(path)),
+  }))
+}
+
+function entryOf(blob: Blob | undefined): ChangedEntry | null {
+  if (blob === undefined) return null
+  const { type, gitMode, size, blob: id } = blob
+  return { type, isExecutable: gitMode === '100755', size, blob: id }
 }

@@ -1,4 +1,4 @@
-export type { Change } from './compare.js'
+export type { Change, ChangedEntry } from './compare.js'
 export { isSnapshotError, type SnapshotError, type SnapshotErrorCode } from './errors.js'
 export type { Entry } from './listing.js'
 export type { Restored } from './restore.js'

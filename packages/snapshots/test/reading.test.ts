@@ -55,6 +55,12 @@ describe.skipIf(!hasTools)('a snapshot can be', () => {
       'T d/kind',
       'M d/mode',
     ])
+    const [added, changed, gone, link, mode] = changes
+    expect([added?.before, gone?.after]).toEqual([null, null])
+    expect([link?.before?.type, link?.after]).toMatchObject(['file', { type: 'link', size: 4 }])
+    expect([mode?.before?.isExecutable, mode?.after?.isExecutable]).toEqual([false, true])
+    expect(String(changed?.before && (await store.read(changed.before)))).toBe('changed\n')
+    expect(String(changed?.after && (await other.read(changed.after)))).toBe('new\n')
     const back = await other.compare({ ...a, store: join(at, 'store') }, { id: b.id })
     expect(back).toEqual(changes)
     expect(await store.compare(a, a)).toEqual([])

@@ -40,13 +40,13 @@ export async function* cacheMisses(trace: Trace): AsyncGenerator<CacheMiss> {
 
   /** Most requests continue the one before: then the same lines of the record are their beginning. */
   async function breakBetween(one: SentRequest, other: SentRequest): Promise<CacheBreak | undefined> {
-    const [lines, next] = [await parts.linesOf(one), await parts.linesOf(other)]
+    const [lines, next] = [parts.linesOf(one), parts.linesOf(other)]
     if (!lines || !next) return undefined
     const isContinued =
       lines.parameters === next.parameters &&
       lines.messages.every((line, index) => line === next.messages[index])
     if (isContinued) return undefined
-    const [sent, sending] = [await parts.bodyOf(one), await parts.bodyOf(other)]
+    const [sent, sending] = [parts.bodyOf(one), parts.bodyOf(other)]
     return sent && sending && findCacheBreak(sent, sending)
   }
 }

@@ -1,6 +1,9 @@
 import type { TracedRun } from './traced-run.js'
 
-/** Makes texts of two runs comparable: the paths of both runs get the same names, and what does not count is masked. */
+/**
+ * Makes texts of two runs comparable: the paths of both runs, and of those they were forked from, get the same names, and what does
+ * not count is masked.
+ */
 export interface Comparable {
   (text: string): string
   /** How many texts were masked so far. */
@@ -13,10 +16,10 @@ export interface Comparable {
  */
 export function comparable(runs: readonly TracedRun[], masks: readonly RegExp[] = []): Comparable {
   const paths = new Map<string, string>()
-  for (const { directory, metadata } of runs) {
-    if (metadata.agent_home) paths.set(metadata.agent_home, '${AGENT_HOME}')
-    if (metadata.work_dir) paths.set(metadata.work_dir, '${CWD}')
-    paths.set(directory, '${RUN_DIR}')
+  for (const { agents, workspaces, directories } of runs.map(({ places }) => places)) {
+    for (const path of agents) paths.set(path, '${AGENT_HOME}')
+    for (const path of workspaces) paths.set(path, '${CWD}')
+    for (const path of directories) paths.set(path, '${RUN_DIR}')
   }
   // a path ends where no further character of a name follows: a workspace x may stand beside an agent x-agent
   const longestFirst = [...paths.keys()].sort((one, other) => other.length - one.length)

@@ -1,6 +1,6 @@
 import { type ChangedValue, changedValues } from './changed-values.js'
 import { type Comparable, excerpt, firstDifference } from './comparable.js'
-import type { RecordedParts } from './recorded-parts.js'
+import type { RecordedParts, RequestLines } from './recorded-parts.js'
 import type { CostedBlock, SentRequest } from './sent-request.js'
 import type { Step, StepCall } from './steps.js'
 
@@ -30,10 +30,23 @@ export interface Side {
   parts: RecordedParts
 }
 
+/** How the steps of two runs are compared, one pair after another. */
+export interface Comparison {
+  equal: Comparable
+  /** What was found to be the same: most of a request stands in the requests before it, too. */
+  known: {
+    /** Of settings and texts of both runs. */
+    pairs: Set<string>
+    /** Of messages: the lines of both. */
+    lines: Map<number, number>
+  }
+}
+
 /** How two steps differ, in the order in which one thing leads to another: the first explains those after it. */
-export async function compareSteps(left: Side, right: Side, equal: Comparable): Promise<Difference[]> {
+export function compareSteps(left: Side, right: Side, comparison: Comparison): Difference[] {
+  const { equal } = comparison
   const said = [...interventions(left.step, right.step, equal)]
-  const sent = await compareRequests(left, right, equal)
+  const sent = compareRequests(left, right, comparison)
   const answered = [...compareAnswers(left.step, right.step, equal)]
   const found: Found[] = [
     ...said,
@@ -73,32 +86,42 @@ function differing(
 }
 
 /** Undefined if one of the requests is not recorded. */
-async function compareRequests(left: Side, right: Side, equal: Comparable): Promise<Found[] | undefined> {
-  const [one, other] = [await sentIn(left), await sentIn(right)]
+function compareRequests(left: Side, right: Side, comparison: Comparison): Found[] | undefined {
+  if (isSameBody(left.step.request, right.step.request)) return []
+  const [one, other] = [sentIn(left), sentIn(right)]
   if (one === undefined || other === undefined) return undefined
-  const provider = { path: 'llm.provider', left: one.request.api ?? null, right: other.request.api ?? null }
+  return [...compareSettings(one, other, comparison), ...compareBlocks(one, other, comparison)]
+}
+
+function compareSettings(left: Sent, right: Sent, { equal, known }: Comparison): Found[] {
+  const [api, other] = [left.request.api ?? null, right.request.api ?? null]
+  const pair = `${left.lines.parameters} ${right.lines.parameters}`
+  if (api === other && known.pairs.has(pair)) return []
+  const [one, another] = [left, right].map(({ parts, lines }) => settingsIn(parts.part(lines.parameters)))
   const settings =
-    one.request.api === other.request.api
-      ? changedValues(settingsIn(one.parameters), settingsIn(other.parameters), equal)
-      : [provider]
-  const changed = settings.map((each) => ({ ...CONFIGURATION, ...placed(each) }))
-  return [...changed, ...compareBlocks(one, other, equal)]
+    api === other ? changedValues(one, another, equal) : [{ path: 'llm.provider', left: api, right: other }]
+  if (settings.length === 0) known.pairs.add(pair)
+  return settings.map((each) => ({ ...CONFIGURATION, ...placed(each) }))
 }
 
 const CONFIGURATION = { cause: 'configuration', at: 'request' } as const
 
-/** A request, and what its record holds. */
+/** A request, and what it was made of. */
 interface Sent {
   request: SentRequest
-  /** The body without its conversation. */
-  parameters: unknown
-  messages: readonly unknown[]
+  lines: RequestLines
+  parts: RecordedParts
 }
 
-async function sentIn({ step: { request }, parts }: Side): Promise<Sent | undefined> {
-  const lines = request && (await parts.linesOf(request))
+function isSameBody(one: SentRequest | undefined, other: SentRequest | undefined): boolean {
+  return !!one?.sha256 && one.sha256 === other?.sha256 && one.api === other.api
+}
+
+function sentIn({ step: { request }, parts }: Side): Sent | undefined {
+  const lines = request && parts.linesOf(request)
   if (request === undefined || lines === undefined) return undefined
-  return { request, parameters: parts.part(lines.parameters), messages: lines.messages.map(parts.part) }
+  const areThere = [lines.parameters, ...lines.messages].every((line) => parts.part(line) !== undefined)
+  return areThere ? { request, lines, parts } : undefined
 }
 
 /** These say how an answer is sent, not what is asked: they are not compared. */
@@ -120,14 +143,14 @@ function placed({ path, left, right }: ChangedValue): Pick<Difference, 'where' |
 }
 
 /** Compares what each source of `context.yaml` was. */
-function* compareBlocks(left: Sent, right: Sent, equal: Comparable): Generator<Found> {
+function* compareBlocks(left: Sent, right: Sent, comparison: Comparison): Generator<Found> {
   const others = new Map(right.request.blocks.map((block) => [block.source_id, block]))
   const known = new Set(left.request.blocks.map(({ source_id }) => source_id))
   for (const block of left.request.blocks) {
     if (block.type === 'tools') continue // compared as parameters
     const other = others.get(block.source_id)
     const found = other
-      ? compareBlock([left, block], [right, other], equal)
+      ? compareBlock([left, block], [right, other], comparison)
       : { left: block.source_id, right: null }
     if (found) yield { ...causeIn(block), ...found }
   }
@@ -147,27 +170,66 @@ function causeIn({ type, source_id }: CostedBlock): Pick<Found, 'cause' | 'at' |
 function compareBlock(
   [left, one]: [Sent, CostedBlock],
   [right, other]: [Sent, CostedBlock],
-  equal: Comparable,
+  comparison: Comparison,
 ): Pick<Difference, 'byte' | 'left' | 'right'> | undefined {
-  if (one.sha256 === other.sha256) return undefined
+  const { equal, known } = comparison
+  const pair = `${one.sha256} ${other.sha256}`
+  if (one.sha256 === other.sha256 || known.pairs.has(pair)) return undefined
+  const lists = [linesOf(left, one), linesOf(right, other)] as const
+  if (
+    lists.every(Boolean) &&
+    areSame([left.parts, lists[0] ?? []], [right.parts, lists[1] ?? []], comparison)
+  )
+    return undefined
   const [text, another] = [textOf(left, one), textOf(right, other)]
   if (text === undefined || another === undefined) return { left: null, right: null }
-  return firstDifference(equal(text), equal(another))
+  const found = firstDifference(equal(text), equal(another))
+  if (found === undefined && !lists.some(Boolean)) known.pairs.add(pair)
+  return found
 }
 
-/**
- * The own text of a source; of a conversation, its messages as JSON. Undefined unless the request was sent to Chat Completions: a
- * block counts the messages of that API.
- */
-function textOf({ request, messages }: Sent, block: CostedBlock): string | undefined {
+/** The lines of a conversation; undefined for a text, and for a request that was not sent to Chat Completions. */
+function linesOf({ request, lines }: Sent, block: CostedBlock): number[] | undefined {
+  const { message, from, to } = block
+  if (message === undefined || (from !== undefined && to !== undefined) || !isChat(request)) return undefined
+  return lines.messages.slice(message, message + block.messages)
+}
+
+/** Compares conversations message by message, each pair of messages once. */
+function areSame(
+  [left, lines]: [RecordedParts, number[]],
+  [right, others]: [RecordedParts, number[]],
+  { equal, known }: Comparison,
+): boolean {
+  if (lines.length !== others.length) return false
+  return lines.every((line, index) => {
+    const other = others[index] as number
+    if (known.lines.get(line) === other) return true
+    const [one, another] = [left.part(line), right.part(other)].map((part) => equal(inJson([part])))
+    if (one === another) known.lines.set(line, other)
+    return one === another
+  })
+}
+
+/** A block counts the messages of that API. */
+function isChat({ api }: SentRequest): boolean {
+  return api === undefined || api === 'chat'
+}
+
+/** The own text of a source; of a conversation, its messages as JSON. Undefined unless the request was sent to Chat Completions. */
+function textOf({ request, lines, parts }: Sent, block: CostedBlock): string | undefined {
   const { message, from, to, header_bytes = 0 } = block
   if (message === undefined) return ''
-  if (request.api !== undefined && request.api !== 'chat') return undefined
+  if (!isChat(request)) return undefined
   if (from === undefined || to === undefined)
-    return JSON.stringify(messages.slice(message, message + block.messages).map(withoutIds))
-  const { content } = Object(messages[message]) as { content?: unknown }
+    return inJson(lines.messages.slice(message, message + block.messages).map(parts.part))
+  const { content } = Object(parts.part(lines.messages[message] ?? 0)) as { content?: unknown }
   const text = typeof content === 'string' ? content : textInParts(content)
   return Buffer.from(text).toString('utf8', from + header_bytes, to)
+}
+
+function inJson(messages: readonly unknown[]): string {
+  return JSON.stringify(messages.map(withoutIds))
 }
 
 function textInParts(content: unknown): string {

@@ -30,7 +30,7 @@ export interface FurtherDifference {
 export interface AlignedSteps {
   a: number | null
   b: number | null
-  /** Before the first difference: in everything. After it: in their calls. */
+  /** Before the first difference: in everything. After it: in their calls. Of the iteration that has it: false. */
   same: boolean
 }
 
@@ -86,17 +86,20 @@ async function compareSides(
 ): Promise<{ steps: AlignedSteps[]; differences: Difference[] }> {
   const steps: AlignedSteps[] = []
   const files = filesBefore()
+  const comparison = { equal, known: { pairs: new Set<string>(), lines: new Map<number, number>() } }
   for (;;) {
     const [one, other] = [await left.next(), await right.next()]
     if (one === undefined && other === undefined) return { steps, differences: [] }
-    const differences = one && other ? await compareSteps(one, other, equal) : []
+    const differences = one && other ? compareSteps(one, other, comparison) : []
     if (one && other && differences.length === 0 && one.step.n === other.step.n) {
       steps.push({ a: one.step.n, b: other.step.n, same: true })
       files.add(one.step, other.step)
       continue
     }
-    const ours = [...(one ? [one.step] : []), ...(await left.rest())]
-    const theirs = [...(other ? [other.step] : []), ...(await right.rest())]
+    const isPair = one !== undefined && other !== undefined && one.step.n === other.step.n
+    if (isPair) steps.push({ a: one.step.n, b: other.step.n, same: false })
+    const ours = [...(one && !isPair ? [one.step] : []), ...(await left.rest())]
+    const theirs = [...(other && !isPair ? [other.step] : []), ...(await right.rest())]
     const found = differences.map((each) =>
       each.cause === 'environment' ? { ...each, ...files.evidence() } : each,
     )

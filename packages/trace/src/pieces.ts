@@ -49,7 +49,7 @@ export function pieceReader({ linesOf, part }: RecordedParts): (request: SentReq
   }
 
   return async (request) => {
-    const lines = await linesOf(request)
+    const lines = linesOf(request)
     const isChat = request.api === undefined || request.api === 'chat'
     const pieces = request.blocks.flatMap((block) => {
       const weighed = lines ? piecesOf(block, lines, isChat) : []

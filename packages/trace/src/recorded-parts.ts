@@ -1,16 +1,16 @@
-import { fromRanges, readParts, runPaths } from '@delta/journal/internal'
+import { readParts, runPaths } from '@delta/journal/internal'
 import type { ComparedRequest } from './cache-break.js'
-import { arePartsReadable, type RequestRecord, readRecord } from './request-record.js'
+import { arePartsReadable } from './request-record.js'
 import type { SentRequest } from './sent-request.js'
 
 /** What requests were made of: `io/parts.jsonl`, read once. Images and files stand in it by name. */
 export interface RecordedParts {
   /** The lines of a request; undefined if its record does not say, or they are too large. */
-  linesOf(request: SentRequest): Promise<RequestLines | undefined>
+  linesOf(request: SentRequest): RequestLines | undefined
   /** What a line holds. */
   part(line: number): unknown
   /** The body of a request, for comparing it with another one's; undefined if it is not recorded. */
-  bodyOf(request: SentRequest): Promise<ComparedRequest | undefined>
+  bodyOf(request: SentRequest): ComparedRequest | undefined
 }
 
 /** Which lines a request is made of. */
@@ -32,16 +32,15 @@ export function recordedParts(runDirectory: string): RecordedParts {
     return parts.get(line)
   }
 
-  async function linesOf({ ref }: SentRequest): Promise<RequestLines | undefined> {
-    const record: RequestRecord | undefined = ref === '' ? undefined : await readRecord(runDirectory, ref)
+  function linesOf({ parts: ranges }: SentRequest): RequestLines | undefined {
     areReadable ??= arePartsReadable(runDirectory)
-    if (!record?.parts || !areReadable) return undefined
-    const { parameters, messages, list = 'messages' } = record.parts
-    return { parameters, messages: fromRanges(messages ?? []), list }
+    if (!ranges || !areReadable) return undefined
+    const { parameters, messages, list = 'messages' } = ranges
+    return { parameters, messages: linesIn(messages ?? []), list }
   }
 
-  async function bodyOf(request: SentRequest): Promise<ComparedRequest | undefined> {
-    const lines = await linesOf(request)
+  function bodyOf(request: SentRequest): ComparedRequest | undefined {
+    const lines = linesOf(request)
     if (lines === undefined || request.blocks.length === 0) return undefined
     const { parameters, messages, list } = lines
     const said = messages.map(part)
@@ -50,4 +49,11 @@ export function recordedParts(runDirectory: string): RecordedParts {
   }
 
   return { linesOf, part, bodyOf }
+}
+
+/** A long run has half a million of them: this is its inner loop. */
+function linesIn(ranges: readonly (readonly [first: number, last: number])[]): number[] {
+  const lines: number[] = []
+  for (const [first, last] of ranges) for (let line = first; line <= last; line++) lines.push(line)
+  return lines
 }

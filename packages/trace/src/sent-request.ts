@@ -41,6 +41,8 @@ export interface SentRequest {
   finishReason?: string
   /** The API that it was sent to. */
   api?: string
+  /** The lines of `io/parts.jsonl` that it is made of: messages by first and last, null for none. */
+  parts?: { parameters: number; messages: [first: number, last: number][] | null; list?: string }
   /** How long the model took. Milliseconds; undefined without an answer. */
   durationMs?: number
   /**
@@ -68,7 +70,7 @@ interface Known {
 export async function sentRequest(runDirectory: string, known: Known): Promise<SentRequest> {
   const { n, ref, event, model, isPaid } = known
   const record: Partial<RequestRecord> = (ref && (await readRecord(runDirectory, ref))) || {}
-  const { blocks = [], rewritten_by: rewrittenBy, wire, duration_ms: durationMs } = record
+  const { blocks = [], rewritten_by: rewrittenBy, wire, parts, duration_ms: durationMs } = record
   const tokens = event?.tokens ?? null
   const estimate = blocks.reduce((sum, block) => sum + block.tokens, 0)
   const finishReason = event && 'finish_reason' in event ? event.finish_reason : undefined
@@ -90,6 +92,7 @@ export async function sentRequest(runDirectory: string, known: Known): Promise<S
     ...(rewrittenBy !== undefined && { rewrittenBy }),
     ...(finishReason !== undefined && { finishReason }),
     ...(wire && { api: wire.api }),
+    ...(parts && { parts }),
     ...(durationMs !== undefined && { durationMs }),
     async body() {
       if (!arePartsReadable(runDirectory)) throw tooLarge(runDirectory)

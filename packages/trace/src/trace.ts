@@ -4,6 +4,7 @@ import { followRun } from './follow-run.js'
 import { completer, type PriceOptions } from './prices.js'
 import { readableEvents } from './readable-events.js'
 import { lastRecordOf, type SentRequest } from './sent-request.js'
+import { readStepChanges, type StepChanges } from './step-changes.js'
 import { type IndexedStep, indexSteps, type StepIndex } from './step-index.js'
 import { type Step, stepsOf } from './steps.js'
 import { readTracedRun, type TracedRun } from './traced-run.js'
@@ -30,6 +31,8 @@ export interface Trace {
   follow(signal: AbortSignal): AsyncGenerator<Step>
   /** The request of an iteration; undefined if none is recorded. */
   request(n: number): Promise<SentRequest | undefined>
+  /** What an iteration did to the files of the workspace; null if the run has taken no snapshots. */
+  changes(n: number): Promise<StepChanges | null>
 }
 
 /**
@@ -45,6 +48,7 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
   const run = typeof from === 'string' ? await readTracedRun(from, options) : from
   const path = journalPath(run.directory)
   let index: StepIndex | undefined
+  let changesOf: ReturnType<typeof readStepChanges> | undefined
 
   const indexNow = () => {
     index ??= indexSteps(path)
@@ -92,6 +96,11 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     return undefined
   }
 
+  async function changes(n: number): Promise<StepChanges | null> {
+    changesOf ??= readStepChanges(run.directory, run.lastSeq)
+    return (await changesOf)?.(n) ?? null
+  }
+
   /** Groups new events with those of the last iterations, which they may belong to. */
   async function* follow(signal: AbortSignal): AsyncGenerator<Step> {
     const complete = await completer(options)
@@ -123,6 +132,7 @@ export async function openTrace(from: string | TracedRun, options: PriceOptions 
     steps,
     follow,
     request,
+    changes,
   }
 }
 

@@ -1,7 +1,9 @@
 import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { foldRun, journalPath, readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
+  type EngineStart,
   isKnownEvent,
   type RunSummary,
   type StoredEvent,
@@ -36,6 +38,16 @@ export interface TracedRun extends RunSummary {
   lastSeq: number
   /** In the order of their calls. */
   children: ChildRun[]
+  /** Paths that its texts may name: where it is and was, and where the runs are that it was forked from. */
+  places: RunPlaces
+}
+
+/** Absolute paths of a run, under all the names that they have had. */
+export interface RunPlaces {
+  workspaces: string[]
+  directories: string[]
+  /** Directories of its agent. */
+  agents: string[]
 }
 
 /**
@@ -53,28 +65,44 @@ export async function readTracedRun(
   seen.add(realPath(directory))
   let isIncomplete = prices.reprice === true
   const results: ActionResult[] = []
+  const starts: EngineStart[] = []
   let lastSeq = 0
   const run = await readRunThrough(directory, {
     tolerant: true,
     through: (event) => {
       lastSeq = Math.max(lastSeq, event.seq)
       if (isKnownEvent(event) && event.type === 'ACTION_RESULT' && event.child_runs) results.push(event)
+      if (isKnownEvent(event) && event.type === 'ENGINE_START') starts.push(event)
       isIncomplete ||= lacksPrice(event)
       return event
     },
   })
   const children = await childrenOf(results, { ...prices, seen })
+  const places = placesIn(starts, run.directory)
   const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
-  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq }
+  if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq, places }
   const complete = await completer(prices)
   const through = (event: StoredEvent) => {
     lastSeq = Math.max(lastSeq, event.seq)
     return withTotals(complete(event), others)
   }
-  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq }
+  if (isDamaged) return { ...run, totals: await totalsUpToDamage(run, through), children, lastSeq, places }
   const completed = await readRunThrough(directory, { tolerant: true, through })
-  return { ...completed, children, lastSeq }
+  return { ...completed, children, lastSeq, places }
+}
+
+/** Those that were inherited name the places of the run before. A run directory usually moves with its workspace. */
+function placesIn(starts: readonly EngineStart[], directory: string): RunPlaces {
+  const unique = (paths: (string | null | undefined)[]) =>
+    [...new Set(paths.filter((path) => !!path))] as string[]
+  const workspaces = unique(starts.map(({ work_dir }) => work_dir))
+  const within = workspaces.flatMap((path) => starts.map(({ run_id }) => join(path, '.delta', run_id)))
+  return {
+    workspaces,
+    directories: unique([directory, ...starts.map(({ parent }) => parent?.directory), ...within]),
+    agents: unique(starts.map(({ agent_home }) => agent_home)),
+  }
 }
 
 /** The steps end at the damage, too: so what they cost adds up to this. */

@@ -194,7 +194,7 @@ async function lastRequests(directory: string): Promise<Sent[]> {
   const { bodyOf } = recordedParts(directory)
   const sent: Sent[] = []
   for await (const { n, request } of trace.steps({ last: MOST_REQUESTS + 1 })) {
-    const body = request && (await bodyOf(request))
+    const body = request && bodyOf(request)
     if (body) sent.push({ ...body, iteration: n })
   }
   return sent.slice(-MOST_REQUESTS)

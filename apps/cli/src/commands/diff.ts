@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { shortName } from '@delta/engine/internal'
 import {
   type AlignedSteps,
   changedFiles,
@@ -34,7 +35,8 @@ export async function execute(
   const [a, b] = [await traceOf(left, flags, terminal), await traceOf(right, flags, terminal)]
   const diff = await diffRuns(a, b, { masks })
   const files = flags.files ? await changedFiles(a, b) : undefined
-  if (flags.json) printJson(terminal, files === undefined ? diff : { ...diff, files })
+  const named = files?.map(({ path, kind }) => ({ path, kind })) ?? files
+  if (flags.json) printJson(terminal, named === undefined ? diff : { ...diff, files: named })
   else
     print(terminal, (await asText(diff, [a, b], terminal)) + (files === undefined ? '' : filesAsText(files)))
   return diff.same ? EXIT.completed : EXIT.different
@@ -57,7 +59,7 @@ async function traceOf(named: string, flags: DiffFlags, terminal: Terminal): Pro
 }
 
 async function asText(diff: RunDiff, [a, b]: [Trace, Trace], { stdout }: Terminal): Promise<string> {
-  const heads = table([headOf('A', a), headOf('B', b)])
+  const heads = table([headOf('A', a, b), headOf('B', b, a)])
   const masked = diff.masked > 0 ? [`${counted(diff.masked, 'text')} masked.`] : []
   if (diff.same) return [heads, `same: ${counted(diff.a.iterations, 'iteration')}.`, ...masked, ''].join('\n')
   const first = diff.first ? sentenceOn(diff.first) : []
@@ -75,19 +77,27 @@ function filesAsText(files: readonly FileChange[] | null): string {
   return `\ndifferent after the last iteration: ${files.length === 0 ? 'no file' : counted(files.length, 'file')}\n${lines.join('')}`
 }
 
-function headOf(name: string, { run }: Trace): string[] {
+function headOf(name: string, { run }: Trace, beside: Trace): string[] {
   const { runId, metadata, model, lastIteration, status, totals } = run
   const { cost } = totals.all
   return [
     name,
-    runId,
-    printableLine(metadata.agent_name ?? ''),
-    printableLine(model ?? ''),
+    shortName(runId), // names the run in any command
+    inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
+    inColumns(printableLine(model ?? ''), NAME_COLUMNS),
     counted(lastIteration, 'iteration'),
     cost === null ? '-' : money(cost),
     `${status}${metadata.reason_code === null ? '' : ` (${metadata.reason_code})`}`,
-    (metadata.work_dir ?? '').replace(homedir(), '~'),
+    (metadata.work_dir ?? '').replace(homedir(), '~') + lineageOf(run, beside.run, name),
   ]
+}
+
+/** `, fork of A at 7`, or of a third run by its id. */
+function lineageOf({ parent, replay }: Trace['run'], beside: Trace['run'], name: string): string {
+  if (parent === undefined) return ''
+  const other = name === 'A' ? 'B' : 'A'
+  const of = parent.directory === beside.directory ? other : shortName(parent.run_id)
+  return `, ${replay ? 'replay' : 'fork'} of ${of} at ${parent.iteration}`
 }
 
 function sentenceOn({ step, cause, where, byte, left, right, evidence }: Difference): string[] {
@@ -116,8 +126,8 @@ async function stepsOf(
   const left = await actionsIn(a, new Set(rest.map((step) => step.a)))
   const right = await actionsIn(b, new Set(rest.map((step) => step.b)))
   const width = Math.max(16, Math.floor(((columns || USUAL_COLUMNS) - 20) / 2))
-  const actionIn = (actions: ReadonlyMap<number | null, string>, n: number | null) => {
-    return [String(n ?? ''), inColumns(actions.get(n) ?? '', width)]
+  const actionIn = (actions: ReadonlyMap<number | null, Action>, n: number | null) => {
+    return [String(n ?? ''), actionInColumns(actions.get(n), width)]
   }
   const rows = rest.map((step) => [...actionIn(left, step.a), markOf(step), ...actionIn(right, step.b)])
   const until = same.length > 0 ? `${same.length > 1 ? '1-' : ''}${same.at(-1)?.a} same\n` : ''
@@ -131,22 +141,36 @@ function markOf({ a, b, same }: AlignedSteps): string {
 }
 
 const USUAL_COLUMNS = 100
+const NAME_COLUMNS = 24
 
 async function actionsIn(
   trace: Trace,
   wanted: ReadonlySet<number | null>,
-): Promise<ReadonlyMap<number | null, string>> {
+): Promise<ReadonlyMap<number | null, Action>> {
   const from = Math.min(...[...wanted].filter((n) => n !== null))
-  const actions = new Map<number | null, string>()
+  const actions = new Map<number | null, Action>()
   if (!Number.isFinite(from)) return actions
   for await (const step of trace.steps({ from })) if (wanted.has(step.n)) actions.set(step.n, actionOf(step))
   return actions
 }
 
-function actionOf({ calls: [call, ...more], thought }: Step): string {
-  if (call === undefined) return printableLine(`answer: ${thought?.content ?? 'no answer'}`)
+/** What an iteration did, and what came of it. */
+interface Action {
+  what: string
+  outcome: string
+}
+
+function actionOf({ calls: [call, ...more], thought }: Step): Action {
+  if (call === undefined) return { what: `answer: ${thought?.content ?? 'none'}`, outcome: '' }
   const { name, command, status, exitCode } = call
   const outcome = exitCode === null ? (status ?? 'no result') : `exit ${exitCode}`
-  const others = more.length > 0 ? `, and ${counted(more.length, 'call')}` : ''
-  return printableLine(`${name}: ${command ?? ''} (${outcome})${others}`)
+  const others = more.length > 0 ? ` and ${counted(more.length, 'call')}` : ''
+  return { what: `${name}: ${command ?? ''}`, outcome: ` (${outcome})${others}` }
+}
+
+/** A long command is cut, not its outcome. */
+function actionInColumns(action: Action | undefined, width: number): string {
+  if (action === undefined) return ''
+  const { what, outcome } = action
+  return inColumns(printableLine(what), Math.max(8, width - outcome.length)) + outcome
 }

@@ -38,7 +38,7 @@ export async function chatOf(
   parts?: RecordedParts,
 ): Promise<Chat | undefined> {
   if (!request?.sha256) return undefined // what has no record cannot be given back
-  const lines = await parts?.linesOf(request)
+  const lines = parts?.linesOf(request)
   if (parts && lines) {
     const messages = lines.messages.map(parts.part)
     return asChat({ ...Object(parts.part(lines.parameters)), [lines.list]: messages })
