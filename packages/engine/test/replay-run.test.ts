@@ -226,3 +226,13 @@ test('a replay may begin at an iteration, and a replay of a fork begins where it
   const original = await run()
   await expectSame(original, await replay(original, { at: 1 }))
 })
+
+test('a limit of iterations that is set now counts, and one that was typed for the run counts in its replay', async () => {
+  const { run, replay } = await recorded()
+  const original = await run()
+  const shorter = await recorded({ agent: { max_iterations: 1 } })
+  const bySetting = await replay(original, { agent: await shorter.load() })
+  expect([bySetting.result.reasonCode, bySetting.result.iterations]).toEqual(['limit_iterations', 1])
+  const byFlag = await replay(original, { maxIterations: 2 })
+  expect([byFlag.result.reasonCode, byFlag.result.iterations]).toEqual(['limit_iterations', 2])
+})
