@@ -83,7 +83,14 @@ function isCommandBetween(event: StoredEvent, after: number, until: number): boo
     (event.type === 'HOOK_EXECUTION_AUDIT' && event.status !== 'SKIPPED')
   if (!isCommand) return false
   const { iteration = 0 } = event
-  return iteration > after && iteration <= until
+  const isBefore = iteration === after + 1 && isBeforeRequest(event)
+  return iteration > after && iteration <= until && !isBefore
+}
+
+/** A snapshot begins when the next request is handed to the model: these hooks have run by then. */
+function isBeforeRequest(event: StoredEvent): boolean {
+  if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') return false
+  return event.hook_name === 'on_iteration_start' || event.hook_name === 'pre_llm_request'
 }
 
 /**

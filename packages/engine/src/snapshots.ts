@@ -85,13 +85,15 @@ export function takeSnapshots(
       )
       .then((snapshot) => {
         underWay = undefined
-        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, waitedMsFor(current))
+        const { waitedSince = performance.now() } = current
+        const waitedMs = Math.round(performance.now() - waitedSince)
+        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, waitedMs)
       })
   }
 
   function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
     const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason } = snapshot
-    const message = reason === 'time' ? `a command started after ${waitMs / 1000} s` : snapshot.message
+    const message = inWords(snapshot)
     const stored = run.journal.append({
       type: 'SNAPSHOT',
       iteration,
@@ -111,11 +113,18 @@ export function takeSnapshots(
     }
     isChanged = true // what was given up is to be taken next time
     failed = bytes ? 0 : failed + 1
-    if (!hasSaid) onNotice(`The files of iteration ${iteration} were not kept: ${message}.`)
+    if (!hasSaid)
+      onNotice(`The files of iteration ${iteration} were not kept: ${message?.replace(/\.$/, '')}.`)
     hasSaid = true
     if (reason !== 'git' && failed < MOST_FAILED) return
     isOver = true
     if (reason !== 'git') onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+  }
+
+  function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
+    if (reason === 'time') return `a command started after ${waitMs / 1000} s`
+    if (reason !== 'budget' || !bytesOfOthers) return message
+    return `${message} The other runs of this workspace have ${bytesOfOthers} bytes of ${maxBytes}.`
   }
 
   async function beforeCommand(): Promise<void> {
@@ -136,16 +145,12 @@ export function takeSnapshots(
 
 const STOPPED = 'stopped'
 
-/** A snapshot that is being taken. */
 interface UnderWay {
+  /** Resolves once its event is written. */
   done: Promise<void>
   giveUp: AbortController
-  /** When a command, or the end of the run, began to wait for it. */
+  /** Since when a command, or the end of the run, waits for it. */
   waitedSince?: number
-}
-
-function waitedMsFor({ waitedSince }: UnderWay): number {
-  return waitedSince === undefined ? 0 : Math.round(performance.now() - waitedSince)
 }
 
 /** Waits until a snapshot is done; after this time, it is given up. */

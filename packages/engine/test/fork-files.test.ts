@@ -13,7 +13,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forkRun } from '../src/index.js'
 import { original, stateOf, TOOLS } from './forking.js'
-import { calls, eventsOfType, scene } from './run.js'
+import { calls, eventsOfType, hooks, scene } from './run.js'
 
 /** Every snapshot is waited for. */
 const agent = { snapshots: { every: 'iteration', wait_ms: 60_000 } }
@@ -42,6 +42,16 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
       expect(notesIn(made.workDirectory)).toBe(3)
     }
     expect(await stateOf(workspace.path)).toBe(before)
+  })
+
+  test('are those that hooks left before the next request: they had run when the snapshot began', async () => {
+    const script = 'echo x >> noted.txt'
+    const { fork } = await original({
+      agent,
+      files: hooks({ on_iteration_start: script, pre_llm_request: script }),
+    })
+    const made = await fork({ at: 4, files, message: 'Go on.' })
+    expect(notesIn(made.workDirectory)).toBe(3 + 2 * 4)
   })
 
   test('that a command had to wait for say how long, whether they were kept or not', async () => {
