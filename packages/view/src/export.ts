@@ -1,5 +1,5 @@
-import type { Trace } from '@delta/trace'
-import { withSubAgents, writerFor } from '@delta/trace/internal'
+import type { Step, Trace } from '@delta/trace'
+import { type StoredEvent, withSubAgents, writerFor } from '@delta/trace/internal'
 import type { FileHead, FileRun, FileStep, FileSteps, RunRow, Text, WholeStep } from './api.js'
 import { ASSETS, readAssets } from './assets.js'
 import { beginning } from './cards.js'
@@ -195,10 +195,15 @@ async function stepsOf(
   const held: FileSteps = { steps: [], texts: [], images: {} }
   const indexes = new Map<string, number>()
   const { trace } = await run.whole()
-  for (const n of numbers) {
-    const [step, before] = await pages.step(n)
-    const whole = await wholeStep(run, pages, [step, before])
-    const changes = await stepChanges(trace, n)
+  const [first = 0, last = 0] = [numbers[0], numbers.at(-1)]
+  const events = await eventsOf(run, first, last)
+  let before: Step | undefined
+  for await (const step of run.reader().steps({ from: first - 1, to: last })) {
+    const earlier = before
+    before = step
+    if (step.n < first) continue
+    const whole = await wholeStep(run, pages, [step, earlier], events)
+    const changes = await stepChanges(trace, step.n)
     const texts: FileStep['texts'] = {}
     for await (const [path, text] of textsOf(run, step)) {
       let index = indexes.get(text)
@@ -215,11 +220,18 @@ async function stepsOf(
   return held
 }
 
+/** Read once for all of these steps. */
+async function eventsOf(run: ShownRun, first: number, last: number): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = []
+  for await (const event of run.reader().eventsNear(first)) {
+    if (((event as { iteration?: number }).iteration ?? 0) > last + 1) break
+    events.push(event)
+  }
+  return events
+}
+
 /** What the routes below a step send as plain text. */
-async function* textsOf(
-  run: ShownRun,
-  step: Awaited<ReturnType<StepPages['step']>>[0],
-): AsyncGenerator<[path: string, text: string]> {
+async function* textsOf(run: ShownRun, step: Step): AsyncGenerator<[path: string, text: string]> {
   const { request, calls } = step
   const body = await request?.body()
   if (body !== undefined) yield ['request', body]

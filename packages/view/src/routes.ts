@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type CostKey, cacheMisses, costTable, diffRuns, type Trace } from '@delta/trace'
-import { readBlob, sumOf } from '@delta/trace/internal'
+import { readBlob, type StoredEvent, sumOf } from '@delta/trace/internal'
 import type { CacheTable, CostTable, DiffAnswer, RunPage, WholeStep } from './api.js'
 import { beginning, childCard, IMAGE_TYPES, LARGEST_IMAGE_BYTES, questionOf } from './cards.js'
 import type { Catalog } from './catalog.js'
@@ -163,16 +163,17 @@ async function answerAboutStep(
 
 const LARGEST_LINE_BYTES = 64 * 1024
 
-/** `/api/runs/:id/steps/:n`. */
+/** `/api/runs/:id/steps/:n`. @param events - Of the step and around it, in order. */
 export async function wholeStep(
   run: ShownRun,
   pages: StepPages,
   [step, before]: Awaited<ReturnType<StepPages['step']>>,
+  events: AsyncIterable<StoredEvent> | Iterable<StoredEvent> = run.reader().eventsNear(step.n),
 ): Promise<WholeStep> {
   const detail = await requestDetail(run.directory, step, before)
   const said = new Set([...step.said, ...step.starts].map(({ seq }) => seq))
   const journal: WholeStep['journal'] = []
-  for await (const event of unhurried(run.reader().eventsNear(step.n))) {
+  for await (const event of unhurried(events)) {
     const { iteration } = event as { iteration?: number }
     if ((iteration ?? 0) > step.n + 1) break // the snapshot of a step may follow the thought of the next
     if (iteration !== step.n && !said.has(event.seq)) continue
