@@ -526,9 +526,18 @@ export interface FileRun {
 export interface FileSteps {
   steps: FileStep[]
   /** What the steps name by index: a text that several of them have is there once. */
-  texts: Text[]
+  texts: FileText[]
   /** Images as `data:` URIs, by path. */
   images: Record<string, string>
+}
+
+/** A text, or what it has between the beginning and the end of another one: a request repeats the one before it. */
+export interface FileText {
+  text: string
+  /** Of all of it, also of what the file does not hold. */
+  bytes: number
+  /** Index of the other one, and how many UTF-16 units of its beginning and of its end come before and after `text`. */
+  like?: [index: number, start: number, end: number]
 }
 
 /** A step in an exported file. */

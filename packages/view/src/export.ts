@@ -1,6 +1,6 @@
 import type { Step, Trace } from '@delta/trace'
 import { type StoredEvent, withSubAgents, writerFor } from '@delta/trace/internal'
-import type { FileHead, FileRun, FileStep, FileSteps, RunRow, Text, WholeStep } from './api.js'
+import type { FileHead, FileRun, FileStep, FileSteps, FileText, RunRow, Text, WholeStep } from './api.js'
 import { ASSETS, readAssets } from './assets.js'
 import { beginning } from './cards.js'
 import { type Catalog, openCatalog } from './catalog.js'
@@ -101,7 +101,7 @@ function pageParts(directory: string): [script: string, style: string] {
 /** Makes JSON of answers: with texts cut, and what looks like a secret replaced. */
 interface Writer {
   json(value: object): string
-  cut(text: string): Text
+  text(text: string): Text
   shortened(): number
 }
 
@@ -109,25 +109,21 @@ const LARGEST_TEXT_BYTES = 16 * 1024
 
 function writer(traces: readonly Trace[], { full = false, redact = false, home }: ExportHtmlOptions): Writer {
   let shortened = 0
-  const cut = (text: string): Text => {
-    const short = full ? whole(text) : beginning(text, LARGEST_TEXT_BYTES)
-    if (short.text.length < text.length) shortened += 1
-    return short
-  }
   // each run has directories of its own, and one may be named in the texts of another
   const writers = traces.map(({ run }) => writerFor(run, { redact, ...(home !== undefined && { home }) }))
-  const json = (value: object): string => {
-    const short = JSON.stringify(value, (_, each: unknown) => {
-      if (full || !isText(each) || Buffer.byteLength(each.text) <= LARGEST_TEXT_BYTES) return each
-      return { ...cut(each.text), bytes: each.bytes }
-    })
-    return writers.reduce((text, write) => write(JSON.parse(text) as object), short)
+  const clean = <Value extends object>(value: Value) =>
+    writers.reduce((made, write) => JSON.parse(write(made)) as Value, value)
+  // half of a secret would not look like one, so a text is cut last
+  const cut = ({ text, bytes }: Text): Text => {
+    const short = full ? text : beginning(text, LARGEST_TEXT_BYTES).text
+    if (short.length < text.length) shortened += 1
+    return { text: short, bytes }
   }
-  return { json, cut, shortened: () => shortened }
-}
-
-function whole(text: string): Text {
-  return { text, bytes: Buffer.byteLength(text) }
+  return {
+    json: (value) => JSON.stringify(clean(value), (_, each: unknown) => (isText(each) ? cut(each) : each)),
+    text: (text) => cut(clean({ text, bytes: Buffer.byteLength(text) })),
+    shortened: () => shortened,
+  }
 }
 
 function isText(value: unknown): value is Text {
@@ -160,11 +156,9 @@ async function* runIslands(run: ShownRun, around: Around): AsyncGenerator<string
   const pages = pagesOf(run, catalog)
   for (const [index, start] of starts.entries()) {
     const numbers = steps.slice(index * STEPS_IN_ISLAND, (index + 1) * STEPS_IN_ISLAND)
-    const { images, ...held } = await stepsOf(run, pages, { numbers, written })
-    const json = written.json(held)
-    // an image is no text: what looks like a secret in it is none
-    yield island(`steps ${run.key} ${start}`, `${json.slice(0, -1)},"images":${JSON.stringify(images)}}`)
-    yield stepsTranscript((JSON.parse(json) as typeof held).steps.map((step) => step.whole))
+    const held = await stepsOf(run, pages, { numbers, written })
+    yield island(`steps ${run.key} ${start}`, JSON.stringify(held))
+    yield stepsTranscript(held.steps.map((step) => step.whole))
   }
 }
 
@@ -193,7 +187,7 @@ async function stepsOf(
   { numbers, written }: { numbers: readonly number[]; written: Writer },
 ): Promise<FileSteps> {
   const held: FileSteps = { steps: [], texts: [], images: {} }
-  const indexes = new Map<string, number>()
+  const pool = textPool(held.texts, written)
   const { trace } = await run.whole()
   const [first = 0, last = 0] = [numbers[0], numbers.at(-1)]
   const events = await eventsOf(run, first, last)
@@ -205,19 +199,39 @@ async function stepsOf(
     const whole = await wholeStep(run, pages, [step, earlier], events)
     const changes = await stepChanges(trace, step.n)
     const texts: FileStep['texts'] = {}
-    for await (const [path, text] of textsOf(run, step)) {
-      let index = indexes.get(text)
-      if (index === undefined) {
-        index = held.texts.push(written.cut(text)) - 1
-        indexes.set(text, index)
-      }
-      texts[path] = index
-    }
+    for await (const [path, text] of textsOf(run, step)) texts[path] = pool(path, text)
     const isKnown = changes.files !== null || changes.unknown !== null
-    held.steps.push({ whole, ...(isKnown && { changes }), texts })
+    const shown = { whole, ...(isKnown && { changes }) }
+    held.steps.push({ ...(JSON.parse(written.json(shown)) as typeof shown), texts })
     await addImages(run, whole, held.images)
   }
   return held
+}
+
+/** Adds texts to an island, and gives their indexes. */
+function textPool(texts: FileText[], written: Writer): (path: string, text: string) => number {
+  const indexes = new Map<string, number>()
+  /** The last one of each path. */
+  const lasts = new Map<string, { index: number; text: string }>()
+  return (path, text) => {
+    const known = indexes.get(text)
+    if (known !== undefined) return known
+    const held = written.text(text)
+    const last = lasts.get(path)
+    const index = texts.push(last ? likeOther(held, last) : held) - 1
+    indexes.set(text, index)
+    lasts.set(path, { index, text: held.text })
+    return index
+  }
+}
+
+function likeOther({ text, bytes }: Text, other: { index: number; text: string }): FileText {
+  const most = Math.min(text.length, other.text.length)
+  let start = 0
+  while (start < most && text[start] === other.text[start]) start += 1
+  let end = 0
+  while (end < most - start && text.at(-1 - end) === other.text.at(-1 - end)) end += 1
+  return { text: text.slice(start, text.length - end), bytes, like: [other.index, start, end] }
 }
 
 /** Read once for all of these steps. */

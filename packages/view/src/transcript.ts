@@ -49,7 +49,7 @@ export function runTranscript(row: RunRow): string {
     `${steps} steps`,
     `${isEstimated ? '~' : ''}${tokens.toLocaleString('en-US')} tokens`,
     cost === null ? null : `$${cost.toFixed(4)}`,
-    seconds(wallMs),
+    duration(wallMs),
   ]
   return `<noscript><article class="transcript">
 <h1>${escapeHtml(task ?? id)}</h1>
@@ -96,7 +96,7 @@ function callTranscript(call: CallCard, journal: WholeStep['journal']): string {
   const result = resultIn(journal, actionId) ?? [...output.first, ...output.last].join('\n')
   const ended = [
     exitCode === null ? (statusWords ?? status) : `exit code ${exitCode}`,
-    ...(durationMs === null ? [] : [seconds(durationMs)]),
+    ...(durationMs === null ? [] : [duration(durationMs)]),
   ]
   const rest = result.length > OUTPUT_CHARACTERS ? '\n…' : ''
   return `<h3>${escapeHtml(tool)} <code>${escapeHtml(call.arguments.text)}</code></h3>
@@ -114,6 +114,6 @@ function resultIn(journal: WholeStep['journal'], actionId: string): string | und
   return undefined
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`
+function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }

@@ -3,6 +3,7 @@ import type {
   FileRun,
   FileStep,
   FileSteps,
+  FileText,
   SearchMatch,
   StepCard,
   StepList,
@@ -103,10 +104,12 @@ function openFile(): HeldFile | undefined {
     const index = stepWith(key, Number(n)).texts[rest.join('/')]
     const isOutput = rest[0] === 'calls'
     if (index === undefined && isOutput) return { text: '', size: 0, end: 0 } // it printed nothing
-    const found = islandWith(key, Number(n))?.texts[index ?? -1]
-    if (found === undefined) throw new RouteError('It is not recorded.', 404)
-    const held = new TextEncoder().encode(found.text).length
-    return { text: from === 0 ? found.text : '', size: found.bytes, end: held }
+    const texts = islandWith(key, Number(n))?.texts ?? []
+    const found = texts[index ?? -1]
+    if (index === undefined || found === undefined) throw new RouteError('It is not recorded.', 404)
+    const held = wholeText(texts, index)
+    const end = new TextEncoder().encode(held).length
+    return { text: from === 0 ? held : '', size: found.bytes, end }
   }
 
   function image(path: string): string {
@@ -146,6 +149,13 @@ const NO_CHANGES = { files: null, unknown: null, steps: [], omitted: [], omitted
 function island<Value>(name: string): Value | undefined {
   const found = document.querySelector(`script[data-delta="${CSS.escape(name)}"]`)
   return found === null ? undefined : (JSON.parse(found.textContent ?? '') as Value)
+}
+
+function wholeText(texts: readonly FileText[], index: number): string {
+  const { text, like } = texts[index] as FileText
+  if (like === undefined) return text
+  const [other, start, end] = [wholeText(texts, like[0]), like[1], like[2]]
+  return other.slice(0, start) + text + other.slice(other.length - end)
 }
 
 function shortened(card: StepCard): StepCard {

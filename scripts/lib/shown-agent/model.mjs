@@ -18,9 +18,10 @@ const RIGHT = Object.entries({
   remainder: '$1 % $2',
 })
 
+/** @type {{ tools: object[], messages: { role: string }[] }} */
 const request = JSON.parse(readFileSync(0, 'utf8'))
 const step = request.messages.filter(({ role }) => role === 'assistant').length
-const [content, name, parameters] = answerAt(step)
+const { content, name, parameters } = answerAt(step)
 const text = JSON.stringify([request.tools, request.messages])
 const cache = join(homedir(), 'cache')
 const before = existsSync(cache) ? readFileSync(cache, 'utf8') : ''
@@ -46,18 +47,23 @@ console.log(
   }),
 )
 
+/**
+ * @param {number} number how many answers there were before
+ * @returns {{ content: string, name?: string, parameters?: object }} what the model says, and the call that it makes
+ */
 function answerAt(number) {
-  if (number === 0) return ['First I look at what is here.', 'list_files', {}]
-  if (number === 1) return ['Which of them are wrong?', 'check', { name: 'all' }]
+  if (number === 0) return { content: 'First I look at what is here.', name: 'list_files', parameters: {} }
+  const all = { name: 'check', parameters: { name: 'all' } }
+  if (number === 1) return { content: 'Which of them are wrong?', ...all }
   const [which, kind] = [Math.floor((number - 2) / 3), (number - 2) % 3]
-  if (which > RIGHT.length) return ['', 'check', { name: 'all' }]
-  if (which === RIGHT.length)
+  const [title, sum] = RIGHT[which] ?? []
+  if (title === undefined)
     return kind === 0
-      ? ['Every function is repaired. I check them all once more.', 'check', { name: 'all' }]
-      : ['All twelve functions in lib/ are right: `sh check.sh all` finds nothing wrong.']
-  const [title, sum] = RIGHT[which]
+      ? { content: 'Every function is repaired. I check them all once more.', ...all }
+      : { content: 'All twelve functions in lib/ are right: `sh check.sh all` finds nothing wrong.' }
   const file = `lib/${title}.sh`
-  if (kind === 0) return [`Now ${title}.`, 'read_file', { file }]
-  if (kind === 1) return [`It should be ${sum}.`, 'write_file', { file, content: `echo $(( ${sum} ))\n` }]
-  return ['', 'check', { name: title }]
+  if (kind === 0) return { content: `Now ${title}.`, name: 'read_file', parameters: { file } }
+  if (kind === 2) return { content: '', name: 'check', parameters: { name: title } }
+  const parameters = { file, content: `echo $(( ${sum} ))\n` }
+  return { content: `It should be ${sum}.`, name: 'write_file', parameters }
 }
