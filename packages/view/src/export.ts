@@ -58,7 +58,7 @@ export async function* exportHtml(
   let count = 0
   const catalog = openCatalog([...all.keys()], { newKey: () => `r${++count}` })
   await catalog.refresh()
-  const written = writer(traces, options)
+  const written = writer([...all.values()], options)
   const { runs } = catalog.list(0)
   const named = traces.flatMap(({ run }) => {
     const row = catalog.rowAt(run.directory)
@@ -110,7 +110,10 @@ const LARGEST_TEXT_BYTES = 16 * 1024
 function writer(traces: readonly Trace[], { full = false, redact = false, home }: ExportHtmlOptions): Writer {
   let shortened = 0
   // each run has directories of its own, and one may be named in the texts of another
-  const writers = traces.map(({ run }) => writerFor(run, { redact, ...(home !== undefined && { home }) }))
+  const distinct = new Map(traces.map(({ run }) => [redact ? run.metadata.work_dir : null, run]))
+  const writers = [...distinct.values()].map((run) =>
+    writerFor(run, { redact, ...(home !== undefined && { home }) }),
+  )
   const clean = <Value extends object>(value: Value) =>
     writers.reduce((made, write) => JSON.parse(write(made)) as Value, value)
   // half of a secret would not look like one, so a text is cut last
@@ -146,7 +149,7 @@ const STEPS_IN_ISLAND = 200
 async function* runIslands(run: ShownRun, around: Around): AsyncGenerator<string> {
   const { catalog, written } = around
   const row = catalog.row(run)
-  if (row.status === 'DAMAGED' && row.steps === 0) return // its row says what is wrong
+  if (row.status === 'EMPTY' || (row.status === 'DAMAGED' && row.steps === 0)) return // its row says so
   const steps = run.reader().index.steps.map(({ n }) => n)
   const starts = steps.filter((_, index) => index % STEPS_IN_ISLAND === 0)
   const answers = await answersAbout(run, row, around)
