@@ -12,6 +12,7 @@ export const layers = {
   'apps/cli': {
     imports: [
       'workspace',
+      'evals',
       'trace',
       'engine',
       'config-loader',
@@ -30,6 +31,9 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
+  'packages/evals': {
+    imports: ['workspace', 'engine', 'config-loader', 'executor', 'journal', 'model', 'durable'],
+  },
   'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },
   'packages/engine': {
     imports: [
