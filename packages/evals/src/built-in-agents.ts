@@ -23,7 +23,6 @@ export const BUILT_IN_AGENTS: Readonly<Record<'oracle' | 'nop', Readonly<Record<
     ]),
     'script.yaml': toText([
       '- tool_calls: [{ name: solve }]',
-      '- content: "{{last_observation}}"',
       '- content: Done.',
     ]),
     'system_prompt.md': 'Solve the task.\n',

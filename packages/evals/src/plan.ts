@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
-import manifest from '@delta/engine/package.json' with { type: 'json' }
+import { ENGINE_VERSION } from '@delta/engine/internal'
 import { EvaluationError } from './errors.js'
 import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
 import {
@@ -19,7 +19,7 @@ import { evalPaths } from './layout.js'
 import { isRaised, loweredLimit, lowestLimits, writtenLimits } from './limits.js'
 import { overridesFor } from './overrides.js'
 import type { Evaluation, Task, Variant } from './read-eval.js'
-import { cellsIn, numbersIn, readManifest, readResult, tryReadPlan } from './stored.js'
+import { cellsIn, numbersIn, planOf, readManifest, readResult } from './stored.js'
 import type { Cell, CellLimits, CellResult, Plan, PlannedTask, PlannedVariant } from './types.js'
 
 /** What planning has found to do. Numbers of cells. */
@@ -113,7 +113,7 @@ async function drawUp(
   const plan: Plan = {
     version: 1,
     name: evaluation.name,
-    engine: manifest.version,
+    engine: ENGINE_VERSION,
     source: relative(directory, evaluation.path),
     baseline: evaluation.baseline,
     concurrency: evaluation.concurrency,
@@ -286,7 +286,7 @@ async function load(
 
 function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned {
   const known = new Set(
-    tryReadPlan(directory) === undefined ? [] : readManifest(directory).map(({ cell }) => cell),
+    planOf(directory) === undefined ? [] : readManifest(directory).map(({ cell }) => cell),
   )
   const ids = new Set(cells.map(({ cell }) => cell))
   const counts = {

@@ -9,7 +9,7 @@ import type { Cell, CellResult, Plan } from './types.js'
 
 /** @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. */
 export function readPlan(directory: string): Plan {
-  const plan = tryReadPlan(directory)
+  const plan = planOf(directory)
   if (plan !== undefined) return plan
   throw new EvaluationError(
     'ERR_EVAL_NOT_FOUND',
@@ -17,7 +17,7 @@ export function readPlan(directory: string): Plan {
   )
 }
 
-export function tryReadPlan(directory: string): Plan | undefined {
+export function planOf(directory: string): Plan | undefined {
   const text = readIfThere(evalPaths(directory).plan)
   return text === undefined ? undefined : (JSON.parse(text.toString()) as Plan)
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { realpathSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
@@ -57,6 +58,7 @@ export async function work(directory: string, options: WorkOptions = {}): Promis
   const { signal: outer = new AbortController().signal } = options
   const stop = new AbortController()
   const signal = AbortSignal.any([outer, stop.signal])
+  setMaxListeners(0, signal) // each cell listens
   const worker = workerOf(realpathSync(directory), options, signal)
   const count = options.concurrency ?? readPlan(directory).concurrency
   const failed: unknown[] = []
@@ -77,33 +79,45 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
   const { env = process.env, onChange = () => undefined, sync = true } = options
   const only = options.only === undefined ? undefined : picomatch(options.only)
   const evaluation = followPlan(directory, options.shard)
-  const mine = new Set<string>()
+  const mine = new Map<string, Promise<void>>()
   const agents = agentsOf(directory, { ...options, env, onChange })
 
   /** Works on one more cell. False: there is nothing left, or the worker stops. */
   async function next(): Promise<boolean> {
     if (signal.aborted) return false
     const { plan, cells } = evaluation.now()
-    let isSomeoneElses = mine.size > 0 && cells.some(({ cell }) => mine.has(cell))
-    for (const cell of cells) {
-      if (mine.has(cell.cell) || only?.(nameOfCell(cell)) === false || isDone(cell, plan)) continue
-      if (isHeld(cell)) {
-        isSomeoneElses = true
-        continue
-      }
-      mine.add(cell.cell)
-      try {
-        const lock = await claim(cell)
-        if (lock !== undefined && !signal.aborted) await workWith(lock, cell, plan)
-        lock?.release()
-      } finally {
-        mine.delete(cell.cell)
-      }
+    const open = cells.filter(
+      (cell) => !mine.has(cell.cell) && only?.(nameOfCell(cell)) !== false && !isDone(cell, plan),
+    )
+    const cell = open.find((each) => !isHeld(each))
+    if (cell !== undefined) {
+      const working = workOnFree(cell, plan).finally(() => mine.delete(cell.cell))
+      mine.set(cell.cell, working)
+      await working
       return true
     }
-    if (!isSomeoneElses) return false
-    await wait(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined) // only aborted
+    if (open.length === 0 && mine.size === 0) return false
+    await lookAgain([...mine.values()])
     return true
+  }
+
+  /** An amended plan, or a cell that its worker gave up, is seen after a second. */
+  async function lookAgain(working: readonly Promise<void>[]): Promise<void> {
+    const waiting = new AbortController()
+    const second = wait(LOOK_AGAIN_MS, undefined, { signal: AbortSignal.any([signal, waiting.signal]) })
+    await Promise.race([second, ...working]).catch(() => undefined) // stopped; or its own loop tells the error
+    waiting.abort()
+    await second.catch(() => undefined)
+  }
+
+  async function workOnFree(cell: Cell, plan: Plan): Promise<void> {
+    const lock = await claim(cell)
+    if (lock === undefined) return
+    try {
+      if (!signal.aborted) await workWith(lock, cell, plan)
+    } finally {
+      lock.release()
+    }
   }
 
   function isDone(cell: Cell, plan: Plan): boolean {
