@@ -21,10 +21,7 @@ export const BUILT_IN_AGENTS: Readonly<Record<'oracle' | 'nop', Readonly<Record<
       '    description: Run the solution.',
       `    shell: sh "$DELTA_SOLUTION"`,
     ]),
-    'script.yaml': toText([
-      '- tool_calls: [{ name: solve }]',
-      '- content: Done.',
-    ]),
+    'script.yaml': toText(['- tool_calls: [{ name: solve }]', '- content: Done.']),
     'system_prompt.md': 'Solve the task.\n',
     'context.yaml': CONTEXT,
   },

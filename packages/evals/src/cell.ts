@@ -130,11 +130,12 @@ export function moveToResults(paths: CellPaths): void {
   syncName(paths.result)
 }
 
-/** Copies of scorers, which a kill left. */
-async function removeLeftovers({ scores }: CellPaths): Promise<void> {
+/** What a kill left: copies of scorers, and a result that did not get its name. */
+async function removeLeftovers({ directory, scores }: CellPaths): Promise<void> {
   await mkdir(scores, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(scores))
-    if (name.startsWith('.')) await rm(join(scores, name), { recursive: true, force: true })
+  for (const above of [directory, scores])
+    for (const name of await readdir(above))
+      if (name.startsWith('.')) await rm(join(above, name), { recursive: true, force: true })
 }
 
 /** `cell.json` names the cell as the plan does now. */

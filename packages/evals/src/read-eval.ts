@@ -242,7 +242,7 @@ function refuseHoldingFile({ id, workspace }: Task, file: File, { directory }: T
     return
   file.wrong(
     ['tasks'],
-    `${id}: the workspace ${relative(directory, workspace) || '..'} holds eval.yaml, so each edit of it would make every cell new. Put it beside`,
+    `${id}.workspace: ${relative(directory, workspace) || '.'} holds eval.yaml, so each edit of it would make every cell new. Put it beside`,
   )
 }
 
@@ -255,12 +255,9 @@ interface Reading {
 function tasksAt(written: string, { file, path, place }: Reading): Task[] {
   const target = resolve(place.directory, written)
   const what = statSync(target, { throwIfNoEntry: false })
-  if (what === undefined) file.wrong(path, `there is nothing at ${written}`)
   if (what?.isFile()) return tasksOfLines(written, { file, path, place })
-  if (!what?.isDirectory()) return []
-  const names = readdirSync(target)
-    .sort()
-    .filter((name) => existsSync(join(target, name, 'instruction.md')))
+  const entries = what?.isDirectory() ? readdirSync(target) : []
+  const names = entries.sort().filter((name) => existsSync(join(target, name, 'instruction.md')))
   if (names.length === 0) file.wrong(path, `no directory with an instruction.md in ${written}`)
   return names.map((name) => ({
     id: name,

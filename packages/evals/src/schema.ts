@@ -3,10 +3,13 @@ import { timeInWords } from '@delta/model/internal'
 import * as z from 'zod/mini'
 
 const TIME = /^\d+(\.\d+)?[smh]$/
-const A_TIME = 'a time like 90s, 30m or 1h'
 
 const text = z.string().check(z.minLength(1))
-const time = z.string().check(z.refine((value) => TIME.test(value) && timeInWords(value) > 0, A_TIME))
+const time = z.string().check(
+  z.refine((value) => TIME.test(value) && timeInWords(value) > 0, {
+    error: ({ input }) => `must be a time like 90s, 30m or 1h, got ${JSON.stringify(input)}`,
+  }),
+)
 const count = z.int().check(z.gt(0, 'above 0'))
 const name = z
   .string()
@@ -76,9 +79,7 @@ function schemaWith<Score extends z.ZodMiniType>(score: Score) {
     provider_wait: z.optional(time),
     setup: z.optional(text),
     score: z.optional(score),
-    sandbox: z.optional(
-      z.unknown().check(z.refine((value) => value === 'none', 'sandbox: only none for now')),
-    ),
+    sandbox: z.optional(z.unknown().check(z.refine((value) => value === 'none', 'only none for now'))),
     snapshots: z.optional(snapshotsSchema),
     keep: z.optional(z.enum(['always', 'failed', 'never'])),
   })

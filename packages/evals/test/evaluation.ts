@@ -12,9 +12,10 @@ system_prompt: system_prompt.md
 tools:
   - name: act
     description: Acts.
+    on_interrupt: rerun
     shell: ${JSON.stringify(command)}
 `,
-    'script.yaml': '- tool_calls: [{ name: act }]\n- content: "{{last_observation}}"\n- content: Again.\n',
+    'script.yaml': '- tool_calls: [{ name: act }]\n- content: Done.\n',
     'system_prompt.md': 'Solve the task.\n',
     'context.yaml': `sources:
   - { type: file, id: system_prompt, path: "\${AGENT_HOME}/system_prompt.md" }
