@@ -50,7 +50,7 @@ function doneIn({ cells }: EvalStatus): number {
 }
 
 /** ` 213/340 scored ████████████▌░░░░░░░  16 running  3 infra  21/min  ETA 6m05s  4.1M tokens  $12.34 (priced 100 %)` */
-export function lineOf(status: EvalStatus): string {
+function lineOf(status: EvalStatus): string {
   const { cells, rate_per_minute: rate, eta_s, totals } = status
   const parts = [
     ` ${cells.scored + cells.unscored_agent}/${cells.planned} scored ${barOf(doneIn(status) / Math.max(1, cells.planned))}`,

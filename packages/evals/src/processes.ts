@@ -6,7 +6,7 @@ const GRACE_MS = 2000
 const VANISH_MS = 1000
 
 /** False where no environment of another process can be read. */
-export const seesEnvironments = process.platform === 'linux'
+const seesEnvironments = process.platform === 'linux'
 
 /**
  * Ends every process that carries `DELTA_CELL` with this value, and what these have started: TERM, and KILL after 2 s.

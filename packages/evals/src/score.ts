@@ -226,7 +226,7 @@ function lastLine(text: string): string {
 }
 
 /** A number that is at least 0, `null`, or an object with such a `score`; its other numbers are metrics. */
-export function readScore(text: string): Scored | undefined {
+function readScore(text: string): Scored | undefined {
   const value = parsed(lastLine(text))
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   const { score, ...others } = (isObject ? value : { score: value }) as Record<string, unknown>

@@ -17,6 +17,7 @@ export function readPlan(directory: string): Plan {
   )
 }
 
+/** The plan of an evaluation; undefined if none is there. */
 export function planOf(directory: string): Plan | undefined {
   const text = readIfThere(evalPaths(directory).plan)
   return text === undefined ? undefined : (JSON.parse(text.toString()) as Plan)

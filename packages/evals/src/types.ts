@@ -32,6 +32,7 @@ export interface Plan {
   tasks: readonly PlannedTask[]
 }
 
+/** What solves the tasks of a plan. */
 export interface PlannedVariant {
   name: string
   hash: string
@@ -46,6 +47,7 @@ export interface PlannedVariant {
   limits: CellLimits
 }
 
+/** A task of a plan. */
 export interface PlannedTask {
   id: string
   hash: string
@@ -76,6 +78,7 @@ export interface Cell {
   score_hash: string
 }
 
+/** How a cell with a result counts: only the first two do, the second as 0. */
 export type CellState = 'scored' | 'unscored-agent' | 'unscored-infra' | 'invalid'
 
 /** How a cell counts, and why. */
