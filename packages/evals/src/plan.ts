@@ -1,8 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
+import { forkRun, isEngineError } from '@delta/engine'
 import { ENGINE_VERSION } from '@delta/engine/internal'
 import { EvaluationError } from './errors.js'
 import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
@@ -110,6 +112,7 @@ async function drawUp(
 
   const scorers = await scorerInput(dirname(evaluation.path), namesOfFiles(evaluation))
   await keep(scorers)
+  for (const task of evaluation.tasks) if (task.fork) await tryFork(task, task.fork, env)
   const plan: Plan = {
     version: 1,
     name: evaluation.name,
@@ -180,6 +183,41 @@ async function planTask(
     }),
     tests: hashes.tests,
   }
+}
+
+/** Forks the run once for nothing, so that what cannot be forked is refused now. */
+async function tryFork(
+  { id, instruction }: Task,
+  { run, at }: NonNullable<Task['fork']>,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<void> {
+  const place = await mkdtemp(join(tmpdir(), 'delta-eval-'))
+  try {
+    await forkRun({
+      run: run.directory,
+      at,
+      message: instruction,
+      into: join(place, 'workspace'),
+      runsDirectory: join(place, 'runs'),
+      agent: (await loadAgent(await someAgent(place), { env })).agent,
+      files: 'require',
+      env,
+      sync: false,
+    })
+  } catch (cause) {
+    if (!isEngineError(cause)) throw cause
+    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause })
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+/** A fork needs an agent, and any will do. */
+async function someAgent(place: string): Promise<string> {
+  const directory = join(place, 'agent')
+  await mkdir(directory)
+  await builtInInput('nop').fill(directory)
+  return directory
 }
 
 async function planVariant(
