@@ -91,7 +91,7 @@ test('an evaluation that was copied is not run without --trust-run, and its runs
   })
   const other = { ...at, env: { DELTA_STATE_DIR: join(home.path, 'other') } }
   expect((await delta(['eval', 'run'], other)).exitCode).toBe(2)
-  expect(await evaluate('work', 'copy.eval', '-q', '--only', 'nop/one/*', '--trust-run')).toMatchObject({
+  expect(await evaluate('work', 'copy.eval', '-q', '--trust-run')).toMatchObject({
     exitCode: 0,
   })
 })
@@ -101,8 +101,8 @@ test('a cell is a run to look at, and delta continue refuses it', { timeout: 60_
   await evaluate('run', '-q', '--only', 'oracle/one/1')
   const [cell = ''] = await cells()
   const attempt = join(home.path, 'x.eval/cells', cell, '1')
-  const shown = await delta(['show', join(attempt, 'runs', `${cell}-1`), '--answer'], at)
-  expect(shown).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  for (const named of ['x.eval/oracle/one/1', join('x.eval/cells', cell), join(attempt, 'runs', `${cell}-1`)])
+    expect(await delta(['show', named, '--answer'], at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   const words = [
     'continue',
     '-w',
@@ -135,11 +135,23 @@ test('keys come from beside the original agent, and lie nowhere in the evaluatio
     files.filter((each) => each.isFile()).map((each) => readFile(join(each.parentPath, each.name), 'utf8')),
   )
   expect(texts.filter((text) => text.includes('key-of-the-author'))).toEqual([])
+})
 
-  await agent.write('.env', '')
-  const without = await evaluate('run', '-q', '--only', 'mine/two/*')
-  expect(without.exitCode).toBe(2)
-  expect(without.stderr).toContain('8 cells without a result will go on: delta eval run')
+test('without a key nothing is claimed for good: the cells go on once there is one', {
+  timeout: 60_000,
+}, async () => {
+  const llm = { provider: 'openai', model: 'gpt-5.6-luna' }
+  const agent = await temporaryAgent({ agent: { llm }, onCleanup: onTestFinished })
+  const { evaluate } = await evaluation({
+    'eval.yaml': `name: x\n${EVAL.replace('nop: { agent: nop }', `mine: { agent: ${JSON.stringify(agent.path)} }`)}`,
+  })
+  const run = await evaluate('run', '-q', '--only', 'mine/**')
+  expect(run.exitCode).toBe(2)
+  expect(run.stderr).toMatch(/^16 cells without a result will go on: delta eval run\nError: .*key/)
+  expect(statusOf((await evaluate('status', '--json')).stdout)).toMatchObject({
+    pending: 16,
+    unscored_infra: 0,
+  })
 })
 
 test('a past run is a task: only the variant differs', { timeout: 60_000 }, async () => {

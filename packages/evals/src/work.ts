@@ -86,19 +86,18 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
   async function next(): Promise<boolean> {
     if (signal.aborted) return false
     const { plan, cells } = evaluation.now()
-    const open = cells.filter(
-      (cell) => !mine.has(cell.cell) && only?.(nameOfCell(cell)) !== false && !isDone(cell, plan),
-    )
-    const cell = open.find((each) => !isHeld(each))
-    if (cell !== undefined) {
+    let isWaiting = mine.size > 0
+    for (const cell of cells) {
+      if (mine.has(cell.cell) || only?.(nameOfCell(cell)) === false || isDone(cell, plan)) continue
+      isWaiting = true
+      if (isHeld(cell)) continue
       const working = workOnFree(cell, plan).finally(() => mine.delete(cell.cell))
       mine.set(cell.cell, working)
       await working
       return true
     }
-    if (open.length === 0 && mine.size === 0) return false
-    await lookAgain([...mine.values()])
-    return true
+    if (isWaiting) await lookAgain([...mine.values()])
+    return isWaiting
   }
 
   /** An amended plan, or a cell that its worker gave up, is seen after a second. */
