@@ -18,7 +18,7 @@ function library(folder: string): Options {
     format: 'esm',
     tsconfig: 'tsconfig.base.json',
     skipNodeModulesBundle: true,
-    clean: ['!**/*.d.ts', '!tsconfig.tsbuildinfo', '!bin'],
+    clean: ['!**/*.d.ts', '!tsconfig.tsbuildinfo', '!bin', '!assets'],
     silent: true,
     ...SPECIAL[folder],
   }

@@ -42,6 +42,7 @@ export async function workspaceOf(
 ): Promise<TemporaryWorkspace> {
   const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   onTestFinished(() => checkExports(workspace))
+  onTestFinished(() => checkReplay(workspace))
   await cp(join(EXAMPLES, example, 'sample'), workspace.path, { recursive: true }).catch(unlessMissing)
   for (const [name, content] of Object.entries(files)) await workspace.write(name, content)
   return workspace
@@ -59,6 +60,13 @@ async function checkExports({ path }: TemporaryWorkspace): Promise<void> {
       if (problem !== undefined) throw new Error(`${directory} as ${format}: ${problem}`)
     }
   }
+}
+
+/** The latest run of an example, however it ended, is replayed without a command, a key or a network. */
+async function checkReplay({ path }: TemporaryWorkspace): Promise<void> {
+  const { exitCode, stdout, stderr } = await delta(['replay', path])
+  if (exitCode !== 0 || !stdout.startsWith('same: '))
+    throw new Error(`delta replay ${path}: ${stdout}${stderr}`)
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): void {

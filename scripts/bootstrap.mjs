@@ -9,8 +9,9 @@ import { buildTypes, SOURCES } from './lib/types.mjs'
  *
  * Every step runs every time: pnpm, turbo and tsc know what is already done, and take a second to say so.
  *
- * @param {{ only?: string, declarations?: boolean }} [options] `only`: the one package whose JavaScript is built; by default
- *   everything. `declarations`: those of the libraries, too, with every problem of their types; nothing that runs needs them
+ * @param {{ only?: string, declarations?: boolean }} [options] `only`: the one package whose JavaScript is built, without
+ *   the page of `delta view`; by default everything. `declarations`: those of the libraries, too, with every problem of their
+ *   types; nothing that runs needs them
  * @returns {Promise<boolean>} false when a step failed; what it printed has then been shown
  */
 export async function bootstrap({ only, declarations = false } = {}) {
@@ -21,7 +22,7 @@ export async function bootstrap({ only, declarations = false } = {}) {
   }
   // A node_modules linked from another store is replaced, not asked about: there may be nobody to answer.
   const install = pnpm('install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false')
-  const tasks = only ? ['build', `--filter=${only}`] : ['build', 'build:libraries']
+  const tasks = only ? ['build', `--filter=${only}`, '--only'] : ['build', 'build:libraries']
   const build = pnpm('exec', 'turbo', 'run', ...tasks, '--output-logs=errors-only', '--ui=stream')
   return (
     (await step(`Installing dependencies with ${manifest.packageManager}`, install)) &&

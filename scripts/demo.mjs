@@ -67,7 +67,7 @@ export async function playDemo(workspace, { cwd = root, secondsPerFile = SECONDS
   for (const command of [
     `${DELTA} continue -w ${workspace}`,
     `cat ${workspace}/report.md`,
-    `tail -n 4 ${workspace}/.delta/*/journal.jsonl | cut -c 1-110`,
+    `tail -n 5 ${workspace}/.delta/*/journal.jsonl | cut -c 1-110`,
   ]) {
     const code = await type(command).ended
     if (code !== 0) return code ?? 1

@@ -132,6 +132,7 @@ const EFFECTS = {
   show: READS,
   cost: READS,
   diff: READS,
+  view: READS,
   export: WRITES,
   import: { ...WRITES, idempotent: false },
   config: READS,

@@ -13,6 +13,7 @@ export const layers = {
     imports: [
       'workspace',
       'evals',
+      'view',
       'trace',
       'engine',
       'config-loader',
@@ -27,6 +28,7 @@ export const layers = {
       'durable',
       'model',
       'snapshots',
+      'stats',
       'settings',
     ],
   },
@@ -34,6 +36,7 @@ export const layers = {
   'packages/evals': {
     imports: ['workspace', 'engine', 'config-loader', 'executor', 'journal', 'model', 'durable'],
   },
+  'packages/view': { imports: ['trace'] },
   'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },
   'packages/engine': {
     imports: [
@@ -60,6 +63,7 @@ export const layers = {
   'packages/journal': { imports: ['durable'] },
   'packages/model': { imports: [] },
   'packages/snapshots': { imports: [] },
+  'packages/stats': { imports: [], pure: true },
   'packages/settings': { imports: [], pure: true },
   'packages/durable': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },

@@ -8,8 +8,9 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number]
  * Writes the licence of every package whose code is bundled to one file: most licences ask that they go along.
  *
  * @param path - Of the file, relative to the directory the bundler runs in.
+ * @param others - Directories of packages that another bundler put into what is shipped.
  */
-export function thirdPartyLicenses(path: string): Plugin {
+export function thirdPartyLicenses(path: string, others: readonly string[]): Plugin {
   return {
     name: 'third-party-licenses',
     setup(build) {
@@ -19,7 +20,7 @@ export function thirdPartyLicenses(path: string): Plugin {
           Object.entries(output.inputs),
         )
         const bundled = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-        const directories = new Set(bundled.flatMap(([file]) => packageDirectory(file)))
+        const directories = new Set([...bundled.flatMap(([file]) => packageDirectory(file)), ...others])
         const sections = [...directories].map(describe).sort()
         mkdirSync(dirname(path), { recursive: true }) // tsup writes its own files later
         writeFileSync(path, sections.join(`\n${'-'.repeat(80)}\n\n`))

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,6 +40,11 @@ const BUNDLES: Record<string, string> = {
     (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
   ),
 }
+
+const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
+
+/** What Vite bundles into the page of `delta view`. */
+const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
 
 /** Makes an `import()` of a bundle's entry a `require` of that bundle, and any import of `yaml`, which src/start.ts loads when it is used. */
 const separateBundles: Plugin = {
@@ -84,7 +90,7 @@ export default defineConfig({
   silent: true,
   noExternal: [/.*/],
   loader: { '.py': 'text' }, // the program of Python sessions
-  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt', IN_PAGE)],
   esbuildOptions(options) {
     options.alias = SOURCES
     options.define = { ...options.define, 'import.meta.dirname': '__dirname' }
@@ -100,6 +106,8 @@ export default defineConfig({
     await rm('compiled', { recursive: true, force: true })
     await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
+    const page = '../../packages/view/dist/assets' // the demo is built without it
+    if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
       recursive: true,
       filter: (path) => !/workspaces|README\.md$|\.test\.ts$/.test(path),

@@ -19,7 +19,7 @@ const USAGE_CODES = [
   /^ERR_CONFIG/,
   /^ERR_EVAL_(?!CELL)/,
   /^ERR_TOOL/,
-  /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_PRICE|NO_AGENT|NO_ANSWER|NOT_WAITING|IMPORTED|FORK_)/,
+  /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_PRICE|NO_AGENT|NO_ANSWER|NOT_WAITING|IMPORTED|REPLAY|FORK_)/,
   /^ERR_REQUEST_NOT_FOUND/,
   /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
   /^ERR_RUNS_DIRECTORY/,
@@ -73,10 +73,11 @@ type ErrorDetails = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'pr
 export function waysOut(error: unknown, typed: readonly string[] = []): string[] {
   const { wayOut: way, path, problems } = Object(error) as Partial<ErrorDetails>
   if (problems !== undefined) return [...new Set(problems.flatMap(wayAround))]
-  if (way === 'without_files')
-    return [
-      `To fork the conversation alone: ${quoteForPerson(['delta', ...typed, '--without-files'])} (an --into directory may then hold the files you want)`,
-    ]
+  if (way === 'without_files') {
+    const toDo = typed[0] === 'replay' ? 'To run the commands without them' : 'To fork the conversation alone'
+    const command = quoteForPerson(['delta', ...typed, '--without-files'])
+    return [`${toDo}: ${command} (an --into directory may then hold the files you want)`]
+  }
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []

@@ -110,6 +110,18 @@ Examples:
 --follow keeps waiting if the run was killed or has not started, and continues \
 when it is resumed. Ctrl+C ends it.`,
 
+  view: `
+Examples:
+  delta view
+      the runs of this directory and below
+  delta view 4be1
+      opens on one run
+  ssh -L 7333:127.0.0.1:7333 HOST
+      to look at the runs of another machine: delta view runs there
+
+The page is served to this machine only, and only with the printed address, which \
+ends with a token. Nothing is written. Ctrl+C ends it.`,
+
   export: `
 Examples:
   delta export --format atif -o run.json

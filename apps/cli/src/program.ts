@@ -328,6 +328,16 @@ function addLooking({ add, group }: Adding): void {
     )
     .addOption(repeatable('--mask <regex>', 'text that does not count, such as times; may be repeated'))
     .option('--json', 'print JSON')
+
+  add('view', () => import('./commands/view.js'))
+    .description('Look at runs in a browser: a page on this machine, live while they run')
+    .argument(
+      '[runs...]',
+      'run ids, prefixes, workspaces or directories of runs; default: this directory and all below',
+    )
+    .option('--port <number>', 'port of the page; default: 7333, or the next free one')
+    .addOption(runsDirectory())
+
   add('export', () => import('./commands/export.js'))
     .description('Print runs in a format of other programs, for their viewers, collectors and training')
     .argument('[runs...]', 'run ids, prefixes, workspaces or directories of runs; default: the latest run')

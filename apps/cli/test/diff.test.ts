@@ -216,6 +216,8 @@ test('what forks and moved runs inherited names other paths: they are compared a
     const { stdout } = await delta(['diff', one, other], at)
     expect(stdout, `${one} and ${other}`).toContain(`same: ${count} iterations.`)
   }
+  const { stdout } = await delta(['diff', 'first/task', 'fork-1'], at)
+  expect(stdout).toContain('/fork-1, fork of A at 2\n')
   await isSame('fork-1', 'elsewhere/fork-2', 3)
   await isSame('fork-1', 'second/task', 3)
   await isSame('fork-of-fork', 'elsewhere/fork-2', 3)

@@ -96,7 +96,7 @@ function eventsIn(lines: string): string {
 
 async function contentOf(directory: string): Promise<Map<string, string>> {
   const names = (await readdir(directory, { recursive: true }))
-    .filter((name) => !/(^|\/)\.git\//.test(name))
+    .filter((name) => !/(^|\/)(\.git|snapshots\/objects)\//.test(name)) // how git keeps them
     .sort()
   const files = new Map<string, string>()
   for (const name of names) {

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openStore } from '@delta/snapshots'
-import { areInstalled, runProcess } from '@delta/testkit'
+import { areInstalled, runProcess, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, killOnce, scene } from './delta.js'
 
@@ -174,6 +174,22 @@ test.skipIf(!hasGit)(
   },
 )
 
+test.skipIf(!hasGit)('the files of a run that is not mine are forked with an agent that I name', async () => {
+  const { run, at, agent, workspace } = await shellAgent(['echo theirs > a', 'echo later > a'])
+  expect((await run('-q')).exitCode).toBe(0)
+  const elsewhere = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const [copy, into] = [join(elsewhere.path, 'copy'), join(elsewhere.path, 'fork')]
+  await cp(workspace.path, copy, { recursive: true })
+  const words = [copy, '--at', '1', '--into', into]
+  expect(await at('fork', ...words)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('is not among your runs: its agent and settings are not trusted.'),
+  })
+  expect(await readdir(elsewhere.path)).toEqual(['copy'])
+  expect(await at('fork', ...words, '--agent', agent.path, '--no-run')).toMatchObject({ exitCode: 0 })
+  expect(await readFile(join(into, 'a'), 'utf8')).toBe('theirs\n')
+})
+
 test.skipIf(!hasGit)(
   'a command does not wait longer than wait_ms: the snapshot is given up, which is said once, and the run goes on',
   async () => {
@@ -190,6 +206,31 @@ test.skipIf(!hasGit)(
     expect(given.length).toBeGreaterThan(0)
     expect(given[0]).toMatchObject({ snapshot_id: null, message: 'a command started after 0 s' })
     expect(stderr.match(/The files of iteration \d were not kept/g)).toHaveLength(1)
+  },
+)
+
+test.skipIf(!hasGit)(
+  'a command waits for the snapshot under way, and the journal says how long',
+  async () => {
+    const files = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`d/${index}`, 'x']))
+    const { run, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files },
+    )
+    expect((await run('-q')).exitCode).toBe(0)
+    const [first] = await events('SNAPSHOT')
+    expect(first).toMatchObject({
+      iteration: 0,
+      snapshot_id: expect.any(String),
+      waited_ms: expect.any(Number),
+    })
+    const [end] = await events('ENGINE_END')
+    const { waited_ms } = (end?.totals ?? {}) as { waited_ms?: number }
+    expect(waited_ms).toBeGreaterThanOrEqual(Number(first?.waited_ms))
   },
 )
 
@@ -231,15 +272,24 @@ async function withoutGit(): Promise<string> {
   return directory
 }
 
-test('an agent that does not ask for snapshots keeps none', async () => {
-  const { run, workspace, events } = await scene()
-  await run('-q')
-  expect(await events('SNAPSHOT')).toEqual([])
-  const { stdout } = await runProcess(['find', workspace.path, '-name', 'snapshots'])
-  expect(stdout).toBe('')
+test('for an agent that does not ask for snapshots no git is started, and no file is kept', async () => {
+  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await writeFile(join(bin.path, 'git'), '#!/bin/sh\ntouch "$0.started"\n', { mode: 0o755 })
+  const files = async (agent: Record<string, unknown>) => {
+    const { run, workspace, events } = await scene(
+      { agent, tools: [{ name: 'work', exec: 'true' }], turns: [calls('work'), { content: 'Done.' }] },
+      { env: { PATH: `${bin.path}:${process.env.PATH}` } },
+    )
+    expect((await run('-q')).exitCode).toBe(0)
+    const { stdout } = await runProcess(['find', workspace.path, '-name', 'snapshots'])
+    return { kept: stdout, taken: (await events('SNAPSHOT')).length, started: await bin.has('git.started') }
+  }
+  for (const agent of [{}, { snapshots: 'off' }])
+    expect(await files(agent)).toEqual({ kept: '', taken: 0, started: false })
+  expect(await files({ snapshots: 'every_iteration' })).toMatchObject({ started: true })
 })
 
-test.skipIf(!hasGit)('snapshots of all runs of a workspace stay under one budget', async () => {
+test.skipIf(!hasGit)('a snapshot that could pass max_bytes is not taken', async () => {
   const scripts = ['head -c 300000 /dev/urandom > a', 'head -c 300000 /dev/urandom > a']
   const agent = { snapshots: { every: 'iteration', max_bytes: '400kB' } }
   const { run, taken } = await shellAgent(scripts, { agent })

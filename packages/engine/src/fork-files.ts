@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
@@ -83,7 +83,14 @@ function isCommandBetween(event: StoredEvent, after: number, until: number): boo
     (event.type === 'HOOK_EXECUTION_AUDIT' && event.status !== 'SKIPPED')
   if (!isCommand) return false
   const { iteration = 0 } = event
-  return iteration > after && iteration <= until
+  const isBefore = iteration === after + 1 && isBeforeRequest(event)
+  return iteration > after && iteration <= until && !isBefore
+}
+
+/** A snapshot begins when the next request is handed to the model: these hooks have run by then. */
+function isBeforeRequest(event: StoredEvent): boolean {
+  if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') return false
+  return event.hook_name === 'on_iteration_start' || event.hook_name === 'pre_llm_request'
 }
 
 /**
@@ -100,7 +107,6 @@ export async function restoreFiles(
   try {
     const store = await openStore(join(runDirectory, 'snapshots'))
     const restored = await store.restore(snapshotId, 'files', into)
-    mkdirSync(join(into, '.delta'), { recursive: true })
     await store.restore(snapshotId, 'artifacts', join(into, '.delta', 'context_artifacts'))
     return { ...restored, leftOut }
   } catch (cause) {
@@ -116,9 +122,13 @@ export async function restoreFiles(
 }
 
 /** Copies the snapshots that the inherited events name. */
-export async function copySnapshots(runDirectory: string, forkDirectory: string): Promise<void> {
+export async function copySnapshots(
+  runDirectory: string,
+  forkDirectory: string,
+  { sync }: { sync?: boolean | undefined },
+): Promise<void> {
   const from = join(runDirectory, 'snapshots')
   if (!existsSync(from)) return
   const { openStore } = await import('@delta/snapshots')
-  await (await openStore(from)).copyTo(join(forkDirectory, 'snapshots'))
+  await (await openStore(from, { sync })).copyTo(join(forkDirectory, 'snapshots'))
 }

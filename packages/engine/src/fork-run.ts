@@ -124,8 +124,9 @@ export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): P
     sync: options.sync,
     latest: !parentRun(env, into)?.isHere,
     inherited,
-    events: (created) => {
+    events: async (created) => {
       options.onRun?.(created.directory)
+      await copySnapshots(summary.directory, created.directory, options)
       const start = engineStart(created, {
         ...options,
         agent,
@@ -138,7 +139,7 @@ export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): P
       return [start, ...(message === undefined ? [] : [{ type: 'USER_MESSAGE' as const, content: message }])]
     },
   })
-  await copySnapshots(summary.directory, run.directory).finally(run.close)
+  run.close()
   const { runId, directory, workDirectory } = run
   return { runId, directory, workDirectory, parent, ...(files && { files }) }
 }

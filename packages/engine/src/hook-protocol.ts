@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/durable'
@@ -81,10 +81,15 @@ function repeatHook<Value>(
 ): HookOutcome<Value> {
   const { directory, input, recorded } = about
   const { iteration, actionId, replacement } = input
-  const output = join(recorded.directory, 'output')
-  if (existsSync(output)) cpSync(output, join(directory, 'output'), { recursive: true })
-  const failed = recorded.failure
-  const outcome = judgeHook(name, { iteration, directory, replacement, failed })
+  const [output, copy] = [recorded.directory, directory].map((each) => join(each, 'output')) as [
+    string,
+    string,
+  ]
+  if (existsSync(output)) cpSync(output, copy, { recursive: true })
+  else rmSync(copy, { recursive: true }) // it may have decided something there
+  const judge = (failed?: string) => judgeHook(name, { iteration, directory, replacement, failed })
+  const outcome =
+    recorded.failure === judge().failure ? judge() : judge(recorded.failure?.replace(`${name} hook `, ''))
   const text = JSON.stringify({ hook_name: name, replayed: true, ...statusOf(outcome) }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { sync: false })
   recordAudit(state, outcome, { directory, actionId, replayed: true })

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
 import { recordsIn, runPaths } from '@delta/journal/internal'
 import {
   type ActionRequest,
   type ActionResult,
   type EngineStart,
+  type HookExecutionAudit,
   type HumanInputReceived,
   type HumanInputRequest,
   isKnownEvent,
@@ -33,7 +35,7 @@ export interface RecordedCall {
  * ended is followed by a message, or by nothing.
  */
 export interface Leg {
-  /** What the user said at its beginning. Empty for the first leg, whose message the replay inherits. */
+  /** What the user said at its beginning, without what the replay inherits. */
   said: EventOf<'USER_MESSAGE'>[]
   thoughts: Map<number, EventOf<'THOUGHT'>>
   hooks: EventOf<'HOOK_EXECUTION_AUDIT'>[]
@@ -56,6 +58,8 @@ export interface RecordedRun {
   always: { name: string; iteration: number }[]
   /** The directories that the run's commands were told of. */
   start: EngineStart | undefined
+  /** Directories that the model read of before, each with the one in its place, by starts that the replay does not inherit. */
+  paths: readonly (readonly [string, string])[]
   /** The iteration at which the workspace was moved while the run went on; undefined if it was not. */
   movedAt: number | undefined
 }
@@ -70,13 +74,14 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   const known = events.filter(isKnownEvent)
   const cut = lastOf(known, at)
   const [before, after] = [known.slice(0, cut + 1), known.slice(cut + 1)]
-  const begins = after.findIndex((event) => event.type !== 'ENGINE_START' && event.type !== 'ENGINE_END')
+  const begins = after.findIndex(doesWork)
   const isStart = (event: JournalEvent): event is EngineStart => event.type === 'ENGINE_START'
   const start = [...before, ...after.slice(0, Math.max(0, begins))].findLast(isStart)
+  const first = after.slice(0, Math.max(0, begins)).filter(isStart)
   const later = after.slice(Math.max(0, begins)).filter(isStart)
   const legs = legsOf(after, at)
   if (start && legs[0]) addStart(legs[0], start)
-  addOpenRequests(legs, directory, known)
+  addOpenRequests(legs, { directory, known, at })
   return {
     directory,
     legs,
@@ -85,8 +90,17 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
       event.type === 'HUMAN_INPUT_RECEIVED' && event.remember === 'process' ? alwaysIn(known, event) : [],
     ),
     start,
+    paths: first.flatMap(({ paths = [] }) => paths),
     movedAt: later.some(({ paths }) => (paths ?? []).length > 0) ? iterationAt(known, later) : undefined,
   }
+}
+
+/** What an engine does after it has started, and before it has failed. */
+function doesWork({ type, ...event }: JournalEvent): boolean {
+  if (type === 'ENGINE_START' || type === 'ENGINE_END' || type === 'ERROR' || type === 'SNAPSHOT')
+    return false
+  const { hook_name: hook } = event as Partial<HookExecutionAudit>
+  return hook !== 'on_error' && hook !== 'on_run_end'
 }
 
 function alwaysIn(known: readonly JournalEvent[], { action_id, iteration = 0 }: HumanInputReceived) {
@@ -176,13 +190,18 @@ function isBegun({ thoughts, hooks, results, end }: Leg): boolean {
 
 /** What was given with `--max-iterations`, and not by the agent. */
 function addStart(leg: Leg, { max_iterations: most, config }: EngineStart): void {
-  const { max_iterations: own } = Object(config) as { max_iterations?: unknown }
+  const { max_iterations: own = AGENT_DEFAULTS.maxIterations } = Object(config) as {
+    max_iterations?: unknown
+  }
   if (typeof most !== 'number' || most === own) return
   leg.maxIterations = Math.max(leg.maxIterations ?? 0, most)
 }
 
 /** A request that failed, or that an engine did not live to see answered, has a record and no `THOUGHT`. */
-function addOpenRequests(legs: readonly Leg[], directory: string, known: readonly JournalEvent[]): void {
+function addOpenRequests(
+  legs: readonly Leg[],
+  { directory, known, at }: { directory: string; known: readonly JournalEvent[]; at: number },
+): void {
   const named = new Set(known.map((event) => Object(event).llm_invocation_ref))
   const records = recordsIn(runPaths(directory).invocations)
     .map((name) => ({
@@ -191,7 +210,7 @@ function addOpenRequests(legs: readonly Leg[], directory: string, known: readonl
       name,
     }))
     .filter(({ ref }) => !named.has(ref))
-  let last = 0
+  let last = at
   for (const [index, leg] of legs.entries()) {
     last = Math.max(last, ...leg.thoughts.keys())
     const until = stampOf(legs[index + 1]?.said[0]?.timestamp)

@@ -73,8 +73,14 @@ function sha256Of(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
+/** The Messages API gets what the system says later as a text of the user, in a tag. */
+const TAGGED = /^<system>(.*)<\/system>$/s
+
 function* textsIn(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield value
-  else if (typeof value === 'object' && value !== null)
+  if (typeof value === 'string') {
+    yield value
+    const tagged = TAGGED.exec(value)?.[1]
+    if (tagged !== undefined) yield tagged
+  } else if (typeof value === 'object' && value !== null)
     for (const each of Object.values(value)) yield* textsIn(each)
 }

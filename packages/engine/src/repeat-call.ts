@@ -1,4 +1,4 @@
-import { type ContentPart, readBlob } from '@delta/journal/runs'
+import { type ContentPart, type PendingCall, readBlob } from '@delta/journal/runs'
 import { approve, type Decision } from './approve.js'
 import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
@@ -61,26 +61,22 @@ function copyParts(parts: readonly ContentPart[], { run, replay }: RunState): Co
   return [...parts]
 }
 
-/** Gives the calls that were open when the user spoke what an engine gave them then. */
-export function settleAsRecorded(state: RunState, replay: Replay): void {
-  for (const call of state.run.summary().pendingCalls) {
-    const { iteration } = call
-    const recorded = replay.unstarted(call, placeOf(state, call))
-    if (recorded?.result === undefined) continue
-    if (!call.requested)
-      record(state, {
-        type: 'ACTION_REQUEST',
-        replayed: true,
-        iteration,
-        action_id: call.action_id,
-        tool_name: call.name,
-        attempt: 1,
-        tool_args: recorded.request?.tool_args ?? call.arguments,
-        resolved_command: recorded.request?.resolved_command ?? null,
-        argv: recorded.request?.argv ?? null,
-      })
-    repeatResult(state, call, recorded, iteration)
-  }
+/** Gives a call that was open when the user spoke what an engine gave it then. */
+export function settleCall(state: RunState, call: PendingCall, recorded: RecordedCall): void {
+  const { iteration } = call
+  if (!call.requested)
+    record(state, {
+      type: 'ACTION_REQUEST',
+      replayed: true,
+      iteration,
+      action_id: call.action_id,
+      tool_name: call.name,
+      attempt: 1,
+      tool_args: recorded.request?.tool_args ?? call.arguments,
+      resolved_command: recorded.request?.resolved_command ?? null,
+      argv: recorded.request?.argv ?? null,
+    })
+  repeatResult(state, call, recorded, iteration)
 }
 
 /** Asks what was asked then, and answers what was answered. A question without an answer ends the replay where the run waited. */

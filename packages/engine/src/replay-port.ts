@@ -23,7 +23,7 @@ export interface Variables {
 export interface RecordedHook {
   /** Its `input/` and `output/`. */
   directory: string
-  /** Why it failed, without its name. */
+  /** Why it failed, for people. */
   failure: string | undefined
 }
 
@@ -40,21 +40,32 @@ export interface Replay {
   readonly variables: Variables | undefined
   /** Answers what was recorded; undefined for a live model. */
   readonly chatModel: ChatModel | undefined
-  /** The limit of iterations in this leg that was typed for the recorded run. */
+  /** The limit of iterations in this leg that was typed: now, or for a recorded model then. */
   maxIterations(): number | undefined
   /** True if the record has this iteration in this leg. */
   has(iteration: number): boolean
   /** How this leg ended in the record, if a recorded model has no answer for the iteration. */
   endingBefore(iteration: number): Outcome | undefined
-  /** Moves on to the next leg: what the user said then. Undefined after the last one. */
-  nextLeg(): readonly UserMessageEvent[] | undefined
+  /** Throws `EndOfRecord` where a recorded model was not asked, or its answer did not get into the journal. */
+  reach(what: 'request' | 'thought', iteration: number): void
+  /** What an outcome of this leg is in the record, where an engine did not end by itself. */
+  asEnded(outcome: Outcome): Outcome
+  /** What the user said at the beginning of this leg. */
+  said(): readonly UserMessageEvent[]
+  /** Moves on to the next leg. False after the last one. */
+  nextLeg(): boolean
   /** Undefined where tools are live: then the sources are read. */
   sources(iteration: number): RecordedSources | undefined
   hook(name: HookName, place: HookPlace): RecordedHook | 'live' | 'not run'
+  /** True if the hook saw the result of a call in this leg. */
+  wasReported(place: CallPlace): boolean
   /** The recorded call that a result is to be taken from; undefined for one that is to be started. */
   call(call: ToolCallRecord, prepared: RunnableCall, place: CallPlace): RecordedCall | undefined
-  /** The recorded call that stands in the place of one that no engine had begun. */
-  unstarted(call: ToolCallRecord, place: CallPlace): RecordedCall | undefined
+  /**
+   * How a call was settled that was open when the user spoke: the recorded call whose result stands, or `acted on`, if a person had
+   * decided that it may run. Undefined if it was not settled in this leg.
+   */
+  settled(call: ToolCallRecord, place: CallPlace): RecordedCall | 'acted on' | undefined
   /** The recorded decision on a call, if a person was asked. `allowed`: nobody was, and it may start. */
   approval(call: ToolCallRecord, prepared: RunnableCall, place: CallPlace): RecordedCall['asked'] | 'allowed'
   /** The recorded call with the same question. */

@@ -1,10 +1,19 @@
+import { readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { replacing } from '@delta/context/internal'
 import { isInside } from '@delta/durable/internal'
 import { readJournal } from '@delta/journal'
 import { type Inherited, journalPath, workDirectoryOf } from '@delta/journal/internal'
-import { openRun, type RunSummary, readRun, runEventSchema } from '@delta/journal/runs'
+import {
+  isKnownEvent,
+  type JournalEvent,
+  openRun,
+  type RunSummary,
+  readRun,
+  runEventSchema,
+  type StoredEvent,
+} from '@delta/journal/runs'
 import { normaliseUsage } from '@delta/model'
 import { continueRun, loadAgentOf, resume } from './continue-run.js'
 import { EngineError } from './errors.js'
@@ -57,7 +66,8 @@ export interface Replayed {
  * console.log(result.reasonCode) // 'answered', or 'replay_mismatch'
  *
  * @throws What `forkRun` and `continueRun` throw. {EngineError} `ERR_ENGINE_FORK_AT`: a part of the run that the replay would need
- *   was inherited by it, or belongs to another workspace.
+ *   was inherited by it, or belongs to another workspace, or the iteration is the answer. `ERR_ENGINE_FORK_INTO`: the directory is
+ *   not empty.
  */
 export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
   const { env = process.env, live } = options
@@ -74,9 +84,11 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     at,
     files: sides.tools === 'live' ? (options.files ?? 'require') : 'without',
   } as const
+  const { events } = await readJournal(journalPath(summary.directory), { schema: runEventSchema })
+  checkIsNoAnswer(summary, events, at)
   if (live === 'both') return goOn(await forkRun(forking), at, options)
 
-  const { events } = await readJournal(journalPath(summary.directory), { schema: runEventSchema })
+  if (sides.tools === 'recorded') checkIsNew(options.into)
   const record = recordedRun(summary.directory, events, at)
   checkPlace(summary, record, at)
   const places = placesOf(summary, record, agent)
@@ -92,6 +104,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     agentHome: agent.home,
     paths: moved,
     masks: options.masks ?? [],
+    maxIterations: options.maxIterations,
   })
   const seen = asSeenBy(sides, agent)
   const chatModel = replay.chatModel
@@ -163,6 +176,35 @@ function checkPlace(
   throw new EngineError('ERR_ENGINE_FORK_AT', message, { path })
 }
 
+/** @throws {EngineError} `ERR_ENGINE_FORK_AT`. */
+function checkIsNoAnswer(
+  { runId, directory: path }: RunSummary,
+  events: readonly StoredEvent[],
+  at: number,
+): void {
+  const calls = events
+    .filter(isKnownEvent)
+    .findLast(
+      (event): event is Extract<JournalEvent, { type: 'THOUGHT' }> =>
+        event.type === 'THOUGHT' && event.iteration === at,
+    )?.tool_calls
+  if (calls?.length !== 0) return
+  const message = `--at ${at} is the answer of ${shortName(runId)}: a replay begins before it.`
+  throw new EngineError('ERR_ENGINE_FORK_AT', message, { path })
+}
+
+/**
+ * Nobody's workspace gets a run that cannot go on.
+ *
+ * @throws {EngineError} `ERR_ENGINE_FORK_INTO`.
+ */
+function checkIsNew(into: string): void {
+  const what = statSync(into, { throwIfNoEntry: false })
+  if (!what?.isDirectory() || readdirSync(into).length === 0) return
+  const message = `--into ${into}: the directory is not empty. A replay lies in a new one.`
+  throw new EngineError('ERR_ENGINE_FORK_INTO', message, { path: into })
+}
+
 /** What the recorded commands were told. A copy of a run still names the directories in which it ran. */
 function placesOf({ directory }: RunSummary, { start }: RecordedRun, agent: Agent): Variables {
   const current = workDirectoryOf(directory)
@@ -193,8 +235,8 @@ function pathsFor(
   },
 ): [string, string][] {
   const { summary, record, inherited, to } = about
-  const ofRun = (record.start?.seq ?? 0) > inherited.seq ? (record.start?.paths ?? []) : []
-  if (sides.tools === 'recorded') return [...ofRun]
+  const ofRun = record.paths.map(([from, there]): [string, string] => [from, there])
+  if (sides.tools === 'recorded') return ofRun
   const places = record.start?.work_dir
   const { paths } = movedPaths(summary, inherited, to)
   const moved = places === undefined ? paths : [...paths, [places, to.into] as [string, string]]

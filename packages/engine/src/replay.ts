@@ -5,7 +5,7 @@ import type { RecordedSources } from '@delta/context'
 import { answerWithNewPaths, replacing } from '@delta/context/internal'
 import { readIfThere } from '@delta/durable'
 import { openRecordedRequests, type RecordedRequests } from '@delta/journal/internal'
-import type { HookExecutionAudit, UserMessageEvent } from '@delta/journal/runs'
+import type { HookExecutionAudit } from '@delta/journal/runs'
 import { type ChatModel, replayModel } from '@delta/model'
 import { stdinSha256 } from './approve.js'
 import { ASK_HUMAN } from './ask-human.js'
@@ -37,6 +37,8 @@ export function openReplay(
     /** Directories of the record, each with the one in its place, where tools are live. */
     paths: readonly (readonly [string, string])[]
     masks: readonly RegExp[]
+    /** The limit that is typed for the replay. */
+    maxIterations: number | undefined
   },
 ): Replay {
   const { sides, variables, agentHome, paths, name } = options
@@ -64,6 +66,17 @@ export function openReplay(
     return { status: 'INTERRUPTED', reasonCode, reason: end?.reason ?? 'The record ends here.' }
   }
 
+  function reach(what: 'request' | 'thought', iteration: number): void {
+    const isThere =
+      leg.thoughts.has(iteration) || (what === 'request' && leg.openRequest?.iteration === iteration)
+    if (isRecorded && !isThere) throw new EndOfRecord(ending(iteration))
+  }
+
+  function asEnded(outcome: Outcome): Outcome {
+    const isByItself = leg.end !== undefined && leg.end.status !== 'INTERRUPTED'
+    return isByItself || !isRecorded || outcome.reasonCode === 'replay_mismatch' ? outcome : ending(1)
+  }
+
   function chatModel(): ChatModel {
     const recording = {
       ...requests,
@@ -83,19 +96,20 @@ export function openReplay(
     }
   }
 
-  function nextLeg(): readonly UserMessageEvent[] | undefined {
+  function nextLeg(): boolean {
     const next = legs.shift()
     leg = next ?? leg
-    return next?.said
+    return next !== undefined
   }
 
   function sources(iteration: number): RecordedSources | undefined {
     if (sides.tools === 'live') return undefined
-    return sourcesOf(requests, {
-      index: indexOf(leg, iteration),
-      agentHome,
-      notRecorded: (id) => notRecorded(`the source "${id}" of iteration ${iteration} was not recorded.`),
-    })
+    const index = indexOf(leg, iteration)
+    const missing = (id: string) =>
+      isRecorded && index === undefined
+        ? new EndOfRecord(ending(iteration))
+        : notRecorded(`the source "${id}" of iteration ${iteration} was not recorded.`)
+    return sourcesOf(requests, { index, agentHome, notRecorded: missing })
   }
 
   function at({ iteration, index }: CallPlace): RecordedCall | undefined {
@@ -120,6 +134,13 @@ export function openReplay(
     return { directory, failure: failureIn(found) }
   }
 
+  function wasReported({ iteration, index }: CallPlace): boolean {
+    const id = at({ iteration, index })?.actionId
+    const isOf = ({ hook_name: name, action_id, status }: HookExecutionAudit) =>
+      name === 'post_tool_execution' && action_id === id && status !== 'SKIPPED'
+    return id !== undefined && leg.hooks.some(isOf)
+  }
+
   /** In its own place, if it is the same there; else the first that is the same and that no other call has had. */
   function find({ iteration, index }: CallPlace, isSought: (each: RecordedCall) => boolean) {
     const open = record.calls.filter((each) => !used.has(each) && isSought(each))
@@ -138,16 +159,18 @@ export function openReplay(
 
   function call(called: Call, prepared: ReadyCall, place: CallPlace): RecordedCall | undefined {
     const isStarted = startedAs(called, prepared)
-    if (sides.tools === 'live') {
-      const there = isRecorded ? at(place) : undefined
+    const there = isRecorded ? at(place) : undefined
+    if (there && !hasResult(there)) throw new EndOfRecord(ending(place.iteration))
+    if (sides.tools === 'live')
       return there?.result?.status === 'INTERRUPTED' && isStarted(there) ? there : undefined
-    }
     const found = find(place, isStarted)
-    if (found && isRecorded && !(found.result && leg.results.has(found.result)))
-      throw new EndOfRecord(ending(place.iteration))
     if (found?.result === undefined) throw notRecorded(sayCall(called, place))
     used.add(found)
     return found
+  }
+
+  function hasResult({ result }: RecordedCall): boolean {
+    return result !== undefined && leg.results.has(result)
   }
 
   function sayCall({ name, arguments: raw }: Call, { iteration, index }: CallPlace): string {
@@ -158,9 +181,12 @@ export function openReplay(
     return `${which}; the nearest is iteration ${nearest.iteration}: ${name} ${shortened(nearest.arguments)}.`
   }
 
-  function unstarted(called: Call, place: CallPlace): RecordedCall | undefined {
+  function settled(called: Call, place: CallPlace): RecordedCall | 'acted on' | undefined {
     const found = find(place, asked(called))
-    if (found) used.add(found)
+    if (found?.result === undefined || !hasResult(found)) return undefined
+    const isStarted = found.request?.argv && found.result.status !== 'INTERRUPTED'
+    if (isStarted) return 'acted on'
+    used.add(found)
     return found
   }
 
@@ -193,14 +219,18 @@ export function openReplay(
     directory: record.directory,
     variables: sides.tools === 'recorded' ? variables : undefined,
     chatModel: isRecorded ? chatModel() : undefined,
-    maxIterations: () => leg.maxIterations,
+    maxIterations: () => options.maxIterations ?? (isRecorded ? leg.maxIterations : undefined),
     has,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
+    said: () => leg.said,
     nextLeg,
     sources,
+    reach,
+    asEnded,
     hook,
+    wasReported,
     call,
-    unstarted,
+    settled,
     approval,
     question,
   }
@@ -245,6 +275,6 @@ function shortened(text: string): string {
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`
 }
 
-function failureIn({ hook_name: name, status, error_message: message = 'failed' }: HookExecutionAudit) {
-  return status === 'SUCCESS' ? undefined : message.replace(`${name} hook `, '')
+function failureIn({ status, error_message: message = 'failed' }: HookExecutionAudit) {
+  return status === 'SUCCESS' ? undefined : message
 }

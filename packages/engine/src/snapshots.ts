@@ -47,7 +47,7 @@ export function takeSnapshots(
   let isOver = false
   let failed = 0
   let hasSaid = false
-  let underWay: { done: Promise<void>; giveUp: AbortController; waitedMs: number } | undefined
+  let underWay: UnderWay | undefined
 
   async function take(iteration: number, signal: AbortSignal): Promise<Snapshot> {
     const { openStore } = await import('@delta/snapshots')
@@ -73,7 +73,7 @@ export function takeSnapshots(
     if (!isChanged || isOver || underWay) return
     isChanged = false
     const giveUp = new AbortController()
-    const current = { done: Promise.resolve(), giveUp, waitedMs: 0 }
+    const current: UnderWay = { done: Promise.resolve(), giveUp }
     underWay = current
     current.done = take(iteration, giveUp.signal)
       .catch(
@@ -85,13 +85,15 @@ export function takeSnapshots(
       )
       .then((snapshot) => {
         underWay = undefined
-        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, current.waitedMs)
+        const { waitedSince = performance.now() } = current
+        const waitedMs = Math.round(performance.now() - waitedSince)
+        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, waitedMs)
       })
   }
 
   function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
     const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason } = snapshot
-    const message = reason === 'time' ? `a command started after ${waitMs / 1000} s` : snapshot.message
+    const message = inWords(snapshot)
     const stored = run.journal.append({
       type: 'SNAPSHOT',
       iteration,
@@ -111,11 +113,18 @@ export function takeSnapshots(
     }
     isChanged = true // what was given up is to be taken next time
     failed = bytes ? 0 : failed + 1
-    if (!hasSaid) onNotice(`The files of iteration ${iteration} were not kept: ${message}.`)
+    if (!hasSaid)
+      onNotice(`The files of iteration ${iteration} were not kept: ${message?.replace(/\.$/, '')}.`)
     hasSaid = true
     if (reason !== 'git' && failed < MOST_FAILED) return
     isOver = true
     if (reason !== 'git') onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+  }
+
+  function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
+    if (reason === 'time') return `a command started after ${waitMs / 1000} s`
+    if (reason !== 'budget' || !bytesOfOthers) return message
+    return `${message} The other runs of this workspace have ${bytesOfOthers} bytes of ${maxBytes}.`
   }
 
   async function beforeCommand(): Promise<void> {
@@ -136,17 +145,21 @@ export function takeSnapshots(
 
 const STOPPED = 'stopped'
 
+interface UnderWay {
+  /** Resolves once its event is written. */
+  done: Promise<void>
+  giveUp: AbortController
+  /** Since when a command, or the end of the run, waits for it. */
+  waitedSince?: number
+}
+
 /** Waits until a snapshot is done; after this time, it is given up. */
-async function settled(
-  snapshot: { done: Promise<void>; giveUp: AbortController; waitedMs: number },
-  mostMs: number,
-): Promise<void> {
-  const started = performance.now()
+async function settled(snapshot: UnderWay, mostMs: number): Promise<void> {
+  snapshot.waitedSince ??= performance.now()
   const timer = new AbortController()
   const late = wait(mostMs, 'late', { signal: timer.signal }).catch(() => undefined)
   const first = await Promise.race([snapshot.done, late])
   timer.abort()
-  snapshot.waitedMs = Math.round(performance.now() - started)
   if (first === 'late') snapshot.giveUp.abort('late')
   await snapshot.done
 }

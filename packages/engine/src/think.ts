@@ -56,6 +56,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const request = await overrideRequest(state, built, iteration)
   if ('stopped' in request) return request
 
+  state.replay?.reach('request', iteration)
   const isRewritten = request.value !== built
   const asked = await askModel(state, request.value, { iteration, context, isRewritten })
   if ('stopped' in asked) return asked
@@ -63,6 +64,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const response = await overrideResponse(state, asked.value.response, iteration)
   if ('stopped' in response) return response
   if (state.signal.aborted) return { stopped: interrupted(state.signal) }
+  state.replay?.reach('thought', iteration)
   const paid = await state.priceAnswer(response.value)
   const value = journalThought(state, { ...asked.value, response: response.value, paid }, iteration)
   state.clock.resume()

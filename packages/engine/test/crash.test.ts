@@ -1,17 +1,24 @@
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { verifyRun } from '@delta/journal/internal'
+import { isKnownEvent } from '@delta/journal/runs'
 import {
+  areInstalled,
   type ScriptedServer,
   type StartedProcess,
   startScriptedServer,
   type TemporaryWorkspace,
+  temporaryWorkspace,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { forkRun } from '../src/index.js'
 import { eventsIn, scene } from './run.js'
 
 /** How often the random test kills; `npm run test:real` sets 200. */
 const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 8)
 /** Then it is let live, so that the test ends on a slow machine, too. */
 const KILLS_OF_ONE_RUN = 6
+const KILLS_WITH_SNAPSHOTS = Math.ceil(KILLS / 4)
 
 const call = (name: string) => ({ name, arguments: {} })
 const TURNS = [
@@ -62,10 +69,58 @@ test(
   KILLS * 10_000,
 )
 
+test.skipIf(!areInstalled('git'))(
+  'killed at random instants, a run with snapshots goes on, and a fork of each snapshot has the files of that iteration and goes on',
+  async () => {
+    await using server = await startScriptedServer(TURNS)
+    for (let kills = 0; kills < KILLS_WITH_SNAPSHOTS; ) {
+      const snapshots = { every: 'iteration', wait_ms: 60_000 }
+      const run = await scene({ baseUrl: server.baseUrl, tools: TOOLS, agent: { snapshots } })
+      for (let lives = 1; ; lives++) {
+        const engine = run.start()
+        if (lives <= KILLS_OF_ONE_RUN) await killSoon(engine, 400)
+        const { signal, exitCode, stderr } = await engine.result
+        if (signal !== 'SIGKILL') {
+          expect(exitCode, stderr).toBe(0)
+          break
+        }
+        kills += 1
+      }
+      await checkPromises(run.workspace, server)
+      await checkForks(run)
+    }
+  },
+  KILLS_WITH_SNAPSHOTS * 10_000,
+)
+
+/** In a fork of each iteration with a snapshot is what the calls up to it left, and nothing of a later one. The first goes on. */
+async function checkForks({ workspace, load, resume }: Awaited<ReturnType<typeof scene>>): Promise<void> {
+  const events = (await eventsIn(workspace)).filter(isKnownEvent)
+  const run = join(workspace.path, '.delta', (await workspace.read('.delta/LATEST')).trim())
+  expect(verifyRun(run)).toMatchObject({ ok: true })
+  const snapshots = events.filter((event) => event.type === 'SNAPSHOT')
+  expect(snapshots.filter(({ snapshot_id }) => snapshot_id === null)).toEqual([])
+  const iterations = [...new Set(snapshots.map(({ iteration }) => iteration))].filter((n) => n < TURNS.length)
+  expect(iterations.length).toBeGreaterThan(0)
+  for (const [index, at] of iterations.entries()) {
+    await using into = await temporaryWorkspace()
+    const fork = await forkRun({ run, at, into: into.path, agent: await load(), files: 'require' })
+    const witness = await linesOf(into, 'noted.txt', 'repeated.txt')
+    const results = events.filter((event) => event.type === 'ACTION_RESULT')
+    for (const { action_id, iteration, status } of results) {
+      if (iteration > at) expect(witness).not.toContain(action_id)
+      else if (status === 'SUCCESS') expect(witness).toContain(action_id)
+    }
+    if (index > 0) continue
+    expect(await resume(fork)).toMatchObject({ status: 'COMPLETED', answer: 'The end.' })
+    expect(verifyRun(fork.directory)).toMatchObject({ ok: true })
+  }
+}
+
 /** Kills at a random moment of the time in which an engine works. */
-async function killSoon(engine: StartedProcess): Promise<void> {
+async function killSoon(engine: StartedProcess, withinMs = 120): Promise<void> {
   await engine.waitForOutput('begun').catch(() => undefined) // a run that had ended already prints nothing
-  await delay(Math.random() * 120)
+  await delay(Math.random() * withinMs)
   engine.kill('SIGKILL')
 }
 

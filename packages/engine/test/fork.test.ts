@@ -5,48 +5,17 @@ import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest, readRun, type StoredEvent } from '@delta/journal/runs'
-import { runProcess, startScriptedServer, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import {
+  areInstalled,
+  runProcess,
+  startScriptedServer,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { continueRun, type ForkRunOptions, forkRun, type RunResult } from '../src/index.js'
+import { forkRun } from '../src/index.js'
+import { original, stateOf, TOOLS, TURNS } from './forking.js'
 import { calls, eventsOf, eventsOfType, hooks, output, scene } from './run.js'
-
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const TOOLS = [
-  { name: 'note', shell: 'echo "$DELTA_ACTION_ID in $PWD" | tee -a noted.txt' },
-  { name: 'shot', shell: `echo ${PNG} | base64 -d`, output: 'image' },
-]
-const TURNS = [calls('note'), calls('note', 'shot'), calls('note'), { content: 'The end.' }]
-
-/** A run that has ended, and a way to fork it. */
-async function original(
-  options: Parameters<typeof scene>[0] = {},
-  more: Parameters<Awaited<ReturnType<typeof scene>>['run']>[0] = {},
-) {
-  const play = await scene({ ...('baseUrl' in options ? {} : { turns: TURNS }), tools: TOOLS, ...options })
-  const result = await play.run(more)
-  const elsewhere = await temporaryWorkspace({}, { onCleanup: onTestFinished })
-  const env = { PATH: process.env.PATH ?? '' }
-  let count = 0
-  const fork = async (given: Partial<ForkRunOptions> & { at: number }) =>
-    forkRun({
-      run: result.runDirectory,
-      into: join(elsewhere.path, `fork-${++count}`),
-      files: 'without',
-      env,
-      ...given,
-    })
-  const goOn = async (
-    fork: { workDirectory: string; runId: string },
-    given: Partial<Parameters<typeof continueRun>[0]> = {},
-  ): Promise<RunResult> => continueRun({ ...fork, trusted: true, env, ...given })
-  return { ...play, result, elsewhere, fork, goOn, env }
-}
-
-/** Every file of a directory with all that would show a change. */
-async function stateOf(directory: string): Promise<string> {
-  const { stdout } = await runProcess(['find', directory, '-printf', '%p %y %m %s %T@ %C@ %i %n\\n'])
-  return stdout.split('\n').sort().join('\n')
-}
 
 function linesOf(directory: string): string[] {
   return readFileSync(join(directory, 'journal.jsonl'), 'utf8').split(/(?<=\n)/)
@@ -292,8 +261,10 @@ test('of a run that another program recorded the agent must be named', async () 
   expect(await readRun(made.directory)).not.toHaveProperty('imported')
 })
 
-test('killed after any change of the disk, a fork is not there or is whole; the run is as it was', async () => {
-  const { result, elsewhere, agentFiles, workspace, goOn } = await original()
+test('killed after any change of the disk, a fork is not there or is whole, with its snapshots; the run is as it was', async () => {
+  const files = areInstalled('git') ? 'require' : 'without'
+  const agent = { snapshots: files === 'require' ? 'every_iteration' : 'off' }
+  const { result, elsewhere, agentFiles, workspace, goOn, fork } = await original({ agent })
   const program = fileURLToPath(new URL('./fork-process.mjs', import.meta.url))
   const preload = fileURLToPath(new URL('../../journal/test/kill-after.mjs', import.meta.url))
   const before = await stateOf(workspace.path)
@@ -301,15 +272,16 @@ test('killed after any change of the disk, a fork is not there or is whole; the 
   const found = new Set<string>()
   for (let changes = 1; ; changes += step) {
     const into = join(elsewhere.path, `killed-${changes}`)
-    const forking = await runProcess(
-      [process.execPath, '--import', preload, program, agentFiles.path, result.runDirectory, '2', into],
-      { env: { PATH: process.env.PATH ?? '', KILL_AFTER: String(changes) } },
-    )
+    const words = [agentFiles.path, result.runDirectory, '2', into, files]
+    const forking = await runProcess([process.execPath, '--import', preload, program, ...words], {
+      env: { PATH: process.env.PATH ?? '', KILL_AFTER: String(changes) },
+    })
     const runs = await listRuns(into)
     for (const run of runs) {
       expect(run.problem).toBeUndefined()
       found.add(run.status)
       if (run.status === 'EMPTY') continue
+      await fork({ at: 1, run: run.directory, files })
       expect(await goOn({ workDirectory: into, runId: run.runId })).toMatchObject({ status: 'COMPLETED' })
       expect(verifyRun(run.directory).ok).toBe(true)
     }

@@ -1,48 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRequest, readRun } from '@delta/journal/runs'
-import { startScriptedServer, temporaryWorkspace } from '@delta/testkit'
+import { readRun } from '@delta/journal/runs'
+import { startScriptedServer } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { continueRun, type ReplayRunOptions, type RunResult, replayRun } from '../src/index.js'
-import { calls, control, eventsOf, eventsOfType, hooks, output, scene } from './run.js'
-
-const MARK = { name: 'mark', shell: 'date +%N >> marks.txt; pwd; date +%N' }
-const TURNS = [calls('mark'), calls('mark', 'mark'), { content: 'The end.' }]
-
-/** A scene whose runs can be replayed. */
-async function recorded(options: Parameters<typeof scene>[0] = {}, files: Record<string, string> = {}) {
-  const play = await scene(
-    { tools: [MARK], ...('baseUrl' in options ? {} : { turns: TURNS }), ...options },
-    files,
-  )
-  const elsewhere = await temporaryWorkspace({}, { onCleanup: onTestFinished })
-  let count = 0
-  const replay = async (
-    { runDirectory }: Pick<RunResult, 'runDirectory'>,
-    more: Partial<ReplayRunOptions> = {},
-  ) =>
-    replayRun({
-      run: runDirectory,
-      into: join(elsewhere.path, `replay-${++count}`),
-      agent: await play.load(),
-      env: { PATH: process.env.PATH ?? '' },
-      ...more,
-    })
-  return { ...play, elsewhere, replay }
-}
-
-/** The replay sent what the run sent, byte for byte, and ended as it did. */
-async function expectSame(original: RunResult, { result, directory }: Awaited<ReturnType<typeof replayRun>>) {
-  expect([result.reason, result.status, result.reasonCode, result.answer]).toEqual([
-    original.reason,
-    original.status,
-    original.reasonCode,
-    original.answer,
-  ])
-  expect(result.iterations).toBe(original.iterations)
-  for (let n = 1; n <= original.iterations; n++)
-    expect(await readRequest(directory, n)).toBe(await readRequest(original.runDirectory, n))
-}
+import { continueRun } from '../src/index.js'
+import { expectSame, MARK, recorded, TURNS } from './recorded.js'
+import { calls, control, eventsOf, eventsOfType, hooks, output } from './run.js'
 
 test('a replay sends what the run sent, byte for byte, starts no command, and costs nothing', async () => {
   const { run, replay, workspace } = await recorded()
@@ -262,4 +225,14 @@ test('a replay may begin at an iteration, and a replay of a fork begins where it
   const { run, replay } = await recorded()
   const original = await run()
   await expectSame(original, await replay(original, { at: 1 }))
+})
+
+test('a limit of iterations that is set now counts, and one that was typed for the run counts in its replay', async () => {
+  const { run, replay } = await recorded()
+  const original = await run()
+  const shorter = await recorded({ agent: { max_iterations: 1 } })
+  const bySetting = await replay(original, { agent: await shorter.load() })
+  expect([bySetting.result.reasonCode, bySetting.result.iterations]).toEqual(['limit_iterations', 1])
+  const byFlag = await replay(original, { maxIterations: 2 })
+  expect([byFlag.result.reasonCode, byFlag.result.iterations]).toEqual(['limit_iterations', 2])
 })

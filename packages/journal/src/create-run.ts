@@ -31,8 +31,15 @@ export interface CreateRunOptions extends RunsPlace {
   latest?: boolean | undefined
   /** What a fork has in common with the run that it is made of. */
   inherited?: Inherited | undefined
-  /** The first events (ENGINE_START and USER_MESSAGE; of a fork, those behind the inherited ones), which make the directory a run. */
-  events: (run: { runId: string; directory: string; epoch: number }) => readonly NewEvent[]
+  /**
+   * The first events (ENGINE_START and USER_MESSAGE; of a fork, those behind the inherited ones), which make the directory a run.
+   * What must be in it before it is one is to be there when they are.
+   */
+  events: (run: {
+    runId: string
+    directory: string
+    epoch: number
+  }) => readonly NewEvent[] | Promise<readonly NewEvent[]>
 }
 
 /**
@@ -68,12 +75,12 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     if (inherited) {
       if (hasBegun(directory)) throw exists(directory, runId)
       copyBeginning(inherited, directory, { sync })
-      writeBeginning(inherited, directory, { events: events(about), sync })
+      writeBeginning(inherited, directory, { events: await events(about), sync })
     }
     run = holdRun(directory, lease, { sync, workDirectory: resolve(workDirectory) })
     if (!inherited) {
       if (hasBegun(directory)) throw exists(directory, runId)
-      run.journal.append(...events(about))
+      run.journal.append(...(await events(about)))
     }
     run.journal.sync()
     begun = true

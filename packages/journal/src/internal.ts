@@ -14,6 +14,7 @@ export {
   isOfRun,
   latestRunId,
   nothingIfDeleted,
+  readOwner,
   readRunThrough,
   runDirectoriesOf,
 } from './read-runs.js'
@@ -29,4 +30,4 @@ export { journalPath, runPaths } from './run-paths.js'
 export { checkRunsDirectory, runDirectory } from './runs-directory.js'
 export { addSpending, addUp, costOf, ownSpendingIn } from './totals.js'
 export { verifyRun } from './verify-run.js'
-export { isRunOf, workDirectoryOf } from './work-directory.js'
+export { isRunOf, readFirstOwn, workDirectoryOf } from './work-directory.js'

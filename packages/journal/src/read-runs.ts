@@ -78,7 +78,8 @@ function lostAnswers(
   }
 }
 
-function readOwner(
+/** The process that holds a run. What cannot be read is thrown, or if `tolerant` the `problem`. */
+export function readOwner(
   directory: string,
   tolerant: boolean,
 ): { owner?: Owner | undefined; problem?: JournalError } {

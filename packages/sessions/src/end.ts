@@ -41,9 +41,10 @@ const DEFAULT_TIMEOUT_MS = 5000
  */
 export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
   const paths = existingSession(options.sessionsDirectory, id)
-  const { unlock, notices } = await takeOver(id, paths, options)
+  const mark = markOf(paths)
+  const { unlock, notices } = await takeOver(id, mark, paths, options)
   try {
-    await endProcesses(markOf(id), backgroundJobs(paths))
+    await endProcesses(mark, backgroundJobs(paths))
     const aside = `${paths.directory}.ended` // no command can begin in a half removed session
     renameSync(paths.directory, aside)
     rmSync(aside, { recursive: true, force: true })
@@ -55,6 +56,7 @@ export async function endSession(id: string, options: EndOptions): Promise<Ended
 
 async function takeOver(
   id: string,
+  mark: string,
   { lock }: SessionPaths,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: EndOptions,
 ): Promise<{ unlock: () => void; notices: string[] }> {
@@ -63,7 +65,7 @@ async function takeOver(
   // Commands that wait behind the one that was ended may get the lock first; each is ended in its turn.
   // One failure to find a process proves nothing: it may fall between two commands.
   for (let failures = 0; failures < 2; ) {
-    failures = (await endProcesses(markOf(id))) ? 0 : failures + 1
+    failures = (await endProcesses(mark)) ? 0 : failures + 1
     const unlock = await lockWithin(KILLED_WITHIN_MS, lock, signal)
     if (unlock)
       return { unlock, notices: [`A command was still running after ${timeoutMs / 1000} s and was ended.`] }

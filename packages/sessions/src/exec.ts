@@ -16,10 +16,11 @@ import { driverOf } from './drivers/driver-of.js'
 import { noticeUnless, SessionError } from './errors.js'
 import { livingJobs, makeWorkFile, markOf, removeWorkFiles, SESSION_VARIABLE, settleCrash } from './jobs.js'
 import { type Execution, keepState } from './keep-state.js'
-import { readState, secretsOf, variablesFor, variablesOf } from './state.js'
+import { commitState, readState, type StoredState, secretsOf, variablesFor, variablesOf } from './state.js'
 import {
   existingSession,
   lockSession,
+  placeOf,
   readMetadata,
   recordCommand,
   type SessionMetadata,
@@ -151,11 +152,12 @@ async function prepareExecution(
 ): Promise<Execution> {
   const metadata = readMetadata(paths)
   const number = metadata.execution_count + 1
-  await settleCrash(paths, markOf(metadata.session_id, number))
+  await settleCrash(paths, markOf(paths, number))
   metadata.background_jobs = livingJobs(metadata.background_jobs)
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const driver = driverOf(metadata.command)
-  const state = readState(paths, driver.stateFile)
+  const notices: string[] = []
+  const state = stateHere(paths, metadata, notices)
   const caller = variablesOf(env)
   const secrets = secretsOf(caller, metadata.secret_names)
   const call: DriverCall = {
@@ -167,7 +169,36 @@ async function prepareExecution(
     variables: variablesFor(state.variables, caller, metadata.secret_names),
     secretNames: [...secrets.names],
   }
-  return { paths, metadata, driver, state, call, caller, secrets, notices: [] }
+  return { paths, metadata, driver, state, call, caller, secrets, notices }
+}
+
+/**
+ * The state of a session, with its directory in the workspace where the session lies now. In a fork of a run, the old path is that of the
+ * original, which must not be written to.
+ */
+function stateHere(paths: SessionPaths, metadata: SessionMetadata, notices: string[]): StoredState {
+  const { stateFile } = driverOf(metadata.command)
+  const state = readState(paths, stateFile)
+  const here = placeOf(paths)
+  const before = metadata.place?.path ?? here.path
+  metadata.place = here
+  if (before === here.path) return state
+  const [from, to] = [workspaceOf(before), workspaceOf(here.path)]
+  const moved = (path: string) => (`${path}/`.startsWith(`${from}/`) ? to + path.slice(from.length) : path)
+  const variables = new Map(state.variables)
+  for (const name of ['PWD', 'OLDPWD']) {
+    const value = variables.get(name)
+    if (value !== undefined) variables.set(name, Buffer.from(moved(value.toString('latin1')), 'latin1'))
+  }
+  const workDirectory = moved(state.workDirectory)
+  commitState(paths, { ...state, variables, workDirectory }, state.number + 1)
+  notices.push(`The session was moved from ${from} to ${to}. Its variables may still name the old place.`)
+  return readState(paths, stateFile)
+}
+
+/** `<workspace>/.sessions/<id>` */
+function workspaceOf(session: string): string {
+  return dirname(dirname(session))
 }
 
 const DEFAULT_MAX_OUTPUT_BYTES = 16_384
@@ -184,7 +215,7 @@ async function runExecution(
   const { argv, env } = driver.prepare(call)
   const outcome = await runCommand(argv, {
     cwd,
-    env: { ...env, [SESSION_VARIABLE]: markOf(metadata.session_id, call.number) },
+    env: { ...env, [SESSION_VARIABLE]: markOf(paths, call.number) },
     stdoutPath: join(paths.output, `${call.number}.stdout`),
     stderrPath: join(paths.output, `${call.number}.stderr`),
     keepBytes: maxOutputBytes,

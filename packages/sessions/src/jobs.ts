@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createFile, processStart, thisMachine } from '@delta/durable'
 import { environmentOf, listProcesses, readProcess } from '@delta/durable/internal'
 import type { DriverCall } from './drivers/driver.js'
 import { systemCode } from './errors.js'
-import type { BackgroundJob, SessionPaths } from './store.js'
+import { type BackgroundJob, placeOf, type SessionPaths } from './store.js'
 
 /** How long a background job may take to end after TERM. */
 const GRACE_MS = 1000
@@ -34,9 +34,13 @@ export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
   return jobs.filter(({ pid, start }) => startOf(pid) === start)
 }
 
-/** The value of `SESSION_VARIABLE` in the processes of one command; without a number, the prefix of all marks of a session. */
-export function markOf(id: string, number?: number): string {
-  return number === undefined ? `${id}:` : `${id}:${number}:`
+/**
+ * The value of `SESSION_VARIABLE` in the processes of one command; without a number, the prefix of all marks of a session. It
+ * names the directory by its inode, because a copy of a session has the same id.
+ */
+export function markOf(paths: SessionPaths, number?: number): string {
+  const session = `${basename(paths.directory)}@${placeOf(paths).inode}:`
+  return number === undefined ? session : `${session}${number}:`
 }
 
 /**

@@ -1,12 +1,12 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { syncName, syncPath } from '@delta/durable'
 import { makeDirectories } from '@delta/durable/internal'
 import { runCommand } from '@delta/executor'
 import { driverOf } from './drivers/driver-of.js'
 import { SessionError } from './errors.js'
 import { commitState, isName, rememberedVariables, secretsOf, variablesOf } from './state.js'
-import { type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
+import { placeOf, type SessionMetadata, sessionPaths, writeMetadata } from './store.js'
 
 /** Where a session lives, and what it begins with. */
 export interface StartOptions {
@@ -101,7 +101,9 @@ function createDirectory(metadata: SessionMetadata, { sessionsDirectory, env }: 
     // The names by which people look for the state; both follow the link to the current one.
     for (const name of ['env', 'env.sh', 'work_dir.txt'])
       symlinkSync(join('current', name), join(beside.directory, name))
-    writeMetadata(beside, metadata) // which syncs the directory, too
+    const { path, inode } = placeOf(beside)
+    const place = { path: join(dirname(path), metadata.session_id), inode }
+    writeMetadata(beside, { ...metadata, place }) // which syncs the directory, too
     renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)
     syncPath(sessionsDirectory)
     syncName(sessionsDirectory)

@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, lstatSync, openSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readHolder, readIfThere, replaceFile, takeLock } from '@delta/durable'
@@ -69,6 +78,18 @@ export interface SessionMetadata {
   secret_names: string[]
   /** Commands that still run, until `end`. */
   background_jobs: BackgroundJob[]
+  /** Where the session lay at its last command. */
+  place?: Place | undefined
+}
+
+/** Where the directory of a session lies. A copy, as in a fork of a run, has another path and another inode. */
+export interface Place {
+  path: string
+  inode: number
+}
+
+export function placeOf({ directory }: SessionPaths): Place {
+  return { path: realpathSync(directory), inode: statSync(directory).ino }
 }
 
 export interface BackgroundJob {
@@ -78,7 +99,11 @@ export interface BackgroundJob {
   command: string
 }
 
-/** @throws {SessionError} `ERR_SESSION_DAMAGED`: the file is missing, or is not what we wrote. */
+/**
+ * The background jobs of a copied session belong to the original.
+ *
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: the file is missing, or is not what we wrote.
+ */
 export function readMetadata(paths: SessionPaths): SessionMetadata {
   let value: unknown
   try {
@@ -87,7 +112,8 @@ export function readMetadata(paths: SessionPaths): SessionMetadata {
     throw damaged(paths.metadata, error)
   }
   if (!isMetadata(value)) throw damaged(paths.metadata)
-  return value
+  const isCopy = value.place !== undefined && value.place?.inode !== placeOf(paths).inode
+  return isCopy ? { ...value, background_jobs: [] } : value
 }
 
 /** Replaces the whole file at once. */

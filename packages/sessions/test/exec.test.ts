@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -24,6 +25,33 @@ import {
   startSession,
 } from '../src/index.js'
 import { start, temporaryDirectory } from './helpers.js'
+
+test.each(['bash', 'python3'])(
+  'a copied %s session works in the copy, and leaves the original and its processes alone',
+  async (program) => {
+    const { id, exec, print, workDirectory } = await start(program)
+    const [enter, write] =
+      program === 'bash'
+        ? ['mkdir deep; cd deep; sleep 60 &', 'echo x > made; pwd']
+        : ['import os; os.mkdir("deep"); os.chdir("deep")', 'open("made", "w").close(); print(os.getcwd())']
+    const jobs = (await exec(enter)).backgroundJobs ?? []
+    const copy = temporaryDirectory()
+    cpSync(workDirectory, copy, { recursive: true, verbatimSymlinks: true })
+    const sessionsDirectory = join(copy, '.sessions')
+    const options = { sessionsDirectory, env: { PATH: process.env.PATH } }
+    expect(await execInSession(id, write, options)).toMatchObject({
+      stdout: `${join(copy, 'deep')}\n`,
+      notices: [
+        `The session was moved from ${workDirectory} to ${copy}. Its variables may still name the old place.`,
+      ],
+    })
+    expect((await execInSession(id, write, options)).notices).toBeUndefined()
+    expect(existsSync(join(workDirectory, 'deep/made'))).toBe(false)
+    await endSession(id, { sessionsDirectory })
+    for (const { pid } of jobs) expect(() => process.kill(pid, 0)).not.toThrow()
+    expect(await print(write)).toBe(`${join(workDirectory, 'deep')}\n`)
+  },
+)
 
 describe('output', () => {
   test('that is too large for a result is in a file, and the result says which', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { SentBlock } from './request-record.js'
 
 /** The place where a request differs from the one before it, so that a provider's prompt cache ends there. */
@@ -110,6 +111,43 @@ function movedBy({ source_id: journal }: SentBlock, [first, ...more]: SentBlock[
     message,
     advice: 'Put it before the conversation if it does not change.',
   }
+}
+
+/**
+ * What a source was in a request: its own text with its header; of a conversation its messages as JSON, of the tools their
+ * definitions. Undefined if the request does not hold it.
+ */
+export function textOfBlock(request: ComparedRequest, block: SentBlock): string | undefined {
+  if (block.type === 'tools') return JSON.stringify(request.tools ?? [], undefined, 2)
+  const texts = textsOf(request)
+  if (block.type !== 'journal') {
+    const text = texts[placeOf(block, texts)]?.text
+    return text && pieceOf(text, block)
+  }
+  const others = request.blocks.filter(({ type }) => type !== 'tools' && type !== 'journal')
+  const taken = new Set(others.map((other) => placeOf(other, texts)))
+  return `[${texts.flatMap(({ json }, index) => (taken.has(index) ? [] : [json])).join(',\n')}]`
+}
+
+/** Which text holds a block: the one in which it is what was measured, else the one of its message; -1 if none can. */
+function placeOf(block: SentBlock, texts: readonly SentText[]): number {
+  const { message, to = 0 } = block
+  const measured = texts.findIndex(
+    ({ text }) => text !== undefined && isMeasured(pieceOf(text, block), block),
+  )
+  if (measured !== -1 || message === undefined) return measured
+  return Buffer.byteLength(texts[message]?.text ?? '') >= to ? message : -1
+}
+
+/** Blocks are measured as messages of a chat. */
+function isMeasured(content: string, { sha256 }: SentBlock): boolean {
+  return ['system', 'user', 'assistant'].some(
+    (role) => createHash('sha256').update(JSON.stringify({ role, content })).digest('hex') === sha256,
+  )
+}
+
+function pieceOf(text: string, { from = 0, to }: SentBlock): string {
+  return Buffer.from(text).subarray(from, to).toString()
 }
 
 /** A part of a message as JSON, and its text if it is one. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, stat } from 'node:fs/promises'
 import { LARGEST_TEXT_BYTES } from '@delta/journal/internal'
+import { pathInRun } from './path-in-run.js'
 
 /** A piece of what a command printed. */
 export interface OutputPiece {
@@ -19,10 +19,11 @@ export async function readOutput(
   { stream, from, bytes }: OutputPiece,
 ): Promise<Buffer> {
   if (!ref) return Buffer.alloc(0)
-  const path = join(runDirectory, ref)
-  const text = await recordedText(path, stream)
+  const path = pathInRun(runDirectory, ref)
+  const text = path === undefined ? undefined : await recordedText(path, stream)
   if (text !== undefined) return Buffer.from(text).subarray(from, from + bytes)
-  const kept = await open(path.replace(/\.json$/, `.${stream}`), O_READ).catch(() => undefined)
+  const beside = pathInRun(runDirectory, ref.replace(/\.json$/, `.${stream}`))
+  const kept = beside === undefined ? undefined : await open(beside, O_READ).catch(() => undefined)
   if (kept === undefined) return Buffer.alloc(0)
   try {
     const { bytesRead, buffer } = await kept.read(Buffer.alloc(bytes), 0, bytes, from)
@@ -30,6 +31,20 @@ export async function readOutput(
   } finally {
     await kept.close()
   }
+}
+
+/** How much a command printed. Bytes; 0 if nothing is recorded. */
+export async function outputBytes(
+  runDirectory: string,
+  ref: string | null | undefined,
+  stream: OutputPiece['stream'],
+): Promise<number> {
+  if (!ref) return 0
+  const path = pathInRun(runDirectory, ref)
+  const text = path === undefined ? undefined : await recordedText(path, stream)
+  if (text !== undefined) return Buffer.byteLength(text)
+  const beside = pathInRun(runDirectory, ref.replace(/\.json$/, `.${stream}`))
+  return beside === undefined ? 0 : (await stat(beside)).size
 }
 
 /** A command may have put a pipe or a link there. */

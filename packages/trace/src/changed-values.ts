@@ -1,5 +1,3 @@
-import type { Comparable } from './comparable.js'
-
 /** A value that differs between two settings, by its path. */
 export interface ChangedValue {
   path: string
@@ -8,7 +6,12 @@ export interface ChangedValue {
 }
 
 /** Compares two values of JSON. Lists whose elements have names are compared by name. */
-export function changedValues(left: unknown, right: unknown, equal: Comparable, path = ''): ChangedValue[] {
+export function changedValues(
+  left: unknown,
+  right: unknown,
+  equal: (text: string) => string,
+  path = '',
+): ChangedValue[] {
   const fields = [fieldsOf(left), fieldsOf(right)]
   const isAdded = (left === undefined || right === undefined) && fields.some((each) => each !== undefined)
   const [one, other] = isAdded ? fields.map((each) => each ?? {}) : fields

@@ -21,7 +21,7 @@ export async function* findRuns(
   options: PriceOptions = {},
 ): AsyncGenerator<TracedRun> {
   const runs: TracedRun[] = []
-  for (const directory of new Set(places.flatMap(runDirectoriesAt))) {
+  for (const directory of new Set(places.flatMap((place) => runDirectoriesAt(place)))) {
     const run = await readTracedRun(directory, options).catch(nothingIfDeleted)
     if (run) runs.push(run)
   }
@@ -29,16 +29,31 @@ export async function* findRuns(
   yield* runs.sort((one, other) => (beginning(one) < beginning(other) ? 1 : -1))
 }
 
-function runDirectoriesAt(place: RunsAt): string[] {
+/**
+ * The directory of each run at a place, in no order. Nothing of them is read.
+ *
+ * @param options.below - Also those below a workspace. Directories that cannot be read are left out.
+ */
+export function runDirectoriesAt(place: RunsAt, { below = false }: { below?: boolean } = {}): string[] {
   if (typeof place !== 'string') return runDirectoriesOf(place.workDirectory, place)
   const directory = resolve(place)
   const names = directoriesIn(directory)
-  if (names.includes('.delta')) return runDirectoriesOf(directory) // a workspace also holds other directories
-  if (isOfRun(directory)) return [directory]
-  const kept = runDirectoriesOf(directory, { runsDirectory: directory, ofAnyWorkspace: true })
+  const isWorkspace = names.includes('.delta')
+  if (isWorkspace && !below) return runDirectoriesOf(directory) // it also holds other directories
+  if (!isWorkspace && isOfRun(directory)) return [directory]
+  const every = { runsDirectory: directory, ofAnyWorkspace: true }
+  const kept = runDirectoriesOf(directory, isWorkspace ? {} : every)
   const others = names.filter((name) => !name.startsWith('.') && name !== 'node_modules')
-  const below = others.map((name) => join(directory, name)).filter((path) => !kept.includes(path))
-  return [...kept, ...below.flatMap(runDirectoriesAt)]
+  const further = others.map((name) => join(directory, name)).filter((path) => !kept.includes(path))
+  return [...kept, ...further.flatMap((path) => (below ? readableAt(path) : runDirectoriesAt(path)))]
+}
+
+function readableAt(path: string): string[] {
+  try {
+    return runDirectoriesAt(path, { below: true })
+  } catch {
+    return [] // it belongs to somebody else, or was deleted meanwhile
+  }
 }
 
 function directoriesIn(directory: string): string[] {

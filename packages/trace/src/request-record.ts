@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { LARGEST_TEXT_BYTES, readText, runPaths } from '@delta/journal/internal'
 import type { LeftOut } from '@delta/model'
+import { pathInRun } from './path-in-run.js'
 
 /** What one source of `context.yaml`, or the definitions of the tools, is of a request, as its record says. */
 export interface SentBlock {
@@ -46,7 +46,9 @@ export interface RequestRecord {
  */
 export async function readRecord(runDirectory: string, ref: string): Promise<RequestRecord | undefined> {
   try {
-    const { request: _, ...record } = Object(JSON.parse(readText(join(runDirectory, ref))))
+    const path = pathInRun(runDirectory, ref)
+    if (path === undefined) return undefined
+    const { request: _, ...record } = Object(JSON.parse(readText(path)))
     const all = { ...record, blocks: record.blocks ?? [] }
     return isRecord(all) ? all : undefined
   } catch {

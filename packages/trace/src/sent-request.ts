@@ -119,9 +119,11 @@ function costIn(event: PaidEvent | undefined): number | null {
 
 /** Finds the record of the last request of an iteration, for requests that no event names. */
 export function lastRecordOf(runDirectory: string): (n: number) => string | undefined {
-  const names = recordsIn(runPaths(runDirectory).invocations)
-  const byIteration = new Map(names.map((name) => [/_(\d+)\.json$/.exec(name)?.[1], name]))
+  let byIteration: Map<string | undefined, string> | undefined
   return (n) => {
+    byIteration ??= new Map(
+      recordsIn(runPaths(runDirectory).invocations).map((name) => [/_(\d+)\.json$/.exec(name)?.[1], name]),
+    )
     const name = byIteration.get(String(n))
     return name === undefined ? undefined : join('io', 'invocations', name)
   }

@@ -20,6 +20,8 @@ export interface IndexedStep {
 /** The iterations of a journal, in order, found without parsing its lines. */
 export interface StepIndex {
   steps: readonly IndexedStep[]
+  /** First byte of each start of an engine, and of the event before it. */
+  engines: readonly { offset: number; before: number | undefined }[]
   events: number
   /** The end of the last whole line. */
   bytes: number
@@ -39,13 +41,19 @@ export function indexSteps(path: string): StepIndex {
   let pending: { offset: number; startedMs: number; events: number } | undefined
   let events = 0
   let engine = 0
+  const engines: { offset: number; before: number | undefined }[] = []
+  let before: number | undefined
 
   const bytes = scanLines(path, (line, offset, end) => {
     const head = headOf(line)
     if (head === undefined) return
     const { type, iteration, atMs } = head
     events += 1
-    if (type === 'ENGINE_START') engine = offset
+    if (type === 'ENGINE_START') {
+      engine = offset
+      engines.push({ offset, before })
+    }
+    before = offset
     const last = steps.at(-1)
     if (!iteration) {
       // iteration 0 is the workspace before the first one
@@ -67,7 +75,7 @@ export function indexSteps(path: string): StepIndex {
     Object.assign(step, { end, endedMs: atMs })
     pending = undefined
   })
-  return { steps, events, bytes }
+  return { steps, engines, events, bytes }
 }
 
 /** Calls `onLine` for each whole line that is not empty, without its newline. @returns The end of the last one. */

@@ -15,7 +15,7 @@ import {
   type ToolCallRecord,
 } from '@delta/journal/runs'
 import { reasoningOf } from '@delta/model'
-import { readOutput } from './call-output.js'
+import { outputBytes, readOutput } from './call-output.js'
 import { isPaid } from './prices.js'
 import { type SentRequest, sentRequest } from './sent-request.js'
 import type { ChildRun } from './traced-run.js'
@@ -67,6 +67,8 @@ export interface StepCall {
    * @param bytes - How many at most. Default: 64 KiB.
    */
   output(stream: 'stdout' | 'stderr', from?: number, bytes?: number): Promise<Buffer>
+  /** How much of it there is. */
+  outputBytes(stream: 'stdout' | 'stderr'): Promise<number>
 }
 
 /** One iteration as a reader sees it. */
@@ -102,7 +104,8 @@ export interface Step {
 /** What the events do not say of themselves. */
 export interface StepSurroundings {
   runDirectory: string
-  children: readonly ChildRun[]
+  /** The runs that a call started. */
+  childrenOf(result: ActionResult): ChildRun[]
   /** The model that the run names. */
   model: string | null
   /** The record of the last request of an iteration. */
@@ -284,7 +287,7 @@ function unusedRequest(
 function callIn(
   { requests, results, asked, hooks }: Draft,
   { action_id: actionId, name, arguments: raw }: ToolCallRecord,
-  { runDirectory, children }: StepSurroundings,
+  { runDirectory, childrenOf }: StepSurroundings,
 ): StepCall {
   const request = requests.get(actionId)
   const result = results.get(actionId)
@@ -307,10 +310,11 @@ function callIn(
     startedAt: request && new Date(request.timestamp),
     endedAt: result && new Date(result.timestamp),
     durationMs: result?.duration_ms ?? null,
-    children: children.filter((child) => child.actionId === actionId),
+    children: result ? childrenOf(result) : [],
     ...(question && { asked: question }),
     output: (stream, from = 0, bytes = PIECE_BYTES) =>
       readOutput(runDirectory, result?.execution_ref, { stream, from, bytes }),
+    outputBytes: (stream) => outputBytes(runDirectory, result?.execution_ref, stream),
   }
 }
 

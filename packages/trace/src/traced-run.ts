@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { foldRun, journalPath, readRunThrough } from '@delta/journal/internal'
+import { foldRun, journalPath, ownSpendingIn, readRunThrough } from '@delta/journal/internal'
 import {
   type ActionResult,
   type EngineStart,
@@ -93,7 +93,7 @@ export async function readTracedRun(
 }
 
 /** Those that were inherited name the places of the run before. A run directory usually moves with its workspace. */
-function placesIn(starts: readonly EngineStart[], directory: string): RunPlaces {
+export function placesIn(starts: readonly EngineStart[], directory: string): RunPlaces {
   const unique = (paths: (string | null | undefined)[]) =>
     [...new Set(paths.filter((path) => !!path))] as string[]
   const workspaces = unique(starts.map(({ work_dir }) => work_dir))
@@ -145,11 +145,9 @@ async function childAsItStands(
   recorded: RecordedChild,
   options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun> {
-  const { run_id: runId, directory } = recorded
-  const totals = (recorded.totals ?? null) as Totals | null
-  const { status = null, reason_code: reasonCode = null } = recorded
-  const said = { actionId, runId, directory, status, reasonCode, totals, children: [], wentOn: false }
-  if (options.seen.has(realPath(directory))) return { ...said, isGone: false } // a tool wrote there: no run has two callers
+  const said = asRecorded(actionId, recorded)
+  const { directory, totals } = said
+  if (options.seen.has(realPath(directory))) return said // a tool wrote there: no run has two callers
   const live = await readTracedRun(directory, options).catch(() => undefined)
   if (live === undefined || live.status === 'EMPTY') return { ...said, isGone: true }
   const counted = totals?.all?.requests ?? 0
@@ -162,6 +160,35 @@ async function childAsItStands(
     isGone: false,
     wentOn: live.totals.all.requests > counted,
   }
+}
+
+/** The runs that a call started, as its result says: none of them is opened. */
+export function recordedChildren({ action_id, child_runs = [] }: ActionResult): ChildRun[] {
+  return child_runs.map((recorded) => asRecorded(action_id, recorded))
+}
+
+function asRecorded(actionId: string, recorded: RecordedChild): ChildRun {
+  const { run_id: runId, directory, status = null, reason_code: reasonCode = null } = recorded
+  const totals = isTotals(recorded.totals) ? recorded.totals : null
+  return {
+    actionId,
+    runId,
+    directory,
+    status,
+    reasonCode,
+    totals,
+    children: [],
+    isGone: false,
+    wentOn: false,
+  }
+}
+
+/** True for what an engine writes: a tool may have written the journal. */
+export function isTotals(value: unknown): value is Totals {
+  const { duration_ms, sub_agents } = Object(value) as Record<string, unknown>
+  return (
+    ownSpendingIn(value) !== undefined && Number.isFinite(duration_ms) && sub_agents === Object(sub_agents)
+  )
 }
 
 /** The result of a call with what its sub-agents cost now. */

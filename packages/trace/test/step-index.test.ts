@@ -2,21 +2,27 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type IndexedStep, indexSteps } from '../src/step-index.js'
+import { type IndexedStep, indexSteps, type StepIndex } from '../src/step-index.js'
 import { journalOf, numbered, place, request, result, start, thought, user } from './runs.js'
 
 /** What the index should say, from a journal whose lines are parsed one by one. */
-function parsedIndex(text: string): { steps: IndexedStep[]; events: number; bytes: number } {
+function parsedIndex(text: string): StepIndex {
   const steps: IndexedStep[] = []
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   let waiting: { offset: number; startedMs: number; events: number } | undefined
   let [offset, events, engine] = [0, 0, 0]
+  const engines: { offset: number; before: number | undefined }[] = []
+  let lineBefore: number | undefined
   for (const line of whole.split('\n').slice(0, -1)) {
     const end = offset + Buffer.byteLength(line) + 1
     if (line.trim() !== '') {
       events += 1
       const { type, iteration, timestamp } = JSON.parse(line) as Record<string, unknown>
-      if (type === 'ENGINE_START') engine = offset
+      if (type === 'ENGINE_START') {
+        engine = offset
+        engines.push({ offset, before: lineBefore })
+      }
+      lineBefore = offset
       const atMs = Date.parse(String(timestamp))
       if (typeof iteration !== 'number') {
         waiting ??= { offset, startedMs: atMs, events: 0 }
@@ -32,7 +38,7 @@ function parsedIndex(text: string): { steps: IndexedStep[]; events: number; byte
     }
     offset = end
   }
-  return { steps, events, bytes: Buffer.byteLength(whole) }
+  return { steps, engines, events, bytes: Buffer.byteLength(whole) }
 }
 
 const text = fc.oneof(
@@ -100,7 +106,7 @@ test('a line that is longer than any buffer, or ends where one does, is found', 
 
 test('a journal that is not there, or empty, has no steps', async () => {
   const { path } = await place({ empty: '' })
-  const nothing = { steps: [], events: 0, bytes: 0 }
+  const nothing = { steps: [], engines: [], events: 0, bytes: 0 }
   expect(indexSteps(join(path, 'none'))).toEqual(nothing)
   expect(indexSteps(join(path, 'empty'))).toEqual(nothing)
 })

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { shortName } from '@delta/engine/internal'
 import {
   type AlignedSteps,
   changedFiles,
@@ -58,7 +59,7 @@ async function traceOf(named: string, flags: DiffFlags, terminal: Terminal): Pro
 }
 
 async function asText(diff: RunDiff, [a, b]: [Trace, Trace], { stdout }: Terminal): Promise<string> {
-  const heads = table([headOf('A', a), headOf('B', b)])
+  const heads = table([headOf('A', a, b), headOf('B', b, a)])
   const masked = diff.masked > 0 ? [`${counted(diff.masked, 'text')} masked.`] : []
   if (diff.same) return [heads, `same: ${counted(diff.a.iterations, 'iteration')}.`, ...masked, ''].join('\n')
   const first = diff.first ? sentenceOn(diff.first) : []
@@ -76,19 +77,27 @@ function filesAsText(files: readonly FileChange[] | null): string {
   return `\ndifferent after the last iteration: ${files.length === 0 ? 'no file' : counted(files.length, 'file')}\n${lines.join('')}`
 }
 
-function headOf(name: string, { run }: Trace): string[] {
+function headOf(name: string, { run }: Trace, beside: Trace): string[] {
   const { runId, metadata, model, lastIteration, status, totals } = run
   const { cost } = totals.all
   return [
     name,
-    runId.split('_').at(-1) ?? runId, // names the run in any command
+    shortName(runId), // names the run in any command
     inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
     inColumns(printableLine(model ?? ''), NAME_COLUMNS),
     counted(lastIteration, 'iteration'),
     cost === null ? '-' : money(cost),
     `${status}${metadata.reason_code === null ? '' : ` (${metadata.reason_code})`}`,
-    (metadata.work_dir ?? '').replace(homedir(), '~'),
+    (metadata.work_dir ?? '').replace(homedir(), '~') + lineageOf(run, beside.run, name),
   ]
+}
+
+/** `, fork of A at 7`, or of a third run by its id. */
+function lineageOf({ parent, replay }: Trace['run'], beside: Trace['run'], name: string): string {
+  if (parent === undefined) return ''
+  const other = name === 'A' ? 'B' : 'A'
+  const of = parent.directory === beside.directory ? other : shortName(parent.run_id)
+  return `, ${replay ? 'replay' : 'fork'} of ${of} at ${parent.iteration}`
 }
 
 function sentenceOn({ step, cause, where, byte, left, right, evidence }: Difference): string[] {

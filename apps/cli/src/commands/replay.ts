@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Replayed, type RunResult, replayRun } from '@delta/engine'
@@ -64,17 +64,10 @@ export async function execute(
   if (opened.agent.snapshot.overrides.length > 0) presenter.warn(setLine(opened.agent))
 
   const into = workspaceFor(flags, terminal)
-  const replay = await start({
-    run,
-    at,
-    live,
-    into: into.directory,
-    masks,
-    opened,
-    own,
-    flags,
-    terminal,
-    presenter,
+  const starting = { run, at, live, into: into.directory, masks, opened, own, flags, terminal, presenter }
+  const replay = await start(starting).catch((error) => {
+    into.removeEmpty()
+    throw error
   })
   const compared = await compare(run, replay, masks)
   if (asksModel(live)) presenter.finish(replay.result, { same: compared.same })
@@ -118,14 +111,28 @@ interface ReplayWorkspace {
   directory: string
   keep: boolean
   remove: () => void
+  /** After a replay that was refused. One that has begun keeps its record. */
+  removeEmpty: () => void
 }
 
 /** Where nothing is started, nothing but the record of the replay lies there. */
 function workspaceFor({ into }: ReplayFlags, terminal: Terminal): ReplayWorkspace {
   if (into !== undefined)
-    return { directory: namedDirectory(into, terminal, '--into'), keep: true, remove: () => undefined }
+    return {
+      directory: namedDirectory(into, terminal, '--into'),
+      keep: true,
+      remove: () => undefined,
+      removeEmpty: () => undefined,
+    }
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'delta-replay-'))
-  return { directory, keep: false, remove: () => rmSync(directory, { recursive: true, force: true }) }
+  return {
+    directory,
+    keep: false,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+    removeEmpty: () => {
+      if (readdirSync(directory).length === 0) rmdirSync(directory)
+    },
+  }
 }
 
 interface Starting {

@@ -1,0 +1,2 @@
+export { isViewError, ViewError, type ViewErrorCode } from './errors.js'
+export { type Served, type ServeOptions, serve, USUAL_PORT } from './serve.js'
