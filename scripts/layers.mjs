@@ -12,6 +12,7 @@ export const layers = {
   'apps/cli': {
     imports: [
       'workspace',
+      'evals',
       'view',
       'trace',
       'engine',
@@ -32,6 +33,9 @@ export const layers = {
     ],
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
+  'packages/evals': {
+    imports: ['workspace', 'engine', 'config-loader', 'executor', 'journal', 'model', 'durable'],
+  },
   'packages/view': { imports: ['trace'] },
   'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },
   'packages/engine': {

@@ -81,7 +81,7 @@ test('the references of each package for `tsc -b` are what its package.json name
   }
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'apps/cli/package.json'), 'utf8'))
   expect(referencesOf(join(root, 'apps/cli'))).toEqual(sourcesOf(devDependencies))
-  const others = ['examples', 'examples/embedding', 'scripts']
+  const others = ['examples', 'examples/embedding', 'packages/view/web', 'scripts']
   const checked = [...Object.keys(layers), ...others].map((folder) => join(root, folder))
   expect(referencesOf(root)).toEqual(checked.sort())
 })

@@ -5,6 +5,7 @@ import { isOfRun, latestRunId, runDirectory } from '@delta/journal/internal'
 import { listRuns, type RunSummary, readRun } from '@delta/journal/runs'
 import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { commandAt, placeInWords } from '@delta/workspace/internal'
+import { runOfCell } from './cell-path.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage.js'
 
@@ -54,7 +55,8 @@ export async function shownRun(
  * @throws {UsageError} A path leads to no directory.
  */
 export function directoryAt(typed: string, { cwd }: Terminal): string | undefined {
-  const path = resolve(cwd, typed)
+  const typedPath = resolve(cwd, typed)
+  const path = runOfCell(typedPath) ?? typedPath
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
   if (!typed.includes('/')) return undefined
   throw new UsageError(

@@ -44,6 +44,8 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
 }
 
 function addOthers(program: Command, adding: Adding, terminal: Terminal): void {
+  program.commandsGroup('Evaluate:')
+  addEvaluating(adding)
   program.commandsGroup('Look:')
   addLooking(adding)
   program.commandsGroup('Change:')
@@ -196,6 +198,55 @@ function addForking({ add }: Adding): void {
       .option('--agent <directory>', 'another agent; needed for a run that is not yours')
       .option('--without-files', 'live tools begin in an empty directory'),
   )
+}
+
+function addEvaluating({ add, group }: Adding): void {
+  group('eval', 'Run tasks x variants x repeats, score them, and compare')
+  add('eval init', async () => ({ execute: (await import('./commands/eval.js')).init }))
+    .description('Write an eval.yaml whose task is a past run')
+    .requiredOption('--fork <run>', 'run id, prefix, or directory')
+    .requiredOption('--at <n>', 'iteration to fork at; 0: the task alone')
+    .requiredOption('--models <list>', 'models to compare, separated by commas')
+    .requiredOption('--score <command>', 'exit code 0 scores 1, and 1 scores 0')
+  evalWork(
+    add('eval run', async () => ({ execute: (await import('./commands/eval.js')).run }))
+      .description('Plan an evaluation and run its cells; the same command goes on after a kill')
+      .argument('[file]', 'default: eval.yaml')
+      .option('--into <directory>', 'directory of the evaluation; default: <name>.eval beside the file')
+      .option('--only <glob>', 'only cells of this name, such as "luna/*/3"')
+      .option('--dry-run', 'only say what would be run'),
+  )
+  add('eval status', async () => ({ execute: (await import('./commands/eval.js')).status }))
+    .description('Say how far an evaluation is')
+    .argument('[directory]', EVALUATION)
+    .option('--watch', 'again every 2 s, until each cell has its result')
+    .addOption(oneOf('--cells <state>', 'instead: the cells in this state', CELL_STATES))
+    .option('--json', 'print JSON')
+  evalWork(
+    add('eval work', async () => ({ execute: (await import('./commands/eval.js')).work }))
+      .description('Be one more worker of an evaluation')
+      .argument('<directory>', 'of the evaluation')
+      .option('--shard <k/n>', 'begin with the kth of n parts; then help with the others'),
+  )
+  evalWork(
+    add('eval retry', async () => ({ execute: (await import('./commands/eval.js')).retry }))
+      .description('Run cells again that have no score by no fault of the agent')
+      .argument('[words...]', 'directory of the evaluation, then cells as variant/task/repeat')
+      .option('--fresh', 'start them anew, in an empty workspace'),
+  )
+  add('eval report', async () => ({ execute: (await import('./commands/eval.js')).report }))
+    .description('Print the results of an evaluation')
+    .argument('[directory]', EVALUATION)
+    .addOption(choices('--format <format>', 'as JSON', ['json']).default('json'))
+}
+
+/** What the commands share that run cells. */
+function evalWork(command: Command): Command {
+  return command
+    .option('--concurrency <n>', 'runs at once; default: eval.yaml, or 16')
+    .option('-q, --quiet', 'no progress on stderr')
+    .option('--json', 'print the status as JSON at the end')
+    .option('--trust-run', 'run an evaluation that is not yours, with the agents and scorers in it')
 }
 
 function addLooking({ add, group }: Adding): void {
@@ -399,6 +450,8 @@ function addConnecting({ add, group }: Adding): void {
 const MESSAGE = '"-" reads stdin, "@file" a file'
 const RUN = 'run id or unique prefix; default: the latest'
 const TOOLS = 'agent directory, agent.yaml or tools file'
+const EVALUATION = 'default: that of eval.yaml here'
+const CELL_STATES = ['scored', 'unscored-agent', 'unscored-infra', 'invalid', 'pending', 'running', 'lost']
 const COST_KEYS = ['source', 'step', 'tool', 'call', 'model', 'run']
 const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
 

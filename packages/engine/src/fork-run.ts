@@ -42,6 +42,8 @@ export interface ForkRunOptions
   at: number
   /** Absolute path of the fork's workspace, outside the run's own. Created if it is missing. */
   into: string
+  /** Of the fork. Default: the time and a random suffix. */
+  runId?: string | undefined
   /** A further instruction. The fork of a run's answer needs one. */
   message?: string | undefined
   /** Default: loaded from the directory that the journal names, with the overrides of the run's last start and `overrides`. */
@@ -118,6 +120,7 @@ export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): P
   }
   const run = await createRun(into, {
     runsDirectory: options.runsDirectory,
+    runId: options.runId,
     sync: options.sync,
     latest: !parentRun(env, into)?.isHere,
     inherited,

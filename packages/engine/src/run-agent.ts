@@ -13,7 +13,6 @@ import {
   type RunsPlace,
   type StoredEvent,
 } from '@delta/journal/runs'
-import manifest from '../package.json' with { type: 'json' }
 import { type AgentRun, agentRun } from './agent-run.js'
 import { finish } from './finish.js'
 import { keepConfiguration } from './kept.js'
@@ -42,6 +41,7 @@ import type { Reply, RunState } from './run-state.js'
 import { secretToken } from './secrets.js'
 import { takeSnapshots } from './snapshots.js'
 import { joinTree, leaveTree, rootRunOf, type Unlisted } from './tree.js'
+import { ENGINE_VERSION } from './version.js'
 import { type WallClock, wallClock } from './wall-time.js'
 
 /** The agent, its workspace and its task. */
@@ -253,7 +253,7 @@ export function engineStart(
     max_iterations: about.maxIterations,
     config: { ...config, ...pricesIn(about), environment: { origins: sources?.origins ?? [] } },
     engine: {
-      version: manifest.version,
+      version: ENGINE_VERSION,
       node: process.version,
       pid: process.pid,
       hostname: hostname(),

@@ -201,6 +201,8 @@ export interface StartCard {
   pauseMs: number | null
   /** How the engine before it ended: `after a kill`, `after SIGINT`, `after it had ended`; null for the first. */
   after: string | null
+  /** `forked from 4be1c2 after step 7`, `a replay of 4be1c2: model recorded, tools live`; null for any other start. */
+  origin: string | null
   /** What is different from the engine before, in words: `system_prompt.md changed`, `llm.model gpt-5.6-luna → claude-sonnet-5`. */
   changes: string[]
   /** Version of the engine. */

@@ -137,6 +137,7 @@ async function startCard(start: EngineStart, reader: StepReader): Promise<StartC
     isRetry: retry,
     pauseMs: null,
     after: null,
+    origin: originOf(start),
     changes: [],
     version: engine?.version ?? null,
     host: engine?.hostname ?? null,
@@ -144,12 +145,25 @@ async function startCard(start: EngineStart, reader: StepReader): Promise<StartC
   if (!resumed) return card
   const [earlier, before] = await reader.beforeStart(start.seq)
   const files = (start.changed_files ?? []).map((file) => `${file} changed`)
+  if (card.origin !== null) return { ...card, isResumed: false }
+  if (before && isOfFork(before)) return { ...card, isResumed: false, changes: files } // it was made, and now begins
   return {
     ...card,
     pauseMs: before ? Math.max(0, card.at - Date.parse(before.timestamp)) : null,
     after: before ? endInWords(before) : null,
     changes: [...files, ...(earlier ? settingsChanged(earlier, start) : [])],
   }
+}
+
+function originOf({ parent, replay }: EngineStart): string | null {
+  if (parent === undefined) return null
+  const name = parent.run_id.split('_').at(-1) ?? parent.run_id
+  if (replay) return `a replay of ${name}: model ${replay.model}, tools ${replay.tools}`
+  return `forked from ${name} after step ${parent.iteration}`
+}
+
+function isOfFork(event: StoredEvent): boolean {
+  return isKnownEvent(event) && event.type === 'ENGINE_START' && event.parent !== undefined
 }
 
 function endInWords(event: StoredEvent): string {

@@ -317,6 +317,20 @@ test('a resume says how the engine before it ended, how long ago, and what chang
   ])
 })
 
+test('a fork begins with where it comes from, and what it inherited was not killed', async () => {
+  const parent = { run_id: '20261120_093000_4be1c2', directory: '/a', iteration: 1, seq: 5, sha256: '' }
+  const forked = { ...start(), resumed: true, parent, config: {}, engine: { epoch: 1 } }
+  const begun = { ...start(), resumed: true, config: {}, engine: { epoch: 2 } }
+  const client = await serving([
+    await workspaceOf({ run: [start(), user('Go.'), ...called(1), forked, begun, thought(2), end(2)] }),
+  ])
+  const { steps } = await client.get<StepList>(`/api/runs/${await only(client)}/steps`)
+  expect(steps[1]?.starts).toMatchObject([
+    { isResumed: false, origin: 'forked from 4be1c2 after step 1', changes: [] },
+    { isResumed: false, origin: null, changes: [] },
+  ])
+})
+
 test('a piece of what a command printed comes by Range', async () => {
   const events = [
     start(),

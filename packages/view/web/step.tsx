@@ -147,13 +147,13 @@ function Cut({ text: { text, bytes: size } }: { text: Text }) {
 }
 
 function Start({ start }: { start: StartCard }) {
-  const { engine, isResumed, isRetry, pauseMs, after, changes } = start
-  if (!isResumed && changes.length === 0) return null
+  const { engine, isResumed, isRetry, pauseMs, after, origin, changes } = start
+  if (!isResumed && origin === null && changes.length === 0) return null
   const words = isResumed
     ? [`engine ${engine ?? ''} went on`, after ?? '', pauseMs === null ? '' : `${clock(pauseMs)} later`]
         .filter(Boolean)
         .join(', ')
-    : 'started'
+    : (origin ?? 'started')
   return (
     <p class="resume">
       <b>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedAgent } from '@delta/config-loader'
@@ -9,6 +9,8 @@ import { findAgentHome, parentRun, shortName } from '@delta/engine/internal'
 import { migratedDirectory } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { WorkspaceError } from './errors.js'
+import { cellOfOwnEvaluation, refuseCell } from './own-evaluations.js'
+import { type Identity, identityOf, tokenIn } from './owner-file.js'
 import { commandAt, commandToContinue, type Place, placeOfRun } from './place.js'
 import { factsPath, prepareFacts, readFact, removeFact, writeFact } from './state.js'
 import { isWithinRun } from './surroundings.js'
@@ -37,18 +39,14 @@ interface Said {
  * A run that this user started or said to trust. A run's journal names the directory whose commands `continue` runs, and its mode
  * and owner prove nothing: a clone or an archive may hold one. The fact is never changed: what is said anew gets a new token.
  */
-interface OwnRun extends Said {
+interface OwnRun extends Said, Identity {
   /** Of its directory, without symbolic links. */
   path: string
-  dev: number
-  inode: number
-  /** When its directory was made, in nanoseconds: the system gives the inode of a removed one to another. */
-  born: string
 }
 
 /** True if the run was listed and its directory is where it was, or was moved; a copy is another run. */
 export function isOwnRun(runDirectory: string, env: NodeJS.ProcessEnv): boolean {
-  return listed(runDirectory, env) !== undefined
+  return listed(runDirectory, env) !== undefined || cellOfOwnEvaluation(runDirectory, env) !== undefined
 }
 
 /** A run with what was set and allowed as it was listed, whatever its journal says. */
@@ -59,7 +57,7 @@ export interface ListedRun extends RunSummary {
 
 /** Undefined if the run is not this user's. */
 export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): ListedRun | undefined {
-  const known = listed(run.directory, env)
+  const known = listed(run.directory, env) ?? cellOfOwnEvaluation(run.directory, env)
   if (known === undefined) return undefined
   const { allowed: _, ...rest } = run
   const { set, set_by_tools = [], allowed } = known
@@ -68,7 +66,8 @@ export function ownRun(run: RunSummary, env: NodeJS.ProcessEnv): ListedRun | und
 
 /** The directory of the agent of a run: the listed one, or else what its journal says. */
 export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
-  return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
+  const known = listed(run.directory, env) ?? cellOfOwnEvaluation(run.directory, env)
+  return known?.agent_home ?? findAgentHome(run)
 }
 
 /** Lists a run as this user's, before its next event is written. `begins`: it has no events yet. */
@@ -136,27 +135,11 @@ function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefine
   return isMoved ? known : undefined
 }
 
-function identityOf(runDirectory: string): Pick<OwnRun, 'dev' | 'inode' | 'born'> {
-  const { dev, ino, birthtimeNs } = statSync(runDirectory, { bigint: true })
-  return { dev: Number(dev), inode: Number(ino), born: String(birthtimeNs) }
-}
-
 /** Such a link may have come with the workspace, and lead to a run of another one. */
 function isBehindLink(runDirectory: string): boolean {
   const { workDirectory, runsDirectory } = placeOfRun(runDirectory)
   const base = runsDirectory ?? workDirectory
   return realpathSync(runDirectory) !== join(realpathSync(base), relative(base, runDirectory))
-}
-
-/** A longer file is not ours. Bytes. */
-const MOST_BYTES = 100
-
-function tokenIn(runDirectory: string): string | undefined {
-  const path = join(runDirectory, 'owner')
-  const what = lstatSync(path, { throwIfNoEntry: false })
-  if (!what?.isFile() || what.size > MOST_BYTES) return undefined
-  const token = readFileSync(path, 'utf8').trim()
-  return /^[0-9a-f]{32}$/.test(token) ? token : undefined
 }
 
 /** A run that may continue. */
@@ -188,6 +171,7 @@ interface Asked {
  */
 export async function trustedRun(run: RunSummary, asked: Asked): Promise<TrustedRun> {
   const { place, env, trustRun } = asked
+  refuseCell(run.directory)
   const caller = parentRun(env, place.workDirectory)
   const own = ownRun(run, env)
   if (caller !== undefined && !(own !== undefined && run.metadata.parent_run === caller.runId))

@@ -13,6 +13,7 @@ import { explainSystemError } from './system-error.js'
  */
 const KINDS = {
   runs: 'which runs are yours',
+  evals: 'which evaluations are yours',
   env: 'which .env files of workspaces and projects you said yes to',
   workspaces: 'where the runs of a workspace are kept',
 }

@@ -1,0 +1,183 @@
+import { cp, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { calls, delta, startDelta } from './delta.js'
+
+const EVAL = `tasks: tasks/
+variants:
+  oracle: { agent: oracle }
+  nop: { agent: nop }
+repeats: 4
+score: { command: sh check.sh }
+concurrency: 2
+`
+
+const TASK = {
+  'instruction.md': 'Write ok into the file answer.\n',
+  'tests/check.sh': 'sleep 0.1; test "$(cat answer)" = ok\n',
+  'solution/solve.sh': 'sleep 0.1; echo ok > answer\n',
+}
+
+/** A home with an eval.yaml and two tasks; commands run in it. */
+async function evaluation(files: Record<string, string> = {}) {
+  const tasks = ['one', 'two'].flatMap((id) =>
+    Object.entries(TASK).map(([name, text]) => [
+      `tasks/${id}/${name}`,
+      name === 'instruction.md' ? `${text}This is ${id}.\n` : text,
+    ]),
+  )
+  const home = await temporaryWorkspace(
+    { 'eval.yaml': `name: x\n${EVAL}`, ...Object.fromEntries(tasks), ...files },
+    { onCleanup: onTestFinished },
+  )
+  const at = { cwd: home.path, env: { DELTA_STATE_DIR: join(home.path, 'state') } }
+  const evaluate = (...words: string[]) => delta(['eval', ...words], at)
+  const cells = () => readdir(join(home.path, 'x.eval/cells'))
+  return { home, at, evaluate, cells }
+}
+
+const statusOf = (stdout: string) => JSON.parse(stdout).cells
+
+test('delta eval run that is killed with -9 goes on with the same command, and each cell is scored once', {
+  timeout: 60_000,
+}, async () => {
+  const { home, at, evaluate, cells } = await evaluation()
+  const first = startDelta(['eval', 'run'], at)
+  await first.waitForOutput((text) => /scored/.test(text), { stream: 'stderr' })
+  first.kill('SIGKILL')
+  await first.result
+  const between = statusOf((await evaluate('status', '--json')).stdout)
+  expect(between.scored).toBeGreaterThan(0)
+  expect(between.scored).toBeLessThan(16)
+
+  const second = await evaluate('run', '--json')
+  expect(second.stderr.split('\n')[0]).toBe(
+    'x: 2 tasks x 2 variants x 4 repeats = 16 cells, 0 new. 2 at once, sandbox none.',
+  )
+  expect(second.exitCode).toBe(0)
+  expect(statusOf(second.stdout)).toMatchObject({ planned: 16, scored: 16, lost: 0 })
+  for (const cell of await cells()) {
+    const names = await readdir(join(home.path, 'x.eval/cells', cell))
+    expect(names).toContain('result.json')
+    expect(names).not.toContain('results')
+  }
+  const { results } = JSON.parse((await evaluate('report')).stdout)
+  for (const { variant, score } of results) expect(score).toBe(variant === 'oracle' ? 1 : 0)
+})
+
+test('Ctrl+C leaves its cells interrupted, and says how to go on', { timeout: 60_000 }, async () => {
+  const { at, evaluate } = await evaluation()
+  const run = startDelta(['eval', 'run'], at)
+  await run.waitForOutput((text) => /scored/.test(text), { stream: 'stderr' })
+  run.kill('SIGINT')
+  const stopped = await run.result
+  expect(stopped.exitCode).toBe(130)
+  expect(stopped.stderr).toMatch(/\nStopped\. \d+ cells? without a result will go on: delta eval run\n$/)
+  expect(await evaluate('run', '-q')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
+})
+
+test('an evaluation that was copied is not run without --trust-run, and its runs are not yours', {
+  timeout: 60_000,
+}, async () => {
+  const { home, at, evaluate } = await evaluation()
+  expect((await evaluate('run', '-q', '--only', 'nop/one/1')).exitCode).toBe(0)
+  await cp(join(home.path, 'x.eval'), join(home.path, 'copy.eval'), { recursive: true })
+  const refused = await evaluate('work', 'copy.eval')
+  expect(refused).toMatchObject({
+    exitCode: 2,
+    stderr:
+      'Error: copy.eval was not made by you. It would run 2 agents and 1 scorer from copy.eval/inputs. Look at them, then add --trust-run.\n',
+  })
+  const other = { ...at, env: { DELTA_STATE_DIR: join(home.path, 'other') } }
+  expect((await delta(['eval', 'run'], other)).exitCode).toBe(2)
+  expect(await evaluate('work', 'copy.eval', '-q', '--trust-run')).toMatchObject({
+    exitCode: 0,
+  })
+})
+
+test('a cell is a run to look at, and delta continue refuses it', { timeout: 60_000 }, async () => {
+  const { home, at, evaluate, cells } = await evaluation()
+  await evaluate('run', '-q', '--only', 'oracle/one/1')
+  const [cell = ''] = await cells()
+  const attempt = join(home.path, 'x.eval/cells', cell, '1')
+  for (const named of ['x.eval/oracle/one/1', join('x.eval/cells', cell), join(attempt, 'runs', `${cell}-1`)])
+    expect(await delta(['show', named, '--answer'], at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const words = [
+    'continue',
+    '-w',
+    join(attempt, 'workspace'),
+    '--runs-dir',
+    join(attempt, 'runs'),
+    '-m',
+    'More.',
+  ]
+  expect(await delta(words, at)).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: oracle/one/1 belongs to an evaluation: delta eval run goes on with it.\n',
+  })
+})
+
+test('keys come from beside the original agent, and lie nowhere in the evaluation', {
+  timeout: 60_000,
+}, async () => {
+  await using server = await startScriptedServer([{ content: 'Done.' }])
+  const agent = await temporaryAgent({ baseUrl: server.baseUrl, onCleanup: onTestFinished })
+  await agent.write('.env', 'DELTA_API_KEY=key-of-the-author\n')
+  const { home, evaluate } = await evaluation({
+    'eval.yaml': `name: x\n${EVAL.replace('nop: { agent: nop }', `mine: { agent: ${JSON.stringify(agent.path)} }`)}`,
+  })
+  expect(await evaluate('run', '-q', '--only', 'mine/one/1')).toMatchObject({ exitCode: 0, stderr: '' })
+  const [request] = server.requests()
+  expect(request?.headers).toMatchObject({ authorization: 'Bearer key-of-the-author' })
+  const files = await readdir(join(home.path, 'x.eval'), { recursive: true, withFileTypes: true })
+  const texts = await Promise.all(
+    files.filter((each) => each.isFile()).map((each) => readFile(join(each.parentPath, each.name), 'utf8')),
+  )
+  expect(texts.filter((text) => text.includes('key-of-the-author'))).toEqual([])
+})
+
+test('without a key nothing is claimed for good: the cells go on once there is one', {
+  timeout: 60_000,
+}, async () => {
+  const llm = { provider: 'openai', model: 'gpt-5.6-luna' }
+  const agent = await temporaryAgent({ agent: { llm }, onCleanup: onTestFinished })
+  const { evaluate } = await evaluation({
+    'eval.yaml': `name: x\n${EVAL.replace('nop: { agent: nop }', `mine: { agent: ${JSON.stringify(agent.path)} }`)}`,
+  })
+  const run = await evaluate('run', '-q', '--only', 'mine/**')
+  expect(run.exitCode).toBe(2)
+  expect(run.stderr).toMatch(/^16 cells without a result will go on: delta eval run\nError: .*key/)
+  expect(statusOf((await evaluate('status', '--json')).stdout)).toMatchObject({
+    pending: 16,
+    unscored_infra: 0,
+  })
+})
+
+test('a past run is a task: only the variant differs', { timeout: 60_000 }, async () => {
+  const agent = await temporaryAgent({
+    turns: [calls('note'), calls('note'), { content: 'The end.' }, { content: 'More.' }],
+    tools: [{ name: 'note', shell: 'echo note >> notes' }],
+    agent: { snapshots: 'every_iteration' },
+    onCleanup: onTestFinished,
+  })
+  const { home, at, evaluate } = await evaluation()
+  const ran = await delta(['run', '--agent', agent.path, '-w', 'site', '-m', 'Go', '-q'], at)
+  expect(ran).toMatchObject({ exitCode: 0 })
+  await home.write(
+    'eval.yaml',
+    `name: x
+tasks:
+  - { fork: site, at: 1 }
+variants:
+  same: {}
+  hot: { set: { max_iterations: 7 } }
+score: { command: 'test "$(wc -l < notes)" -eq 2' }
+`,
+  )
+  const run = await evaluate('run', '--json')
+  expect(run.stderr).not.toContain('Error')
+  expect(statusOf(run.stdout)).toMatchObject({ planned: 2, scored: 2 })
+  const { results } = JSON.parse((await evaluate('report')).stdout)
+  expect(results.map(({ score }: { score: number }) => score)).toEqual([1, 1])
+})

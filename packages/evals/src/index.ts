@@ -1,0 +1,27 @@
+export { classify, type Ended, type Scored, type Tampering } from './classify.js'
+export { EvaluationError, type EvaluationErrorCode, isEvaluationError } from './errors.js'
+export { type Planned, planEval } from './plan.js'
+export {
+  type Evaluation,
+  type FindRuns,
+  type ForkedRun,
+  readEval,
+  type Task,
+  type Variant,
+} from './read-eval.js'
+export { nameOfCell, type Retrying, retryCells } from './retry.js'
+export { type Subject, scoreCell } from './score.js'
+export { type CellStatus, type EvalStatus, evalStatus, results, type Standing } from './status.js'
+export { planOf } from './stored.js'
+export type {
+  Cell,
+  CellLimits,
+  CellResult,
+  CellState,
+  Plan,
+  PlannedTask,
+  PlannedVariant,
+  Scorer,
+  Verdict,
+} from './types.js'
+export { type Change, type WorkOptions, work } from './work.js'

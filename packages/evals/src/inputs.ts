@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto'
+import { constants, existsSync } from 'node:fs'
+import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { readIfThere } from '@delta/durable'
+import { BUILT_IN_AGENTS } from './built-in-agents.js'
+import { hashOf, hashOfTree, sha256 } from './hash.js'
+
+/** One thing of an evaluation as it was planned, in `inputs/<hash>`. */
+export interface Input {
+  hash: string
+  /** Makes its files in a directory that exists and is empty. */
+  fill: (directory: string) => Promise<void>
+}
+
+/** Copies what is not there yet. A directory in `inputs/` is whole: it gets its name last. */
+export async function keepInput(inputs: string, { hash, fill }: Input): Promise<void> {
+  const path = join(inputs, hash)
+  if (existsSync(path)) return
+  await mkdir(inputs, { recursive: true, mode: 0o700 })
+  const beside = join(inputs, `.${randomBytes(8).toString('hex')}`)
+  await mkdir(beside, { mode: 0o700 })
+  try {
+    await fill(beside)
+    await rename(beside, path)
+    await chmod(path, 0o500)
+  } catch (error) {
+    await rm(beside, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** A directory as it is: links, modes and times are kept. Where the file system can, copies share their blocks. */
+export async function copyTree(
+  from: string,
+  to: string,
+  counts: (path: string) => boolean = () => true,
+): Promise<void> {
+  await cp(from, to, {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE,
+    preserveTimestamps: true,
+    verbatimSymlinks: true,
+    filter: (source) => source === from || counts(relative(from, source)),
+  })
+}
+
+/** What is not part of an agent: what runs left there, keys, and workspaces. */
+function isOfAgent(path: string): boolean {
+  const [first = ''] = path.split('/')
+  return !['.git', '.delta', '.env', 'workspaces'].includes(first)
+}
+
+/** An agent's directory, with another context.yaml if there is one. */
+export async function agentInput(directory: string, context: string | undefined): Promise<Input> {
+  const tree = await hashOfTree(directory, { counts: isOfAgent })
+  const other = context === undefined ? undefined : readIfThere(context)?.toString()
+  return {
+    hash: hashOf({ agent: tree, context: other }),
+    async fill(to) {
+      await copyTree(directory, to, isOfAgent)
+      if (other !== undefined) await writeFile(join(to, 'context.yaml'), other)
+    },
+  }
+}
+
+export function builtInInput(kind: keyof typeof BUILT_IN_AGENTS): Input {
+  const files = BUILT_IN_AGENTS[kind]
+  return {
+    hash: hashOf({ files }),
+    fill: (to) => writeFiles(to, files),
+  }
+}
+
+async function writeFiles(directory: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
+}
+
+/** The files of all scorers, below the directory of eval.yaml as they lie there. */
+export async function scorerInput(directory: string, names: readonly string[]): Promise<Input> {
+  const hashes = names.map(async (name) => [name, await hashOfAny(join(directory, name))] as const)
+  return {
+    hash: hashOf({ files: Object.fromEntries(await Promise.all(hashes)) }),
+    async fill(to) {
+      for (const name of names) {
+        await mkdir(dirname(join(to, name)), { recursive: true })
+        await copyTree(join(directory, name), join(to, name))
+      }
+    },
+  }
+}
+
+async function hashOfAny(path: string): Promise<string> {
+  try {
+    return await hashOfTree(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTDIR') throw error
+    return sha256(readIfThere(path)?.toString('latin1') ?? '')
+  }
+}
+
+/** What a task is made of: directories, where they lie. */
+export interface TaskParts {
+  instruction: string | undefined
+  metadata: Readonly<Record<string, unknown>>
+  workspace?: string | undefined
+  tests?: string | undefined
+  solution?: string | undefined
+  /** The directory of a run that it forks. */
+  run?: string | undefined
+}
+
+const DIRECTORIES = ['workspace', 'tests', 'solution', 'run'] as const
+
+/** The hashes of the parts of a task. */
+export async function hashTaskParts(
+  parts: TaskParts,
+): Promise<Record<(typeof DIRECTORIES)[number], string | undefined>> {
+  const [workspace, tests, solution, run] = await Promise.all([
+    hashOfTree(parts.workspace, {
+      counts: (path) => isOfTemplate(path, parts.workspace) && !path.split('/').includes('.git'),
+    }),
+    hashOfTree(parts.tests),
+    hashOfTree(parts.solution),
+    parts.run === undefined ? undefined : hashOfTree(parts.run, { counts: (path) => isOfRecord(path) }),
+  ])
+  return { workspace, tests, solution, run }
+}
+
+/** @param hashes - Of its parts. */
+export function taskInput(parts: TaskParts, hashes: Awaited<ReturnType<typeof hashTaskParts>>): Input {
+  const { instruction, metadata } = parts
+  return {
+    hash: hashOf({ instruction, metadata, ...hashes }),
+    async fill(to) {
+      if (instruction !== undefined) await writeFile(join(to, 'instruction.md'), instruction)
+      await writeFile(join(to, 'metadata.json'), `${JSON.stringify(metadata)}\n`)
+      for (const name of DIRECTORIES) {
+        const from = parts[name]
+        const counts =
+          name === 'workspace'
+            ? (path: string) => isOfTemplate(path, from)
+            : name === 'run'
+              ? isOfRecord
+              : undefined
+        if (from === undefined) await mkdir(join(to, name))
+        else await copyTree(from, join(to, name), counts)
+      }
+    },
+  }
+}
+
+/** The parts of a task as they lie in its input. */
+export function partsOfInput(input: string): TaskParts {
+  return {
+    instruction: readIfThere(join(input, 'instruction.md'))?.toString(),
+    metadata: JSON.parse(readIfThere(join(input, 'metadata.json'))?.toString() ?? '{}') as Record<
+      string,
+      unknown
+    >,
+    workspace: join(input, 'workspace'),
+    tests: join(input, 'tests'),
+    solution: join(input, 'solution'),
+    ...(existsSync(join(input, 'run', 'journal.jsonl')) && { run: join(input, 'run') }),
+  }
+}
+
+/** True if the files of a task are still those that were planned. */
+export async function isTaskIntact(input: string, hash: string): Promise<boolean> {
+  try {
+    const parts = partsOfInput(input)
+    return taskInput(parts, await hashTaskParts(parts)).hash === hash
+  } catch {
+    return false // something is gone, or is not what it was
+  }
+}
+
+/** Neither the runs of a template nor evaluations in it are part of a task. */
+function isOfTemplate(path: string, template: string | undefined): boolean {
+  if (path.split('/').includes('.delta')) return false
+  const absolute = join(template ?? '', path)
+  return !(existsSync(join(absolute, 'plan.json')) && existsSync(join(absolute, 'manifest.jsonl')))
+}
+
+/** What a fork reads of a run, without who holds it and whose it is. */
+function isOfRecord(path: string): boolean {
+  return !['lease', 'owner', 'secrets', 'interaction'].includes(path.split('/')[0] ?? '')
+}

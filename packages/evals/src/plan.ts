@@ -1,0 +1,403 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { type LoadedAgent, loadAgent } from '@delta/config-loader'
+import { readIfThere, replaceFile, takeLock } from '@delta/durable'
+import { forkRun, isEngineError } from '@delta/engine'
+import { ENGINE_VERSION } from '@delta/engine/internal'
+import { EvaluationError } from './errors.js'
+import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
+import {
+  agentInput,
+  builtInInput,
+  hashTaskParts,
+  type Input,
+  keepInput,
+  scorerInput,
+  taskInput,
+} from './inputs.js'
+import { evalPaths } from './layout.js'
+import { isRaised, loweredLimit, lowestLimits, writtenLimits } from './limits.js'
+import { overridesFor } from './overrides.js'
+import type { Evaluation, Task, Variant } from './read-eval.js'
+import { cellsIn, numbersIn, planOf, readManifest, readResult } from './stored.js'
+import type { Cell, CellLimits, CellResult, Plan, PlannedTask, PlannedVariant } from './types.js'
+
+/** What planning has found to do. Numbers of cells. */
+export interface Planned {
+  plan: Plan
+  cells: readonly Cell[]
+  /** Had no result and were not planned before. */
+  added: number
+  /** Planned before: done, or to go on. */
+  kept: number
+  /** Have a result of another scorer. */
+  rescored: number
+  /** Were ended by a limit that is higher now. */
+  continued: number
+  /** Lie there and are planned no longer: they do not count. */
+  left: number
+}
+
+interface PlanOptions {
+  /** For `DELTA_IMPORT_ROOTS` and the like. Default: `process.env`. */
+  env?: NodeJS.ProcessEnv | undefined
+  /** True writes nothing. */
+  dryRun?: boolean | undefined
+}
+
+/**
+ * Plans an evaluation: copies what it needs into `inputs/`, lists its cells, and compares with what is there. Cells whose task,
+ * variant, repeat and seed are the same keep what they have.
+ *
+ * A kill leaves the plan as it was, or the new one. Two plannings at once follow one another.
+ *
+ * @param directory - Of the evaluation; created (0700) if it is missing.
+ * @throws {EvaluationError} `ERR_EVAL_PLAN`. {ConfigError} An agent does not load.
+ */
+export async function planEval(
+  evaluation: Evaluation,
+  directory: string,
+  options: PlanOptions = {},
+): Promise<Planned> {
+  if (options.dryRun) return drawUp(evaluation, directory, { ...options, keep: async () => undefined })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (!existsSync(join(directory, '.gitignore'))) writeFileSync(join(directory, '.gitignore'), '*\n')
+  const paths = evalPaths(directory)
+  const lock = await takeLock(paths.planLock, { forgetPast: true, sync: false, onHeld: () => shortly() })
+  try {
+    const keep = (input: Input) => keepInput(paths.inputs, input)
+    const planned = await drawUp(evaluation, directory, { ...options, keep })
+    const text = `${JSON.stringify(planned.plan, null, 2)}\n`
+    const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
+    replaceIfOther(paths.plan, text)
+    replaceIfOther(paths.manifest, lines)
+    return planned
+  } finally {
+    lock.release()
+  }
+}
+
+async function shortly(): Promise<false> {
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  return false
+}
+
+function replaceIfOther(path: string, text: string): void {
+  if (readIfThere(path)?.toString() === text) return
+  replaceFile(path, text)
+}
+
+type Keep = (input: Input) => Promise<void>
+
+async function drawUp(
+  evaluation: Evaluation,
+  directory: string,
+  { keep, env }: PlanOptions & { keep: Keep },
+): Promise<Planned> {
+  const tasks = []
+  for (const task of evaluation.tasks) tasks.push(await planTask(task, evaluation, { directory, keep }))
+  refuseTwins(
+    tasks,
+    ([one, other]) => `tasks ${one} and ${other} are the same. For more samples raise repeats.`,
+  )
+  const variants = []
+  for (const variant of evaluation.variants) variants.push(await planVariant(variant, { directory, keep }))
+  refuseTwins(
+    variants,
+    ([one, other]) =>
+      `variants ${one} and ${other} are the same agent, model and settings. For more samples raise repeats.`,
+  )
+
+  const scorers = await scorerInput(dirname(evaluation.path), namesOfFiles(evaluation))
+  await keep(scorers)
+  for (const task of evaluation.tasks) if (task.fork) await tryFork(task, task.fork, env)
+  const plan: Plan = {
+    version: 1,
+    name: evaluation.name,
+    engine: ENGINE_VERSION,
+    source: relative(directory, evaluation.path),
+    baseline: evaluation.baseline,
+    concurrency: evaluation.concurrency,
+    repeats: evaluation.repeats,
+    seed: evaluation.seed,
+    sandbox: 'none',
+    keep: evaluation.keep,
+    setup: evaluation.setup,
+    provider_wait: evaluation.provider_wait,
+    snapshots: evaluation.snapshots,
+    scorers: evaluation.scorers,
+    scorer_files: namesOfFiles(evaluation).length > 0 ? scorers.hash : null,
+    variants,
+    tasks: tasks.map(({ tests: _, ...task }) => task),
+  }
+  const cells = cellsOf(plan, tasks, scorers.hash)
+  const withAgents = {
+    ...plan,
+    variants: await loadAgents(plan, evaluation, {
+      directory,
+      env,
+      isCopied: existsSync(evalPaths(directory).inputs),
+    }),
+  }
+  return compare(withAgents, cells, directory)
+}
+
+function namesOfFiles({ scorers }: Evaluation): string[] {
+  return [...new Set(scorers.flatMap(({ files = [] }) => files))].sort()
+}
+
+interface TaskToPlan extends PlannedTask {
+  /** Hash of the hidden tests. */
+  tests: string | undefined
+}
+
+async function planTask(
+  task: Task,
+  { setup, limits }: Evaluation,
+  { directory, keep }: { directory: string; keep: Keep },
+): Promise<TaskToPlan> {
+  const { id, instruction, metadata, workspace, tests, solution, fork } = task
+  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory }
+  const hashes = await hashTaskParts(parts)
+  const input = taskInput(parts, hashes)
+  await keep(input)
+  const own = fork?.run.own && (await agentInput(fork.run.own.home, undefined))
+  if (own) await keep(own)
+  return {
+    id,
+    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run, at: fork?.at }),
+    input: input.hash,
+    limits: lowestLimits(limits, task.limits),
+    ...(fork && {
+      fork: {
+        at: fork.at,
+        message: instruction,
+        ...(own && {
+          agent: own.hash,
+          original: relative(directory, fork.run.own?.home ?? ''),
+          set: fork.run.own?.set,
+        }),
+      },
+    }),
+    tests: hashes.tests,
+  }
+}
+
+/** Forks the run once for nothing, so that what cannot be forked is refused now. */
+async function tryFork(
+  { id, instruction }: Task,
+  { run, at }: NonNullable<Task['fork']>,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<void> {
+  const place = await mkdtemp(join(tmpdir(), 'delta-eval-'))
+  try {
+    await forkRun({
+      run: run.directory,
+      at,
+      message: instruction,
+      into: join(place, 'workspace'),
+      runsDirectory: join(place, 'runs'),
+      agent: (await loadAgent(await someAgent(place), { env })).agent,
+      files: 'require',
+      env,
+      sync: false,
+    })
+  } catch (cause) {
+    if (!isEngineError(cause)) throw cause
+    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause })
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+/** A fork needs an agent, and any will do. */
+async function someAgent(place: string): Promise<string> {
+  const directory = join(place, 'agent')
+  await mkdir(directory)
+  await builtInInput('nop').fill(directory)
+  return directory
+}
+
+async function planVariant(
+  variant: Variant,
+  { directory, keep }: { directory: string; keep: Keep },
+): Promise<PlannedVariant> {
+  const { name, agent } = variant
+  const kind = agent?.kind ?? 'agent'
+  const input =
+    agent === undefined
+      ? undefined
+      : agent.kind === 'agent'
+        ? await agentInput(agent.directory, variant.context)
+        : builtInInput(agent.kind)
+  if (input) await keep(input)
+  const set = settingsOf(variant)
+  return {
+    name,
+    hash: hashOf({ agent: input?.hash ?? null, set, sandbox: 'none' }),
+    agent: input?.hash ?? null,
+    kind,
+    original: agent?.kind === 'agent' ? relative(directory, agent.directory) : null,
+    set,
+    limits: {},
+  }
+}
+
+/** As `--set` takes them, in the order of their paths. `"${seed}"` stays a number. */
+function settingsOf({ model, set }: Variant): string[] {
+  const all = { ...(model !== undefined && { 'llm.model': model }), ...set }
+  return Object.entries(all)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([path, value]) => `${path}=${value === '${seed}' ? value : canonicalJson(value)}`)
+}
+
+function refuseTwins(
+  all: readonly { hash: string; id?: string; name?: string }[],
+  words: (names: [string, string]) => string,
+): void {
+  const firsts = new Map<string, string>()
+  for (const { hash, id, name = id ?? '' } of all) {
+    const first = firsts.get(hash)
+    if (first !== undefined) throw new EvaluationError('ERR_EVAL_PLAN', `eval.yaml: ${words([first, name])}`)
+    firsts.set(hash, name)
+  }
+}
+
+/** Every cell, in the order of work: an evaluation that is not finished is a fair, smaller one. */
+function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string): Cell[] {
+  const { seed, repeats, variants, scorers } = plan
+  return Array.from({ length: repeats }, (_, index) => index + 1).flatMap((repeat) => {
+    const place = (id: string) => sha256(`order/${seed}/${repeat}/${id}`)
+    const shuffled = tasks.toSorted((one, other) => (place(one.id) < place(other.id) ? -1 : 1))
+    return shuffled.flatMap((task) =>
+      variants.map((variant): Cell => {
+        const own = seedOf(`${seed}/${task.id}/${repeat}`)
+        const { agent, set } = agentOf(variant, task)
+        const variant_hash = variant.agent === null ? hashOf({ agent, set, sandbox: 'none' }) : variant.hash
+        const identity = { task_hash: task.hash, variant_hash, repeat, seed: own }
+        return {
+          cell: hashOf(identity).slice(0, 16),
+          variant: variant.name,
+          task: task.id,
+          ...identity,
+          score_hash: hashOf({ scorers, files: scorerFiles, tests: task.tests }),
+        }
+      }),
+    )
+  })
+}
+
+/** Loads each agent as its cells will: what is missing is found now. */
+async function loadAgents(
+  plan: Plan,
+  evaluation: Evaluation,
+  { directory, env, isCopied }: { directory: string; env: NodeJS.ProcessEnv | undefined; isCopied: boolean },
+): Promise<PlannedVariant[]> {
+  const variants: PlannedVariant[] = []
+  for (const variant of plan.variants) {
+    const { agent } = evaluation.variants.find(({ name }) => name === variant.name) ?? {}
+    const copy = variant.agent === null || !isCopied ? undefined : evalPaths(directory).input(variant.agent)
+    const home =
+      copy !== undefined && existsSync(copy) ? copy : agent?.kind === 'agent' ? agent.directory : undefined
+    const loaded = home === undefined ? undefined : await load(home, plan, variant, env)
+    variants.push({ ...variant, limits: writtenLimits(loaded?.limits) })
+  }
+  return variants
+}
+
+async function load(
+  home: string,
+  plan: Plan,
+  variant: PlannedVariant,
+  env: NodeJS.ProcessEnv | undefined,
+): Promise<LoadedAgent> {
+  const overrides = overridesFor(plan, { variant, limits: {}, seed: plan.seed })
+  const { agent } = await loadAgent(home, {
+    env,
+    overrides,
+    shownAs: variant.original === null ? variant.name : `variant ${variant.name}`,
+  })
+  return agent
+}
+
+function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned {
+  const known = new Set(
+    planOf(directory) === undefined ? [] : readManifest(directory).map(({ cell }) => cell),
+  )
+  const ids = new Set(cells.map(({ cell }) => cell))
+  const counts = {
+    added: 0,
+    kept: 0,
+    rescored: 0,
+    continued: 0,
+    left: cellsIn(directory).filter((id) => !ids.has(id)).length,
+  }
+  const gone: string[] = []
+  const lowered: { kind: string; was: string | number; now: string | number }[] = []
+  for (const cell of cells) {
+    const paths = evalPaths(directory).cell(cell.cell)
+    const result = readResult(paths)
+    counts[known.has(cell.cell) || result !== undefined ? 'kept' : 'added'] += 1
+    if (result === undefined) continue
+    const limits = limitsOfCell(plan, cell)
+    const kind = loweredLimit(result.limits, limits)
+    if (kind !== undefined)
+      lowered.push({ kind, was: result.limits[kind] ?? 'no limit', now: limits[kind] ?? 0 })
+    if (doesCount(plan, cell, result)) continue
+    if (isRaised(result.reason, result.limits, limits)) counts.continued += 1
+    else {
+      counts.rescored += 1
+      const [attempt = 1] = numbersIn(paths.directory).reverse()
+      if (!existsSync(paths.attempt(attempt).workspace)) gone.push(cell.cell)
+    }
+  }
+  refuseLowered(lowered)
+  if (gone.length > 0)
+    throw new EvaluationError(
+      'ERR_EVAL_PLAN',
+      `The workspaces of ${gone.length} cells are gone (keep: ${plan.keep}), so they cannot be scored again. Use another --into.`,
+    )
+  return { plan, cells, ...counts }
+}
+
+function refuseLowered(
+  lowered: readonly { kind: string; was: string | number; now: string | number }[],
+): void {
+  const [first] = lowered
+  if (first === undefined) return
+  const { kind, was, now } = first
+  const under =
+    was === 'no limit'
+      ? `no limit, as ${lowered.length} cells ran`
+      : `the ${was} under which ${lowered.length} cells ran`
+  throw new EvaluationError(
+    'ERR_EVAL_PLAN',
+    `limits.${kind}: ${now} is below ${under}. Use another --into, or ${was}.`,
+  )
+}
+
+/** The agent of a cell: the variant's, else that of the run that the task forks. */
+export function agentOf(
+  { agent, original, set }: PlannedVariant,
+  { fork }: PlannedTask,
+): { agent: string | null; original: string | null; set: readonly string[] } {
+  if (agent !== null || fork?.agent === undefined) return { agent, original, set }
+  return { agent: fork.agent, original: fork.original ?? null, set: [...(fork.set ?? []), ...set] }
+}
+
+/** True unless there are other scorers now, or a limit that ended the run is higher. What is invalid stays so. */
+export function doesCount(plan: Plan, cell: Cell, result: CellResult): boolean {
+  if (result.state === 'invalid') return true
+  return (
+    result.score_hash === cell.score_hash && !isRaised(result.reason, result.limits, limitsOfCell(plan, cell))
+  )
+}
+
+/** Of each kind the lowest of evaluation, task and agent. */
+export function limitsOfCell(plan: Plan, { task, variant }: Pick<Cell, 'task' | 'variant'>): CellLimits {
+  const ofTask = plan.tasks.find(({ id }) => id === task)?.limits ?? {}
+  const ofVariant = plan.variants.find(({ name }) => name === variant)?.limits ?? {}
+  return lowestLimits(ofTask, ofVariant)
+}

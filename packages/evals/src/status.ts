@@ -1,0 +1,129 @@
+import { readHolder } from '@delta/durable'
+import { evalPaths } from './layout.js'
+import { doesCount } from './plan.js'
+import { cellsIn, readManifest, readPlan, readResult } from './stored.js'
+import type { Cell, CellResult, CellState } from './types.js'
+
+/** Where a cell stands. `lost`: its worker died, and the next one goes on with it. */
+export type Standing = CellState | 'pending' | 'running' | 'lost'
+
+/** One cell of the plan, and what is known of it. */
+export interface CellStatus {
+  cell: Cell
+  standing: Standing
+  result?: CellResult
+}
+
+/** Where an evaluation stands. */
+export interface EvalStatus {
+  name: string
+  cells: {
+    planned: number
+    scored: number
+    unscored_agent: number
+    unscored_infra: number
+    invalid: number
+    pending: number
+    running: number
+    lost: number
+  }
+  /** Cells that lie there and are planned no longer. */
+  left: number
+  /** Who works on it now: processes, as `host:pid`. */
+  workers: string[]
+  /** Results in the last minutes; null if there is none. */
+  rate_per_minute: number | null
+  eta_s: number | null
+  totals: { requests: number; tokens: number; cost: number | null; priced: number }
+  /** Why cells have no score: how often each reason. */
+  unscored: Record<string, number>
+}
+
+/** Every planned cell, in the order of work. Reads files only. */
+export function results(directory: string): CellStatus[] {
+  const plan = readPlan(directory)
+  return readManifest(directory).map((cell) => {
+    const paths = evalPaths(directory).cell(cell.cell)
+    const result = readResult(paths)
+    if (result && doesCount(plan, cell, result)) return { cell, standing: result.state, result }
+    const holder = readHolder(paths.lease, () => Date.now())?.state
+    if (holder === 'alive' || holder === 'remote-fresh') return { cell, standing: 'running' }
+    return { cell, standing: holder === 'dead' || holder === 'remote-expired' ? 'lost' : 'pending' }
+  })
+}
+
+/**
+ * Where an evaluation stands, from its files alone: any machine that sees them may ask.
+ *
+ * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`.
+ */
+export function evalStatus(directory: string, now = Date.now()): EvalStatus {
+  const all = results(directory)
+  const count = (standing: Standing) => all.filter((each) => each.standing === standing).length
+  const planned = new Set(all.map(({ cell }) => cell.cell))
+  const found = all.flatMap(({ result }) => result ?? [])
+  const rate = ratePerMinute(found, now)
+  const open = count('pending') + count('running') + count('lost')
+  return {
+    name: readPlan(directory).name,
+    cells: {
+      planned: all.length,
+      scored: count('scored'),
+      unscored_agent: count('unscored-agent'),
+      unscored_infra: count('unscored-infra'),
+      invalid: count('invalid'),
+      pending: count('pending'),
+      running: count('running'),
+      lost: count('lost'),
+    },
+    left: cellsIn(directory).filter((cell) => !planned.has(cell)).length,
+    workers: workersIn(directory, all),
+    rate_per_minute: rate,
+    eta_s: rate === null || open === 0 ? null : Math.round((60 * open) / rate),
+    totals: totalsOf(found),
+    unscored: reasonsOf(found),
+  }
+}
+
+const RATED_MS = 10 * 60_000
+
+function ratePerMinute(found: readonly CellResult[], now: number): number | null {
+  const times = found.map(({ at }) => Date.parse(at)).filter((at) => now - at < RATED_MS)
+  if (times.length < 2) return null
+  const minutes = (now - Math.min(...times)) / 60_000
+  return minutes > 0 ? times.length / minutes : null
+}
+
+function workersIn(directory: string, all: readonly CellStatus[]): string[] {
+  const running = all.filter(({ standing }) => standing === 'running')
+  const records = running.map(
+    ({ cell }) => readHolder(evalPaths(directory).cell(cell.cell).lease, () => Date.now())?.record,
+  )
+  return [...new Set(records.flatMap((record) => (record ? [`${record.host}:${record.pid}`] : [])))].sort()
+}
+
+function totalsOf(found: readonly CellResult[]): EvalStatus['totals'] {
+  const all = found.flatMap(({ totals }) => totals?.all ?? [])
+  const tokens = all.map(
+    (each) => each.estimated + Object.values(each.tokens).reduce((sum, one) => sum + one, 0),
+  )
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+  const priced = sum(all.map(({ priced: share }, index) => share * (tokens[index] ?? 0)))
+  const costs = all.flatMap(({ cost }) => cost ?? [])
+  return {
+    requests: sum(all.map(({ requests }) => requests)),
+    tokens: sum(tokens),
+    cost: costs.length === 0 ? null : sum(costs),
+    priced: sum(tokens) === 0 ? 1 : priced / sum(tokens),
+  }
+}
+
+function reasonsOf(found: readonly CellResult[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { state, reason, detail } of found) {
+    if (state !== 'unscored-infra' && state !== 'invalid') continue
+    const words = reason.startsWith('scorer') ? detail : reason
+    counts[words] = (counts[words] ?? 0) + 1
+  }
+  return counts
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFile, readIfThere, syncName } from '@delta/durable'
+import { namesIn, removeFile } from '@delta/durable/internal'
+import { EvaluationError } from './errors.js'
+import { type CellPaths, evalPaths } from './layout.js'
+import type { Cell, CellResult, Plan } from './types.js'
+
+/** @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. */
+export function readPlan(directory: string): Plan {
+  const plan = planOf(directory)
+  if (plan !== undefined) return plan
+  throw new EvaluationError(
+    'ERR_EVAL_NOT_FOUND',
+    `${directory}: it is not the directory of an evaluation. Start one: delta eval run`,
+  )
+}
+
+/** The plan of an evaluation; undefined if none is there. */
+export function planOf(directory: string): Plan | undefined {
+  const text = readIfThere(evalPaths(directory).plan)
+  return text === undefined ? undefined : (JSON.parse(text.toString()) as Plan)
+}
+
+/** The cells of the plan, in the order of work. */
+export function readManifest(directory: string): Cell[] {
+  const text = readIfThere(evalPaths(directory).manifest)?.toString() ?? ''
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Cell)
+}
+
+/** What counts of a cell; undefined while it has no result. What is not a result of ours counts as none. */
+export function readResult(cell: CellPaths): CellResult | undefined {
+  return parsed(readIfThere(cell.result, { mostBytes: MOST_BYTES }))
+}
+
+/** Earlier results, oldest first. */
+export function readEarlierResults(cell: CellPaths): CellResult[] {
+  return numbersIn(cell.results, { after: '.json' }).flatMap(
+    (number) => parsed(readIfThere(join(cell.results, `${number}.json`))) ?? [],
+  )
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+function parsed(bytes: Buffer | undefined): CellResult | undefined {
+  if (bytes === undefined) return undefined
+  try {
+    const result = JSON.parse(bytes.toString()) as CellResult
+    return typeof result.state === 'string' && typeof result.cell === 'string' ? result : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Gives a cell its result. A reader sees it whole or not at all, and it replaces none.
+ *
+ * @returns False if there is one.
+ */
+export function linkResult(cell: CellPaths, result: CellResult): boolean {
+  const beside = join(cell.directory, `.${randomBytes(8).toString('hex')}.tmp`)
+  try {
+    createFile(beside, `${JSON.stringify(result)}\n`)
+    linkSync(beside, cell.result)
+    syncName(cell.result)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    removeFile(beside)
+  }
+}
+
+/** The numbers in names of a directory, between what stands before and after them; ascending. */
+export function numbersIn(directory: string, { before = '', after = '' } = {}): number[] {
+  return namesIn(directory)
+    .filter((name) => name.startsWith(before) && name.endsWith(after))
+    .map((name) => name.slice(before.length, name.length - after.length))
+    .filter((text) => /^[1-9]\d*$/.test(text))
+    .map(Number)
+    .sort((one, other) => one - other)
+}
+
+/** The cells that lie there, planned or not. */
+export function cellsIn(directory: string): string[] {
+  try {
+    return readdirSync(evalPaths(directory).cells)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
