@@ -116,6 +116,7 @@ async function main() {
   if (code !== 0) return code
   console.log('\nWhat to type next:')
   for (const { command, shows } of nextCommands(workspace)) console.log(`  # ${shows}\n  ${command}`)
+  console.log(`  # the run in a browser; "npm run build" makes the page first\n  ${DELTA} view ${workspace}`)
   return 0
 }
 

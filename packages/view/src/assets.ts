@@ -37,7 +37,7 @@ export function readAssets(directory: string): ReadonlyMap<string, Asset> {
     assets.set(isShell ? '/' : `/assets/${name}`, asset)
   }
   if (assets.has('/')) return assets
-  throw new ViewError('ERR_VIEW_ASSETS', 'The page is not built. Run: npm run build')
+  throw new ViewError('ERR_VIEW_ASSETS', 'The page is not built. Run in the clone of Delta: npm run build')
 }
 
 function namesIn(directory: string): string[] {
