@@ -323,7 +323,7 @@ test('a page that is not built is an error that says how to build it', async () 
   expect(isViewError(error)).toBe(true)
   expect([error.code, error.message]).toEqual([
     'ERR_VIEW_ASSETS',
-    'The page is not built. Run: npm run build',
+    'The page is not built. Run in the clone of Delta: npm run build',
   ])
 })
 
