@@ -238,7 +238,9 @@ function addEvaluating({ add, group }: Adding): void {
     .description('Say what an evaluation shows: scores with intervals, and what differs')
     .argument('[directory]', `${EVALUATION}; or a .csv file with the columns variant, task and score`)
     .addOption(
-      choices('--format <format>', 'csv: a line for each cell', ['text', 'json', 'csv']).default('text'),
+      choices('--format <format>', 'csv: a line for each cell', ['text', 'json', 'csv', 'html']).default(
+        'text',
+      ),
     )
     .option('--baseline <variant>', 'what the others are compared with; default: that of eval.yaml')
     .option('--allow-missing', 'give a score also where more than 5 % of the cells are missing')

@@ -20,6 +20,7 @@ export {
 } from './report.js'
 export type { Score } from './report-cells.js'
 export { reportCsv, scoresInCsv } from './report-csv.js'
+export { reportHtml } from './report-html.js'
 export { reportText } from './report-text.js'
 export { nameOfCell, type Retrying, retryCells } from './retry.js'
 export { type Subject, scoreCell } from './score.js'

@@ -345,21 +345,30 @@ function pairsOf(names: readonly string[], counted: readonly ReportedCell[]): Re
       counted.flatMap((cell) => (cell.variant === name ? { task: cell.task, value: scoreIn(cell) } : [])),
     ]),
   )
-  const pairs = names.flatMap((a, at) => names.slice(at + 1).flatMap((b) => pairOf(a, b, values) ?? []))
+  const tasks = new Set(counted.map(({ task }) => task)).size
+  const draws = drawsFor((tasks * names.length * (names.length - 1)) / 2)
+  const pairs = names.flatMap((a, at) =>
+    names.slice(at + 1).flatMap((b) => pairOf([a, b], values, draws) ?? []),
+  )
   const adjusted = holm(pairs.map(({ p }) => p))
   return pairs.map((pair, at) => ({ ...pair, p_holm: adjusted[at] ?? 1 }))
 }
 
+/** Fewer where there are so many differences that a report would take a minute. */
+function drawsFor(differences: number): number {
+  return Math.min(10_000, Math.max(1000, Math.floor(2e8 / Math.max(1, differences))))
+}
+
 function pairOf(
-  a: string,
-  b: string,
+  [a, b]: readonly [string, string],
   values: ReadonlyMap<string, readonly { task: string; value: number }[]>,
+  draws: number,
 ): Pair | undefined {
   const [first, second] = [values.get(a) ?? [], values.get(b) ?? []]
   const others = new Set(second.map(({ task }) => task))
   if (new Set(first.flatMap(({ task }) => (others.has(task) ? task : []))).size < 2) return undefined
   const { estimate, se, low, high, p, tasks, differences } = pairedDifference(first, second)
-  const pFlip = signFlip(differences).p
+  const pFlip = signFlip(differences, { draws }).p
   const pair = { a, b, tasks: tasks.length, difference: estimate, p_flip: pFlip }
   if (differences.every((difference) => Math.abs(difference - estimate) < ROUNDING))
     return { ...pair, low: null, high: null, p: pFlip, detectable: null, tasks_for_5_percent: null }

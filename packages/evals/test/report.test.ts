@@ -6,6 +6,7 @@ import {
   type PlannedVariant,
   report,
   reportCsv,
+  reportHtml,
   reportOfScores,
   reportText,
   scoresInCsv,
@@ -276,6 +277,47 @@ test('a table may come from a spreadsheet: quotes, a byte order mark, CRLF and f
     { variant: 'a "b"', task: 'one, two', score: 0.5 },
     { variant: 'c', task: 'one', score: null },
   ])
+})
+
+test('a report as HTML is one page with four plots, without a script, and the same for the same results', () => {
+  const names = ['luna', 'nova']
+  const priced = Object.fromEntries(
+    TASKS.flatMap((task) =>
+      [1, 2, 3, 4, 5].map((repeat) => [`nova/${task}/${repeat}`, { totals: spending(9000, 0.05) }]),
+    ),
+  )
+  const html = () => reportHtml(report(resultsOf(names, priced), planOf(names)))
+  expect(html().match(/<h2>.*<\/h2>/g)).toEqual([
+    '<h2>Score, with its 95 % interval</h2>',
+    '<h2>Score against cost</h2>',
+    '<h2>Differences by task: nova minus luna</h2>',
+    '<h2>Mean score of each task</h2>',
+  ])
+  expect(html()).toContain('<title>nova: 0.550, $0.05 a run</title>')
+  expect(html()).not.toMatch(/<script|NaN|Infinity|undefined/)
+  expect(html()).toBe(html())
+})
+
+test('names of tasks and variants are text in the HTML, whatever they hold', () => {
+  const evil = `"><img src=x onerror='alert(1)'>&`
+  const scores = ['a', evil].flatMap((variant) =>
+    [evil, `${evil}2`].map((task, at) => ({ variant, task, score: variant === 'a' ? at : 1 })),
+  )
+  const html = reportHtml(reportOfScores(scores, evil))
+  expect(html).not.toContain('<img')
+  expect(html).not.toContain(`'alert`)
+  expect(html).toContain('&quot;&gt;&lt;img src=x')
+})
+
+test('the HTML of 400 tasks with long names and 20 variants has at most 150 kB', () => {
+  const scores = Array.from({ length: 20 }, (_, variant) =>
+    Array.from({ length: 400 }, (_, task) => ({
+      variant: `variant-${variant}-${'<'.repeat(20)}`,
+      task: `task-${task}-${'"'.repeat(60)}`,
+      score: (variant * task) % 7 === 0 ? 1 : 0,
+    })),
+  ).flat()
+  expect(reportHtml(reportOfScores(scores, 'x.csv')).length).toBeLessThan(150_000)
 })
 
 test('a baseline that is no variant is refused, with those there are', () => {

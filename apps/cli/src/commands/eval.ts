@@ -11,6 +11,7 @@ import {
   readEval,
   readPlan,
   reportCsv,
+  reportHtml,
   report as reportOf,
   reportOfScores,
   reportText,
@@ -139,7 +140,7 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean
 }
 
 interface ReportFlags {
-  format: 'text' | 'json' | 'csv'
+  format: 'text' | 'json' | 'csv' | 'html'
   baseline?: string
   allowMissing?: boolean
   output?: string
@@ -167,6 +168,7 @@ export async function report(
     text: () => printable(reportText(shown)),
     json: () => `${JSON.stringify(shown, null, 2)}\n`,
     csv: () => reportCsv(found ?? []),
+    html: () => reportHtml(shown),
   }[flags.format]()
   if (flags.output === undefined) print(terminal, text)
   else writeFileSync(resolve(terminal.cwd, flags.output), text)
