@@ -27,7 +27,7 @@ ${[intervals(report), costs(report), differences(report), grid(report)].join('')
 const STYLE = `
 :root { color-scheme: light dark; --line: #8888; --mark: #2a6fdb; --good: #2a6fdb; --bad: #d9822b }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
-pre { overflow-x: auto; font-size: 13px }
+pre { white-space: pre-wrap; font-size: 13px }
 svg { display: block; max-width: 100%; height: auto; font: 12px system-ui, sans-serif }
 text { fill: currentColor }
 .axis { stroke: var(--line) }
@@ -131,8 +131,9 @@ function costs(report: EvalReport): string {
       ? [{ name, score: score.estimate, cost: totals.cost / runs }]
       : [],
   )
-  if (points.length < 2) return ''
-  const x = axis([0, ...points.map(({ cost }) => cost)])
+  const most = Math.max(0, ...points.map(({ cost }) => cost))
+  if (points.length < 2 || most === 0) return ''
+  const x = axis([0, most])
   const height = 240
   const scores = points.map(({ score }) => score)
   const [low, high] = [Math.min(0, ...scores), Math.max(1, ...scores)]
@@ -149,7 +150,7 @@ function costs(report: EvalReport): string {
       `<g><title>${whole(name)}: ${fixed(score)}, ${money(cost)} a run</title><circle class="mark" cx="${x(cost)}" cy="${y(score)}" r="4"/><text x="${x(cost) + 8}" y="${y(score) - 6}">${short(name)}</text></g>`,
   )
   const line = `<polyline class="pareto" points="${best.map(({ score, cost }) => `${x(cost)},${y(score)}`).join(' ')}"/>`
-  const frame = `<line class="axis" x1="${LEFT}" x2="${LEFT}" y1="0" y2="${height}"/><line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${height}" y2="${height}"/><text x="${WIDTH}" y="${height + 16}" text-anchor="end">US dollars a run</text><text x="${LEFT - 8}" y="${y(high) + 4}" text-anchor="end">score ${high}</text><text x="${LEFT - 8}" y="${y(low) + 4}" text-anchor="end">${low}</text>`
+  const frame = `<line class="axis" x1="${LEFT}" x2="${LEFT}" y1="0" y2="${height}"/><line class="axis" x1="${LEFT}" x2="${WIDTH}" y1="${height}" y2="${height}"/><text x="${WIDTH}" y="${height + 16}" text-anchor="end">a run</text><text x="${x(0)}" y="${height + 16}" text-anchor="middle">$0</text><text x="${x(most)}" y="${height + 16}" text-anchor="middle">${money(most)}</text><text x="${LEFT - 8}" y="${y(high) + 4}" text-anchor="end">score ${high}</text><text x="${LEFT - 8}" y="${y(low) + 4}" text-anchor="end">${low}</text>`
   return section(
     'Score against cost',
     `${svg(height + 24, 'Score against cost', frame + line + dots.join(''))}\n<p>On the dashed line are those that none beats at a lower price.</p>`,

@@ -72,7 +72,7 @@ export interface ReportedPair {
   p: number
   /** Of the sign flip test, which assumes no distribution. */
   p_flip: number
-  /** `p`, adjusted for all pairs of the report. */
+  /** `p`, adjusted for all pairs of agents in the report; that of a pair with an oracle or a nop for all such pairs. */
   p_holm: number
   /** The difference that is found 4 times in 5; null where all differences are equal. */
   detectable: number | null
@@ -178,7 +178,7 @@ function reportOf(cells: readonly ReportedCell[], about: About, options: ReportO
     ...compared.filter((name) => name === baseline),
     ...compared.filter((name) => name !== baseline),
   ]
-  const pairs = pairsOf(ordered, counted)
+  const pairs = pairsOf(ordered, counted, about)
   const { engines, sandboxes, notes } = mixturesIn(counted, about)
   const count = (...states: ReportedCell['state'][]) =>
     cells.filter(({ state }) => states.includes(state)).length
@@ -338,7 +338,14 @@ function unpriced(variants: readonly ReportedVariant[]): string[] {
 
 type Pair = Omit<ReportedPair, 'p_holm'>
 
-function pairsOf(names: readonly string[], counted: readonly ReportedCell[]): ReportedPair[] {
+/** Comparisons of agents are one family, those with an oracle or a nop another: controls do not make agents harder to tell apart. */
+function pairsOf(
+  names: readonly string[],
+  counted: readonly ReportedCell[],
+  { kinds }: About,
+): ReportedPair[] {
+  const isControl = (name: string) => (kinds.get(name) ?? 'agent') !== 'agent'
+  const areAgents = ({ a, b }: Pair) => !isControl(a) && !isControl(b)
   const values = new Map(
     names.map((name) => [
       name,
@@ -350,8 +357,14 @@ function pairsOf(names: readonly string[], counted: readonly ReportedCell[]): Re
   const pairs = names.flatMap((a, at) =>
     names.slice(at + 1).flatMap((b) => pairOf([a, b], values, draws) ?? []),
   )
-  const adjusted = holm(pairs.map(({ p }) => p))
-  return pairs.map((pair, at) => ({ ...pair, p_holm: adjusted[at] ?? 1 }))
+  return [...adjusted(pairs.filter(areAgents)), ...adjusted(pairs.filter((pair) => !areAgents(pair)))]
+    .sort((one, other) => pairs.indexOf(one.pair) - pairs.indexOf(other.pair))
+    .map(({ pair, p_holm }) => ({ ...pair, p_holm }))
+}
+
+function adjusted(pairs: readonly Pair[]): { pair: Pair; p_holm: number }[] {
+  const all = holm(pairs.map(({ p }) => p))
+  return pairs.map((pair, at) => ({ pair, p_holm: all[at] ?? 1 }))
 }
 
 /** Fewer where there are so many differences that a report would take a minute. */

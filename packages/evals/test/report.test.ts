@@ -133,7 +133,7 @@ test('a report has scores with intervals, what differs from the baseline, what i
     nova        12    60     100 %  0.550  0.337 .. 0.746   0.917   0.250      20,550      -      44 s
     nop         12    60     100 %  0.000  0.000 .. 0.288   0.000   0.000           0  $0.00     0.1 s
     AGAINST luna  TASKS  DIFFERENCE  95 % INTERVAL          p  p (Holm)
-    oracle           12      +0.525  +0.298 .. +0.752  <0.001     0.002
+    oracle           12      +0.525  +0.298 .. +0.752  <0.001     0.001
     nova             12      +0.075  +0.012 .. +0.138   0.023     0.023
     nop              12      -0.475  -0.702 .. -0.248  <0.001     0.002
     Tied at 5 %: none. With 12 tasks a difference of 0.08 is found 4 times in 5; for 0.05 take 31 tasks (more repeats do not replace tasks).
