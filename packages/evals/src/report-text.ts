@@ -205,7 +205,7 @@ export function signed(value: number): string {
 }
 
 /** Rounded down, so that what is not whole does not look so. */
-export function percent(share: number): string {
+function percent(share: number): string {
   return `${Math.floor(Number((share * 1000).toFixed(6))) / 10} %`
 }
 
