@@ -132,7 +132,7 @@ const EFFECTS = {
   show: READS,
   cost: READS,
   diff: READS,
-  view: READS,
+  view: WRITES,
   export: WRITES,
   import: { ...WRITES, idempotent: false },
   config: READS,

@@ -74,9 +74,11 @@ export function waysOut(error: unknown, typed: readonly string[] = []): string[]
   const { wayOut: way, path, problems } = Object(error) as Partial<ErrorDetails>
   if (problems !== undefined) return [...new Set(problems.flatMap(wayAround))]
   if (way === 'without_files') {
-    const toDo = typed[0] === 'replay' ? 'To run the commands without them' : 'To fork the conversation alone'
     const command = quoteForPerson(['delta', ...typed, '--without-files'])
-    return [`${toDo}: ${command} (an --into directory may then hold the files you want)`]
+    if (typed[0] === 'replay') return [`To run the commands without them: ${command}`]
+    return [
+      `To fork the conversation alone: ${command} (an --into directory may then hold the files you want)`,
+    ]
   }
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)

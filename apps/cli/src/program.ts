@@ -343,6 +343,9 @@ function addLooking({ add, group }: Adding): void {
       'run ids, prefixes, workspaces or directories of runs; default: this directory and all below',
     )
     .option('--port <number>', 'port of the page; default: 7333, or the next free one')
+    .option('--export <file>', 'write the page of the named runs, or the latest, as one HTML file, and end')
+    .option('--full', 'in the file: whole texts; default: the first 16 KiB of each')
+    .option('--redact', 'in the file: replace what looks like a secret, and the home and work directories')
     .addOption(runsDirectory())
 
   add('export', () => import('./commands/export.js'))

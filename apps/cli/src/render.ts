@@ -173,6 +173,10 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
 function start(event: EngineStart, transcript: boolean): string {
   const { resumed, run_id: runId, agent_name: agent, work_dir: workDirectory, changed_files: files } = event
   const changed = files && transcript ? ` (changed since its last start: ${files.join(', ')})` : ''
+  const { parent, replay, inherited } = event
+  if (parent && !inherited)
+    return `${replay ? 'replay' : 'fork'} ${runId} of ${parent.run_id} at iteration ${parent.iteration}, in ${workDirectory ?? '?'}`
+  if (inherited) return `inherited: run ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}${changed}`
 }
 

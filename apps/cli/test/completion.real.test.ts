@@ -28,7 +28,7 @@ test.skipIf(!HAS_ZSH || !hasTerminal)(
       screen.write(`PROMPT='> '; ${own}source ./delta.zsh && echo "READ"Y\r`)
       await screen.waitForOutput('READY')
       for (const [typed, whole] of [
-        ['delta r', 'delta run'],
+        ['delta ru', 'delta run'],
         ['delta tool ex', 'delta tool expand'],
         ['delta run --format st', 'delta run --format stream-json'],
         ['delta continue --app', 'delta continue --approve'],
@@ -65,7 +65,7 @@ async function offeredByFish(line: string, files: Record<string, string> = {}): 
 test.skipIf(!HAS_FISH)(
   'fish completes commands, their commands, options, the values of options, and files',
   async () => {
-    expect(await offeredByFish('delta r')).toEqual(['run'])
+    expect(await offeredByFish('delta ru')).toEqual(['run'])
     expect(await offeredByFish('delta tool ')).toEqual(['expand', 'help', 'import', 'lint', 'list'])
     expect(await offeredByFish('delta tool e')).toEqual(['expand'])
     expect(await offeredByFish('delta tool expand ', { 'agent.yaml': '' })).toEqual(['agent.yaml'])

@@ -26,7 +26,7 @@ _delta; printf '%s\\n' "\${COMPREPLY[@]}"`
     return stdout.split('\n').filter(Boolean)
   }
   for (const [line, words] of [
-    ['delta r', ['run']],
+    ['delta r', ['run', 'replay']],
     ['delta tool e', ['expand']],
     ['delta continue --app', ['--approve']],
     ['delta run --format s', ['stream-json']],

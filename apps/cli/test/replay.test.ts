@@ -9,9 +9,10 @@ import {
   type TemporaryAgentOptions,
   temporaryAgent,
   temporaryWorkspace,
+  waitForFile,
 } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY } from './delta.js'
+import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY, startDelta } from './delta.js'
 
 const TOOLS = [
   { name: 'count', exec: 'wc -w ${file}' },
@@ -57,6 +58,28 @@ test('delta replay asks no model and starts no command, and leaves nothing behin
   expect(server.requests()).toHaveLength(3)
   expect(await left()).toEqual([])
   expect(await home.files()).toEqual(before)
+})
+
+test('a run that was killed in a command, and one that is still in it, are replayed up to there', async () => {
+  const wait = { name: 'wait', shell: 'touch waiting; sleep 60' }
+  const agent = await temporaryAgent({
+    turns: [calls('count', { file: 'a.txt' }), calls('wait')],
+    tools: [...TOOLS, wait],
+    onCleanup: onTestFinished,
+  })
+  const home = await temporaryWorkspace({ 'site/a.txt': 'one\n' }, { onCleanup: onTestFinished })
+  const at = { cwd: home.path, env: { DELTA_STATE_DIR: join(home.path, 'state') } }
+  const engine = startDelta(['run', '--agent', agent.path, '-w', 'site', '-m', 'Go', '-q'], at)
+  await waitForFile(join(home.path, 'site/waiting'))
+  const same = {
+    exitCode: 0,
+    stdout: 'same: 2 requests, 1 call, the end (INTERRUPTED, killed)\n',
+    stderr: '',
+  }
+  expect(await delta(['replay', 'site'], at)).toMatchObject(same)
+  engine.kill('SIGKILL')
+  await engine.result
+  expect(await delta(['replay', 'site'], at)).toMatchObject(same)
 })
 
 const OFFLINE = ['unshare', '--map-root-user', '--net']
@@ -148,7 +171,7 @@ test('a command that a tool no longer makes is named with the nearest recorded o
   const { exitCode, stderr } = await replay('site')
   expect(exitCode).toBe(3)
   expect(stderr).toContain(`diverged at iteration 1, configuration: tools.count
-  replay of ${name}: call 1 of iteration 1 was not recorded: count {"file":"a.txt"}; the nearest is iteration 1: count {"file":"a.txt"}. Nothing was run.
+  replay of ${name}: call 1 of iteration 1 was not recorded: count {"file":"a.txt"}, which is now wc -l a.txt; in iteration 1 it was wc -w a.txt. Nothing was run.
 `)
 })
 
@@ -182,7 +205,7 @@ test('live tools need the files of the iteration, or --without-files', async () 
   expect(await replay('site', '--live', 'tools')).toMatchObject({
     exitCode: 2,
     stderr: `Error: ${name} has no files of iteration 0: it ran with snapshots: off.
-To run the commands without them: delta replay site --live tools --without-files (an --into directory may then hold the files you want)
+To run the commands without them: delta replay site --live tools --without-files
 `,
   })
   expect(await left()).toEqual([])

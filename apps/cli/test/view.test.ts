@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -100,5 +102,36 @@ viewing('a port that is named and taken is refused', async () => {
   expect([exitCode, stderr]).toEqual([
     2,
     `Error: Port ${port} is taken. Leave --port out to use a free one.\n`,
+  ])
+})
+
+viewing('a run is written into one file, with a line that says what it holds', async () => {
+  const { run, workspace } = await served([{ content: 'Done.' }])
+  await run('--run-id', 'one')
+  const { stdout, stderr, exitCode } = await delta(['view', 'one', '--export', 'run.html'], {
+    cwd: workspace.path,
+  })
+  expect([exitCode, stdout]).toEqual([0, 'run.html: 1 step, 0.1 MB.\n'])
+  expect(stderr).toContain('read it before you share it, or use --redact.')
+  const html = await readFile(join(workspace.path, 'run.html'), 'utf8')
+  expect(html).toMatch(/^<!doctype html>/)
+  expect(html).toContain(workspace.path)
+  const redacted = await delta(['view', 'one', '--export', 'run.html', '--redact'], { cwd: workspace.path })
+  expect(redacted.exitCode).toBe(0)
+  expect(await readFile(join(workspace.path, 'run.html'), 'utf8')).not.toContain(workspace.path)
+})
+
+test('a file cannot be written into a directory that is not there', async () => {
+  const { workspace } = await served([])
+  const { stderr, exitCode } = await delta(['view', '--export', 'none/run.html'], { cwd: workspace.path })
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(`--export: there is no directory ${join(workspace.path, 'none')}.`)
+})
+
+test('--full and --redact are about a file', async () => {
+  const { stderr, exitCode } = await delta(['view', '--full'])
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining('--full and --redact are for --export FILE.'),
   ])
 })

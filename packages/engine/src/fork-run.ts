@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { isInside, realPath } from '@delta/durable/internal'
 import { type Inherited, readBeginning, workDirectoryOf } from '@delta/journal/internal'
@@ -245,20 +245,33 @@ function checkInto({ runId, directory }: RunSummary, { into, files }: ForkRunOpt
 
 /** The directories that the model has read of, each with the fork's in its place. */
 export function movedPaths(
-  { directory }: RunSummary,
+  { directory, runId }: RunSummary,
   { events }: Inherited,
   fork: { into: string; directory: string },
 ): { paths: [string, string][] } {
   const isStart = (event: StoredEvent): event is EngineStart => event.type === 'ENGINE_START'
   const current = workDirectoryOf(directory)
-  const workspace = events.findLast(isStart)?.work_dir ?? current
+  const start = events.findLast(isStart)
+  const workspace = start?.work_dir ?? current
   if (workspace === undefined) return { paths: [[directory, fork.directory]] }
   const isWithin = current !== undefined && isInside(directory, current)
-  const recorded = isWithin ? join(workspace, relative(current, directory)) : directory
+  const there = isWithin ? join(workspace, relative(current, directory)) : directory
+  // a fork of a fork may inherit only what its parent has inherited: then it is that run's directory
+  const recorded = join(dirname(there), start?.run_id ?? runId)
+  const isForkWithin = isInside(fork.directory, fork.into)
   return {
     paths: [
       [workspace, fork.into],
       [recorded, fork.directory],
+      // results that were cut name the file with the rest from the workspace
+      ...(isWithin
+        ? [
+            [
+              relative(workspace, recorded),
+              isForkWithin ? relative(fork.into, fork.directory) : fork.directory,
+            ] as [string, string],
+          ]
+        : []),
     ],
   }
 }

@@ -4,7 +4,7 @@ import { failedCritically } from './calls.js'
 import { reportResult } from './hooks.js'
 import type { Outcome } from './outcome.js'
 import type { RecordedCall } from './recorded-run.js'
-import type { Replay } from './replay-port.js'
+import { EndOfRecord, type Replay } from './replay-port.js'
 import { type Call, placeOf, type ReadyCall, type RunState, record } from './run-state.js'
 
 /** Gives a call the result that it had in the recorded run. Starts nothing, so nothing is recorded of a command. */
@@ -28,6 +28,7 @@ export async function repeatCall(
     stdin_sha256: recorded.request?.stdin_sha256 ?? null,
     execution_ref: null,
   })
+  if (recorded.result === undefined && state.replay) throw new EndOfRecord(state.replay.ending(iteration))
   const result = repeatResult(state, call, recorded, iteration)
   if (result.status === 'INTERRUPTED') return undefined // no hook saw it, and the engine that continued the run went on
   const stopped = await reportResult(state, call, { observation: result.observation_content }, iteration)

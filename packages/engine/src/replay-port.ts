@@ -44,6 +44,8 @@ export interface Replay {
   maxIterations(): number | undefined
   /** True if the record has this iteration in this leg. */
   has(iteration: number): boolean
+  /** How this leg ended in the record. */
+  ending(iteration: number): Outcome
   /** How this leg ended in the record, if a recorded model has no answer for the iteration. */
   endingBefore(iteration: number): Outcome | undefined
   /** Throws `EndOfRecord` where a recorded model was not asked, or its answer did not get into the journal. */
@@ -59,7 +61,10 @@ export interface Replay {
   hook(name: HookName, place: HookPlace): RecordedHook | 'live' | 'not run'
   /** True if the hook saw the result of a call in this leg. */
   wasReported(place: CallPlace): boolean
-  /** The recorded call that a result is to be taken from; undefined for one that is to be started. */
+  /**
+   * The recorded call that a result is to be taken from; without a result, the record ends while it ran. Undefined for one that is to
+   * be started.
+   */
   call(call: ToolCallRecord, prepared: RunnableCall, place: CallPlace): RecordedCall | undefined
   /**
    * How a call was settled that was open when the user spoke: the recorded call whose result stands, or `acted on`, if a person had

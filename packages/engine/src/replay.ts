@@ -160,11 +160,15 @@ export function openReplay(
   function call(called: Call, prepared: ReadyCall, place: CallPlace): RecordedCall | undefined {
     const isStarted = startedAs(called, prepared)
     const there = isRecorded ? at(place) : undefined
-    if (there && !hasResult(there)) throw new EndOfRecord(ending(place.iteration))
+    if (there && !hasResult(there)) {
+      const { result: _, ...begun } = there
+      if (begun.request?.argv && isStarted(there)) return begun
+      throw new EndOfRecord(ending(place.iteration))
+    }
     if (sides.tools === 'live')
       return there?.result?.status === 'INTERRUPTED' && isStarted(there) ? there : undefined
     const found = find(place, isStarted)
-    if (found?.result === undefined) throw notRecorded(sayCall(called, place))
+    if (found?.result === undefined) throw notRecorded(sayCall(called, place, prepared.resolvedCommand))
     used.add(found)
     return found
   }
@@ -173,11 +177,18 @@ export function openReplay(
     return result !== undefined && leg.results.has(result)
   }
 
-  function sayCall({ name, arguments: raw }: Call, { iteration, index }: CallPlace): string {
+  function sayCall(
+    { name, arguments: raw }: Call,
+    { iteration, index }: CallPlace,
+    command?: string,
+  ): string {
     const which = `call ${index + 1} of iteration ${iteration} was not recorded: ${name} ${shortened(raw)}`
     const ofTool = record.calls.filter((each) => each.name === name && !used.has(each))
     const nearest = ofTool.findLast((each) => each.iteration <= iteration) ?? ofTool[0]
     if (nearest === undefined) return `${which}.`
+    const recorded = nearest.request?.resolved_command
+    if (command && recorded && nearest.arguments === raw)
+      return `${which}, which is now ${shortened(command)}; in iteration ${nearest.iteration} it was ${shortened(recorded)}.`
     return `${which}; the nearest is iteration ${nearest.iteration}: ${name} ${shortened(nearest.arguments)}.`
   }
 
@@ -221,6 +232,7 @@ export function openReplay(
     chatModel: isRecorded ? chatModel() : undefined,
     maxIterations: () => options.maxIterations ?? (isRecorded ? leg.maxIterations : undefined),
     has,
+    ending,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
     said: () => leg.said,
     nextLeg,

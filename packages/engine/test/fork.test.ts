@@ -152,6 +152,20 @@ test('a fork may be kept with other runs, and one of a run that is kept so', asy
   expect(result.runDirectory.startsWith(runsDirectory)).toBe(true)
 })
 
+test('a fork of a fork reads its own directory in the place of each one before, however it is named', async () => {
+  const tools = [{ name: 'note', shell: 'echo "$DELTA_RUN_DIR and .delta/$DELTA_RUN_ID/io"' }]
+  const { fork, goOn } = await original({
+    tools,
+    turns: [calls('note'), calls('note'), { content: 'The end.' }],
+  })
+  const first = await fork({ at: 2 })
+  await goOn(first)
+  const second = await fork({ run: first.directory, at: 1 })
+  await goOn(second)
+  const request = await readRequest(second.directory, 2)
+  expect(request).toContain(`${second.directory} and .delta/${second.runId}/io`)
+})
+
 test('a run that goes on is forked without a trace in it', async () => {
   const turns = [calls('note'), calls('wait'), { content: 'The end.' }]
   const wait = { name: 'wait', shell: 'touch waiting; while [ ! -e go ]; do sleep 0.02; done' }

@@ -54,7 +54,7 @@ test('a changed command of a tool is a call that was not recorded', async () => 
   const { result } = await replay(original, { agent: await load() })
   expect(result.reasonCode).toBe('replay_mismatch')
   expect(result.reason).toBe(
-    `replay of ${original.runId.slice(-6)}: call 1 of iteration 1 was not recorded: mark {}; the nearest is iteration 1: mark {}. Nothing was run.`,
+    `replay of ${original.runId.slice(-6)}: call 1 of iteration 1 was not recorded: mark {}, which is now sh -c '${MARK.shell}; true' --; in iteration 1 it was sh -c '${MARK.shell}' --. Nothing was run.`,
   )
 })
 

@@ -400,6 +400,7 @@ function pendingCalls({ lastThought, attempts, answered }: RunState): PendingCal
 function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): RunMetadata {
   const { firstStart, lastStart, end } = state
   const status = deriveStatus(state, ownerAlive)
+  const isOnlyMade = lastStart?.parent !== undefined && lastStart.replay === undefined // a fork that has not gone on
   return {
     run_id: firstStart?.run_id ?? runId,
     workspace_id: firstStart?.workspace_id ?? null,
@@ -412,7 +413,7 @@ function deriveMetadata(runId: string, state: RunState, ownerAlive: boolean): Ru
     iterations: state.lastIteration,
     max_iterations: lastStart?.max_iterations ?? null,
     error: status === 'FAILED' ? (end?.reason ?? state.lastError ?? null) : null,
-    reason_code: end ? (end.reason_code ?? null) : status === 'INTERRUPTED' ? 'killed' : null,
+    reason_code: end ? (end.reason_code ?? null) : status === 'INTERRUPTED' && !isOnlyMade ? 'killed' : null,
     agent_home: firstStart?.agent_home ?? null,
     work_dir: firstStart?.work_dir ?? null,
     parent_run: firstStart?.parent_run ?? null,

@@ -2,7 +2,8 @@ import { closeSync, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { asRepairError, isJournalError } from './errors.js'
 import { isKnownEvent, type StoredEvent } from './events.js'
-import { hashingFile, openToRead } from './files.js'
+import { hashingFile, openToRead, readText } from './files.js'
+import { readBeginning } from './inherit.js'
 import { type InspectedLine, inspectJournal } from './inspect.js'
 import { refuseLinkedRun } from './layout.js'
 import { takeLease } from './lease.js'
@@ -37,7 +38,7 @@ export function verifyRun(runDirectory: string): JournalReport {
     check: (events, lines) => [
       ...callFindings(events).map((message) => note(message)),
       ...changedLines(path, lines),
-      ...events.flatMap(changedParent),
+      ...events.flatMap((event) => changedParent(path, event)),
       ...missingBeginning(events),
     ],
   })
@@ -66,13 +67,25 @@ function changedLines(path: string, lines: InspectedLine<StoredEvent>[]): Findin
 }
 
 /** The lines that a fork copied must still be those of its parent. */
-function changedParent(event: StoredEvent): Finding[] {
+function changedParent(path: string, event: StoredEvent): Finding[] {
   if (!isKnownEvent(event) || event.type !== 'ENGINE_START' || event.inherited || !event.parent) return []
   const { directory, seq, sha256 } = event.parent
   const now = sha256UpTo(journalPath(directory), seq)
-  if (now === undefined || now === sha256) return []
+  if (now === undefined) return []
+  if (now === sha256) return changedCopy(path, directory, seq)
   const message = `This run is a fork of ${directory}, whose events up to ${seq} are not as they were when it was made.`
   return [{ kind: 'changed', message }]
+}
+
+/** The lines of a fork that are no longer those of the run. */
+function changedCopy(path: string, directory: string, seq: number): Finding[] {
+  const upTo = (events: readonly StoredEvent[]) => events.findLastIndex((event) => event.seq <= seq) + 1
+  const inherited = readBeginning(directory, upTo).lines.split('\n').slice(0, -1)
+  const own = readText(path).split('\n')
+  const index = inherited.findIndex((line, at) => line !== own[at])
+  if (index === -1) return []
+  const message = `It was inherited from ${directory}, and is not as it is there.`
+  return [{ kind: 'changed', line: index + 1, message }]
 }
 
 /** The SHA-256, in hexadecimal, of a journal up to and with the line of an event. Undefined without the file. */

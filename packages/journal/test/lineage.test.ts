@@ -89,7 +89,7 @@ async function forkByHand({ runsDirectory }: { runsDirectory?: string } = {}) {
   parent.close()
   const work = temporaryDirectory()
   const directory = join(runsDirectory ?? join(work, '.delta'), 'fork')
-  const inherited = copied.replaceAll('}\n', ',"inherited":true}\n').replace('"epoch":1', '"epoch":7')
+  const inherited = copied.replaceAll('}\n', ',"inherited":true}\n')
   const own = {
     seq: 4,
     timestamp: '2030-01-01T00:00:00.000Z',
@@ -135,7 +135,10 @@ test('who a fork is, where it works and when it began is said by its first start
 })
 
 test('a fork is taken with the first number of its own lease, whatever its parent had', async () => {
-  const { directory } = await forkByHand()
+  const { directory, inherited } = await forkByHand()
+  const path = join(directory, 'journal.jsonl')
+  expect(inherited).toContain('"epoch":1')
+  writeFileSync(path, readText(path).replace('"epoch":1', '"epoch":7'))
   const run = await openRun(directory)
   afterTest(run.close)
   expect(run.epoch).toBe(1)
@@ -164,6 +167,15 @@ test('verify says that the parent of a fork has changed, while it is there', asy
   )
   truncateSync(journal, 5)
   expect(verifyRun(directory).ok).toBe(false)
+})
+
+test('verify names a line of a fork that is not as its parent has it, also before the fork has ended', async () => {
+  const { directory } = await forkByHand()
+  const path = join(directory, 'journal.jsonl')
+  writeFileSync(path, readText(path).replace('thought 1', 'thought 7'))
+  const { ok, findings } = verifyRun(directory)
+  expect(ok).toBe(false)
+  expect(findings).toMatchObject([{ kind: 'changed', line: expect.any(Number) }])
 })
 
 test('a fork whose first write was cut off after any byte never began, or began whole', async () => {

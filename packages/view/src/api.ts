@@ -497,3 +497,56 @@ export interface LiveMessage {
   /** The columns that changed or are new: they replace those from the first of them on. */
   columns: Column[]
 }
+
+// An exported file holds what the routes answered when it was made, as islands of JSON: `data-delta` of one is `file`, `run KEY` or
+// `steps KEY FROM`.
+
+/** The island `file`. */
+export interface FileHead {
+  /** When it was made. */
+  at: number
+  /** The runs that were asked for, and their sub-agents. */
+  runs: RunRow[]
+  /** Keys of those that were asked for. */
+  named: string[]
+  /** True: no text is cut. */
+  isWhole: boolean
+}
+
+/** The island `run KEY`. */
+export interface FileRun {
+  /** Answers of routes by path. */
+  answers: Record<string, object>
+  /** The number of the first step in each of its islands `steps KEY FROM`. */
+  islands: number[]
+  /** Numbers of all steps; of those that have a failure. */
+  steps: number[]
+  failed: number[]
+}
+
+/** The island `steps KEY FROM`: at most 200 steps. */
+export interface FileSteps {
+  steps: FileStep[]
+  /** What the steps name by index: a text that several of them have is there once. */
+  texts: FileText[]
+  /** Images as `data:` URIs, by path. */
+  images: Record<string, string>
+}
+
+/** A text, or what it has between the beginning and the end of another one: a request repeats the one before it. */
+export interface FileText {
+  text: string
+  /** Of all of it, also of what the file does not hold. */
+  bytes: number
+  /** Index of the other one, and how many UTF-16 units of its beginning and of its end come before and after `text`. */
+  like?: [index: number, start: number, end: number]
+}
+
+/** A step in an exported file. */
+export interface FileStep {
+  whole: WholeStep
+  /** Absent where a run takes no snapshots. */
+  changes?: StepChanges
+  /** Index in `texts` by the path below the step: `request`, `blocks/0`, `calls/a1/stdout`. */
+  texts: Record<string, number>
+}

@@ -3,6 +3,9 @@ import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ViewError } from './errors.js'
 
+/** Where the built page lies: beside this module when it is built. */
+export const ASSETS = join(import.meta.dirname, 'assets')
+
 /** A file of the page, held in memory. */
 export interface Asset {
   type: string

@@ -29,8 +29,12 @@ const WALKS_SHARE = 20
 const LOOK_AGAIN_MS = 1000
 const RUNS_AT_ONCE = 25
 
-/** Opens nothing outside the places: a link out of them is not followed. */
-export function openCatalog(places: readonly RunsAt[]): Catalog {
+/**
+ * Opens nothing outside the places: a link out of them is not followed.
+ *
+ * @param options.newKey - Called for each run that is found.
+ */
+export function openCatalog(places: readonly RunsAt[], { newKey = randomKey } = {}): Catalog {
   const runs = new Map<string, ShownRun>()
   const byDirectory = new Map<string, ShownRun>()
   const roots = places.map(rootOf)
@@ -48,7 +52,7 @@ export function openCatalog(places: readonly RunsAt[]): Catalog {
         if (path === undefined || byDirectory.has(path)) continue
         if (!roots.some((root) => path === root || path.startsWith(root + sep))) continue
         const run = shownRun(path, {
-          key: randomBytes(9).toString('base64url'),
+          key: newKey(),
           nextVersion: () => ++version,
         })
         runs.set(run.key, run)
@@ -115,6 +119,10 @@ export function openCatalog(places: readonly RunsAt[]): Catalog {
     rowAt: (directory) => byDirectory.get(realPath(directory) ?? '')?.row,
     size: () => runs.size,
   }
+}
+
+function randomKey(): string {
+  return randomBytes(9).toString('base64url')
 }
 
 function rootOf(place: RunsAt): string {

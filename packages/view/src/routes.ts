@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type CostKey, cacheMisses, costTable, diffRuns, type Trace } from '@delta/trace'
-import { readBlob, sumOf } from '@delta/trace/internal'
+import { readBlob, type StoredEvent, sumOf } from '@delta/trace/internal'
 import type { CacheTable, CostTable, DiffAnswer, RunPage, WholeStep } from './api.js'
 import { beginning, childCard, IMAGE_TYPES, LARGEST_IMAGE_BYTES, questionOf } from './cards.js'
 import type { Catalog } from './catalog.js'
@@ -89,7 +89,8 @@ async function answerAbout(run: ShownRun, [what, number, ...rest]: string[], ask
   }
 }
 
-async function runPage(run: ShownRun, catalog: Catalog): Promise<RunPage> {
+/** `/api/runs/:id`. */
+export async function runPage(run: ShownRun, catalog: Catalog): Promise<RunPage> {
   const { summary, columns } = await run.whole()
   const { cost, tokens, wall_time: wall } = Object(summary.limits) as Record<string, unknown>
   const wallMs = typeof wall === 'number' ? wall : millisecondsIn(wall)
@@ -162,15 +163,17 @@ async function answerAboutStep(
 
 const LARGEST_LINE_BYTES = 64 * 1024
 
-async function wholeStep(
+/** `/api/runs/:id/steps/:n`. @param events - Of the step and around it, in order. */
+export async function wholeStep(
   run: ShownRun,
   pages: StepPages,
   [step, before]: Awaited<ReturnType<StepPages['step']>>,
+  events: AsyncIterable<StoredEvent> | Iterable<StoredEvent> = run.reader().eventsNear(step.n),
 ): Promise<WholeStep> {
   const detail = await requestDetail(run.directory, step, before)
   const said = new Set([...step.said, ...step.starts].map(({ seq }) => seq))
   const journal: WholeStep['journal'] = []
-  for await (const event of unhurried(run.reader().eventsNear(step.n))) {
+  for await (const event of unhurried(events)) {
     const { iteration } = event as { iteration?: number }
     if ((iteration ?? 0) > step.n + 1) break // the snapshot of a step may follow the thought of the next
     if (iteration !== step.n && !said.has(event.seq)) continue
@@ -184,14 +187,20 @@ async function wholeStep(
 }
 
 async function sendImage(run: ShownRun, blob: string, response: ServerResponse): Answer {
-  run.reader() // it may be read
-  const bytes = await imageIn(run.directory, decoded(blob))
-  const type = typeOfImage(bytes)
-  if (type === undefined || bytes.length > LARGEST_IMAGE_BYTES)
-    throw new Refusal(404, 'It is not an image that can be shown.')
+  const { type, bytes } = await imageOf(run, decoded(blob))
   response.writeHead(200, { 'Content-Type': type, 'Content-Length': bytes.length })
   response.end(bytes)
   return undefined
+}
+
+/** An image of the run that a page may show. @throws {Refusal} 404 */
+export async function imageOf(run: ShownRun, blob: string): Promise<{ type: string; bytes: Buffer }> {
+  run.reader() // it may be read
+  const bytes = await imageIn(run.directory, blob)
+  const type = typeOfImage(bytes)
+  if (type === undefined || bytes.length > LARGEST_IMAGE_BYTES)
+    throw new Refusal(404, 'It is not an image that can be shown.')
+  return { type, bytes }
 }
 
 async function imageIn(directory: string, blob: string): Promise<Buffer> {
@@ -232,7 +241,11 @@ async function sendMatches(
 
 const COST_KEYS: readonly string[] = ['source', 'step', 'tool', 'call', 'model', 'run'] satisfies CostKey[]
 
-async function costs({ url, catalog }: Asked): Promise<CostTable | CacheTable> {
+/** `/api/cost`. @throws {Refusal} */
+export async function costs({
+  url,
+  catalog,
+}: Pick<Asked, 'url' | 'catalog'>): Promise<CostTable | CacheTable> {
   const by = url.searchParams.get('by') ?? 'source'
   const ids = (url.searchParams.get('ids') ?? '').split(',')
   const runs = ids.map((key) => catalog.run(key))
@@ -265,7 +278,8 @@ async function costs({ url, catalog }: Asked): Promise<CostTable | CacheTable> {
   }
 }
 
-async function difference({ url, catalog }: Asked): Promise<DiffAnswer> {
+/** `/api/diff`. @throws {Refusal} */
+export async function difference({ url, catalog }: Pick<Asked, 'url' | 'catalog'>): Promise<DiffAnswer> {
   const runs = ['a', 'b'].map((name) => catalog.run(url.searchParams.get(name) ?? ''))
   const [a, b] = [await runs[0]?.whole(), await runs[1]?.whole()]
   if (a === undefined || b === undefined) throw nothingThere()
@@ -273,7 +287,8 @@ async function difference({ url, catalog }: Asked): Promise<DiffAnswer> {
   return { diff: await diffRuns(a.trace, b.trace), command: `delta diff ${words}` }
 }
 
-function pagesOf(run: ShownRun, catalog: Catalog): StepPages {
+/** The steps of a run, with the rows of the runs around it. */
+export function pagesOf(run: ShownRun, catalog: Catalog): StepPages {
   return stepPages(run, { row: () => catalog.row(run), rowAt: catalog.rowAt })
 }
 

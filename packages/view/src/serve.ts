@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import type { RunsAt } from '@delta/trace'
-import { type Asset, readAssets } from './assets.js'
+import { ASSETS, type Asset, readAssets } from './assets.js'
 import { openCatalog } from './catalog.js'
 import { Refusal, ViewError } from './errors.js'
 import { checkRequest, checkToken, setHeaders } from './guard.js'
@@ -77,8 +76,6 @@ export async function serve(options: ServeOptions): Promise<Served> {
     },
   }
 }
-
-const ASSETS = join(import.meta.dirname, 'assets')
 
 function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset: Asset): void {
   const { type, bytes, gzip, isHashed } = asset

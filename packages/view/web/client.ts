@@ -1,7 +1,12 @@
 import type { Failure, LiveMessage, SearchMatch } from '../src/api.js'
+import { RouteError } from './errors.js'
+import { file } from './file.js'
+
+export { RouteError } from './errors.js'
 
 /** The answer of a route as a value. @throws {RouteError} The server refused, or could not be reached. */
 export async function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+  if (file) return file.answer(path) as Answer
   const response = await request(path, signal ? { signal } : {})
   return (await response.json()) as Answer
 }
@@ -11,6 +16,7 @@ export async function getText(
   path: string,
   { from, to, signal }: { from?: number; to?: number; signal?: AbortSignal } = {},
 ): Promise<{ text: string; size: number; end: number }> {
+  if (file) return file.text(path, from ?? 0)
   const range = from === undefined ? {} : { Range: `bytes=${from}-${to === undefined ? '' : to - 1}` }
   const response = await request(path, { headers: range, ...(signal && { signal }) })
   if (response.status === 416) return { text: '', size: from ?? 0, end: from ?? 0 }
@@ -25,6 +31,7 @@ export async function getText(
 
 /** An image as a `data:` URI: nothing else can be shown by the page, and it is known to be of this type. */
 export async function getImage(path: string, mediaType: string): Promise<string> {
+  if (file) return file.image(path)
   const response = await request(path, {})
   const blob = new Blob([await response.arrayBuffer()], { type: mediaType })
   return new Promise((resolve, reject) => {
@@ -33,18 +40,6 @@ export async function getImage(path: string, mediaType: string): Promise<string>
     reader.onerror = () => reject(reader.error)
     reader.readAsDataURL(blob)
   })
-}
-
-/** A route did not answer with what was asked for. */
-export class RouteError extends Error {
-  override readonly name = 'RouteError'
-  /** Of HTTP; 0 if there was no answer. */
-  readonly status: number
-
-  constructor(message: string, status: number) {
-    super(message)
-    this.status = status
-  }
 }
 
 async function request(path: string, options: RequestInit): Promise<Response> {
@@ -77,12 +72,17 @@ function token(): string {
 
 /** Matches of a search as they are found. */
 export async function* search(path: string, signal: AbortSignal): AsyncGenerator<SearchMatch> {
+  if (file) return yield* file.search(path)
   const response = await request(path, { signal })
   for await (const line of linesOf(response)) if (line !== '') yield JSON.parse(line) as SearchMatch
 }
 
-/** What happens in a run from an event on. When the connection ends it is made again from the last event that came. */
+/**
+ * What happens in a run from an event on: nothing in an exported file. When the connection ends it is made again from the last event
+ * that came.
+ */
 export async function* live(key: string, seq: number, signal: AbortSignal): AsyncGenerator<LiveMessage> {
+  if (file) return
   let after = seq
   for (let failures = 0; !signal.aborted; failures++) {
     try {

@@ -4,6 +4,7 @@ import type { Block, CallCard, ChangedFile, StepCard, StepChanges, WholeStep } f
 import { TABS, type Tab } from './address.js'
 import { Bar, SourceChart } from './charts.js'
 import { get, getText } from './client.js'
+import { file } from './file.js'
 import { bytes, count, duration, money, percent } from './format.js'
 import { type Loaded, useLoaded } from './load.js'
 import type { OpenRun } from './open-run.js'
@@ -285,11 +286,7 @@ function BlockText({ base, block, n }: { base: string; block: Block; n: number }
       <pre class="exact scrolls" tabIndex={0}>
         <Plain text={text.value.text} />
       </pre>
-      {text.value.end < text.value.size && (
-        <button type="button" class="link" onClick={() => (end.value += MOST_TEXT)}>
-          {bytes(text.value.size - text.value.end)} more
-        </button>
-      )}
+      <More of={text.value} read={() => (end.value += MOST_TEXT)} />
     </div>
   )
 }
@@ -592,14 +589,21 @@ function Stream({ name, path, isGrowing }: { name: string; path: string; isGrowi
           <pre class="exact scrolls" tabIndex={0}>
             <Terminal text={output.value.text} />
           </pre>
-          {output.value.end < output.value.size && (
-            <button type="button" class="link" onClick={() => (end.value += MOST_TEXT)}>
-              {bytes(output.value.size - output.value.end)} more
-            </button>
-          )}
+          <More of={output.value} read={() => (end.value += MOST_TEXT)} />
         </>
       )}
     </>
+  )
+}
+
+/** The rest of a text; an exported file may not have it. */
+function More({ of: { size, end }, read }: { of: { size: number; end: number }; read(): void }) {
+  if (end >= size) return null
+  if (file) return <p class="note">{bytes(size - end)} more are not in this file: export it with --full.</p>
+  return (
+    <button type="button" class="link" onClick={read}>
+      {bytes(size - end)} more
+    </button>
   )
 }
 

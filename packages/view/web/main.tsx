@@ -2,8 +2,11 @@ import './tokens.css'
 import './view.css'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { FileHead } from '../src/api.js'
 import { takeToken } from './client.js'
 import { Compare } from './compare.js'
+import { file } from './file.js'
+import { plural } from './format.js'
 import { KEYS, listenToKeys } from './keys.js'
 import { Run } from './run.js'
 import { Runs } from './runs.js'
@@ -13,12 +16,27 @@ function Page() {
   return (
     <>
       <Screen />
+      {file && <p class="file-note">{whatIsInFile(file.head)}</p>}
       <p class={notice.value === '' ? 'notice' : 'notice shown'} role="status">
         {notice.value}
       </p>
       {isHelpOpen.value && <Help />}
     </>
   )
+}
+
+/** What an exported file holds, and what it lacks. */
+function whatIsInFile({ at, runs, named, isWhole }: FileHead): string {
+  const going = runs.filter(({ status }) => status === 'RUNNING').length
+  const children = runs.length - named.length
+  const held = [plural(named.length, 'run'), ...(children > 0 ? [plural(children, 'sub-agent')] : [])]
+  return [
+    `This file holds ${held.join(' and ')} as of ${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+    ...(going > 0
+      ? [`${going === 1 ? 'One was' : `${going} were`} still going on: what came later is not in it.`]
+      : []),
+    ...(isWhole ? [] : ['Of a longer text it has the first 16 KiB.']),
+  ].join(' ')
 }
 
 function Screen() {
@@ -56,6 +74,8 @@ function Help() {
 }
 
 takeToken()
+if (file && location.hash === '' && file.head.named.length === 1)
+  history.replaceState(null, '', `#/run/${file.head.named[0]}`)
 followAddressBar()
 listenToKeys()
 watchRuns()

@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import type { RunList, RunRow } from '../src/api.js'
 import { type Address, formatAddress, parseAddress } from './address.js'
 import { get, RouteError } from './client.js'
+import { file } from './file.js'
 
 /** What is shown; it follows the address bar. */
 export const address = signal<Address>(parseAddress(''))
@@ -46,11 +47,12 @@ export function switchTheme(): void {
   theme.value = next === system ? undefined : next
 }
 
-/** The time of day, each second while something runs. */
-export const now = signal(Date.now())
-setInterval(() => {
-  now.value = Date.now()
-}, 1000)
+/** The time of day, each second; in an exported file, when it was made. */
+export const now = signal(file?.head.at ?? Date.now())
+if (!file)
+  setInterval(() => {
+    now.value = Date.now()
+  }, 1000)
 
 /** A sentence at the foot of the page: what was copied, or what went wrong. */
 export const notice = signal('')
@@ -94,8 +96,8 @@ export const runs = computed(() =>
 
 const EVERY_MS = 2000
 
-/** Asks for the runs that changed, every two seconds while the page is in view. */
-export async function watchRuns(): Promise<never> {
+/** Asks for the runs that changed, every two seconds while the page is in view; in an exported file, once. */
+export async function watchRuns(): Promise<void> {
   let since: number | undefined
   for (;;) {
     try {
@@ -110,6 +112,7 @@ export async function watchRuns(): Promise<never> {
       runsProblem.value = explain(error)
       if (error instanceof RouteError && error.status === 401) since = undefined
     }
+    if (file) return
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
     if (document.hidden)
       await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))

@@ -118,7 +118,8 @@ export function Windowed(properties: Properties) {
       aria-rowcount={role === 'grid' ? count + headRows : undefined}
       tabIndex={-1}
       onScroll={() => {
-        const { scrollTop, scrollHeight, clientHeight } = box.current as HTMLDivElement
+        if (!box.current) return // the list has just gone
+        const { scrollTop, scrollHeight, clientHeight } = box.current
         const moved = scrollTop - state.current.top
         const wasUp = moved < -1
         if (Math.abs(moved) > 1) state.current.target = undefined // somebody scrolled: this list knows where it put itself

@@ -6,6 +6,7 @@ import { EXPORT_FORMATS, type ExportFormat, exportRun, type Trace } from '@delta
 import { withSubAgents } from '@delta/trace/internal'
 import { explainSystemError } from '@delta/workspace/internal'
 import { describeError } from '../errors.js'
+import { promiseOf } from '../export-promise.js'
 import type { ShownRunFlags } from '../find-shown-run.js'
 import { namedRuns } from '../named-runs.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -147,11 +148,6 @@ function conclude(
       terminal,
       `${left} of ${counted(documents.length, 'run')} left out: sft takes runs that ended answered, whose last request is recorded.`,
     )
-  if (count > 0) say(terminal, redact ? REDACTED : AS_IT_IS)
+  if (count > 0) say(terminal, promiseOf({ redact }))
   return problems.length > 0 || count === 0 ? EXIT.failed : EXIT.completed
 }
-
-const AS_IT_IS =
-  'No key and no declared secret is in it. Nothing else is promised: read it before you share it, or use --redact.'
-const REDACTED =
-  'No key and no declared secret is in it, and what looks like one was replaced, with the home and work directories. Nothing else is promised: read it before you share it.'

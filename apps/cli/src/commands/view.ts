@@ -6,6 +6,7 @@ import type { RunsAt } from '@delta/trace'
 import { isViewError, type Served, serve, USUAL_PORT } from '@delta/view'
 import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { placeInWords } from '@delta/workspace/internal'
+import { exportPage } from '../export-page.js'
 import { directoryAt, resolveRunId } from '../find-shown-run.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { counted, print, say } from '../text.js'
@@ -13,10 +14,15 @@ import { UsageError } from '../usage.js'
 
 interface ViewFlags extends RunsFlags {
   port?: string
+  export?: string
+  full?: boolean
+  redact?: boolean
 }
 
-/** `delta view`: a page that shows runs, until a signal ends it. Only reads the runs. */
+/** `delta view`: a page that shows runs, until a signal ends it, or in a file. Only reads the runs. */
 export async function execute(flags: ViewFlags, terminal: Terminal, named: string[]): Promise<number> {
+  if (flags.export !== undefined) return exportPage(named, { ...flags, file: flags.export }, terminal)
+  if (flags.full || flags.redact) throw new UsageError('--full and --redact are for --export FILE.')
   const port = portIn(flags)
   const shown: Shown[] = []
   for (const each of named.length === 0 ? [undefined] : named)
