@@ -34,7 +34,7 @@ export const layers = {
   },
   'packages/workspace': { imports: ['engine', 'config-loader', 'executor', 'journal', 'durable'] },
   'packages/evals': {
-    imports: ['workspace', 'engine', 'config-loader', 'executor', 'journal', 'model', 'durable'],
+    imports: ['workspace', 'engine', 'config-loader', 'executor', 'journal', 'model', 'durable', 'stats'],
   },
   'packages/view': { imports: ['trace'] },
   'packages/trace': { imports: ['executor', 'journal', 'model', 'snapshots'] },

@@ -235,9 +235,16 @@ function addEvaluating({ add, group }: Adding): void {
       .option('--fresh', 'start them anew, in an empty workspace'),
   )
   add('eval report', async () => ({ execute: (await import('./commands/eval.js')).report }))
-    .description('Print the results of an evaluation')
-    .argument('[directory]', EVALUATION)
-    .addOption(choices('--format <format>', 'as JSON', ['json']).default('json'))
+    .description('Say what an evaluation shows: scores with intervals, and what differs')
+    .argument('[directory]', `${EVALUATION}; or a .csv file with the columns variant, task and score`)
+    .addOption(
+      choices('--format <format>', 'csv: a line for each cell', ['text', 'json', 'csv', 'html']).default(
+        'text',
+      ),
+    )
+    .option('--baseline <variant>', 'what the others are compared with; default: that of eval.yaml')
+    .option('--allow-missing', 'give a score also where more than 5 % of the cells are missing')
+    .option('-o, --output <file>', 'write a file')
 }
 
 /** What the commands share that run cells. */

@@ -37,6 +37,8 @@ async function evaluation(files: Record<string, string> = {}) {
   return { home, at, evaluate, cells }
 }
 
+const withoutTimes = (text: string) =>
+  text.replaceAll(/ +\d+\.\d s$/gm, ' 0.1 s').replace(/Engine \S+/, 'Engine 0.')
 const statusOf = (stdout: string) => JSON.parse(stdout).cells
 
 test('delta eval run that is killed with -9 goes on with the same command, and each cell is scored once', {
@@ -62,8 +64,29 @@ test('delta eval run that is killed with -9 goes on with the same command, and e
     expect(names).toContain('result.json')
     expect(names).not.toContain('results')
   }
-  const { results } = JSON.parse((await evaluate('report')).stdout)
-  for (const { variant, score } of results) expect(score).toBe(variant === 'oracle' ? 1 : 0)
+  const text = await evaluate('report')
+  expect(text.exitCode).toBe(0)
+  expect(withoutTimes(text.stdout)).toMatchInlineSnapshot(`
+    "x: 2 tasks x 2 variants x 4 repeats = 16 cells: 16 scored, 0 unscored-agent, 0 unscored-infra, 0 invalid. Coverage 100 %. Sandbox none. Engine 0.
+    VARIANT  TASKS  RUNS  COVERAGE  SCORE  95 % INTERVAL   pass@4  pass^4  TOKENS/RUN   COST  TIME/RUN
+    oracle       2     8     100 %  1.000  0.012 .. 1.000   1.000   1.000           0  $0.00 0.1 s
+    nop          2     8     100 %  0.000  0.000 .. 0.988   0.000   0.000           0  $0.00 0.1 s
+    AGAINST oracle  TASKS  DIFFERENCE  95 % INTERVAL      p  p (Holm)
+    nop                 2      -1.000  -              0.500     0.500
+    Tied at 5 %: oracle = nop.
+    "
+  `)
+  const csv = await evaluate('report', '--format', 'csv', '-o', 'x.csv')
+  expect(csv).toMatchObject({ exitCode: 0, stdout: '' })
+  const [ours, theirs] = [
+    await evaluate('report', '--format', 'json'),
+    await evaluate('report', 'x.csv', '--format', 'json'),
+  ]
+  expect(JSON.parse(theirs.stdout).pairs).toEqual(JSON.parse(ours.stdout).pairs)
+  expect(await evaluate('report', '--baseline', 'oracel')).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: There is no variant oracel to compare with. Variants: oracle, nop.\n',
+  })
 })
 
 test('Ctrl+C leaves its cells interrupted, and says how to go on', { timeout: 60_000 }, async () => {
@@ -178,6 +201,6 @@ score: { command: 'test "$(wc -l < notes)" -eq 2' }
   const run = await evaluate('run', '--json')
   expect(run.stderr).not.toContain('Error')
   expect(statusOf(run.stdout)).toMatchObject({ planned: 2, scored: 2 })
-  const { results } = JSON.parse((await evaluate('report')).stdout)
-  expect(results.map(({ score }: { score: number }) => score)).toEqual([1, 1])
+  const { by_task } = JSON.parse((await evaluate('report', '--format', 'json')).stdout)
+  expect(by_task).toMatchObject([{ means: [1, 1] }])
 })

@@ -9,10 +9,23 @@ export {
   type Task,
   type Variant,
 } from './read-eval.js'
+export {
+  type Estimate,
+  type EvalReport,
+  type ReportedPair,
+  type ReportedVariant,
+  type ReportOptions,
+  report,
+  reportOfScores,
+} from './report.js'
+export type { Score } from './report-cells.js'
+export { reportCsv, scoresInCsv } from './report-csv.js'
+export { reportHtml } from './report-html.js'
+export { reportText } from './report-text.js'
 export { nameOfCell, type Retrying, retryCells } from './retry.js'
 export { type Subject, scoreCell } from './score.js'
 export { type CellStatus, type EvalStatus, evalStatus, results, type Standing } from './status.js'
-export { planOf } from './stored.js'
+export { planOf, readPlan } from './stored.js'
 export type {
   Cell,
   CellLimits,

@@ -104,9 +104,7 @@ function workersIn(directory: string, all: readonly CellStatus[]): string[] {
 
 function totalsOf(found: readonly CellResult[]): EvalStatus['totals'] {
   const all = found.flatMap(({ totals }) => totals?.all ?? [])
-  const tokens = all.map(
-    (each) => each.estimated + Object.values(each.tokens).reduce((sum, one) => sum + one, 0),
-  )
+  const tokens = all.map(tokensIn)
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
   const priced = sum(all.map(({ priced: share }, index) => share * (tokens[index] ?? 0)))
   const costs = all.flatMap(({ cost }) => cost ?? [])
@@ -118,7 +116,13 @@ function totalsOf(found: readonly CellResult[]): EvalStatus['totals'] {
   }
 }
 
-function reasonsOf(found: readonly CellResult[]): Record<string, number> {
+/** Those that the provider counted, and those that it did not. */
+export function tokensIn({ tokens, estimated }: NonNullable<CellResult['totals']>['all']): number {
+  return Object.values(tokens).reduce((sum, one) => sum + one, estimated)
+}
+
+/** Why cells have no score: how often each reason. */
+export function reasonsOf(found: readonly CellResult[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { state, reason, detail } of found) {
     if (state !== 'unscored-infra' && state !== 'invalid') continue

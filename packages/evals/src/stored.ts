@@ -7,7 +7,11 @@ import { EvaluationError } from './errors.js'
 import { type CellPaths, evalPaths } from './layout.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
-/** @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. */
+/**
+ * The plan of an evaluation that must be there.
+ *
+ * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`.
+ */
 export function readPlan(directory: string): Plan {
   const plan = planOf(directory)
   if (plan !== undefined) return plan

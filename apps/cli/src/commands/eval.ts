@@ -1,5 +1,5 @@
-import { existsSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import {
   type Evaluation,
   evalStatus,
@@ -9,8 +9,15 @@ import {
   planEval,
   planOf,
   readEval,
+  readPlan,
+  reportCsv,
+  reportHtml,
+  report as reportOf,
+  reportOfScores,
+  reportText,
   results,
   retryCells,
+  scoresInCsv,
   type WorkOptions,
   work as workOn,
 } from '@delta/evals'
@@ -20,7 +27,7 @@ import { evalProgress, statusInWords } from '../eval-progress.js'
 import { shownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
-import { counted, print, printJson, say } from '../text.js'
+import { counted, print, printable, printJson, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
 
 /** `work` was stopped, and cells are left: Slurm and its like requeue it. */
@@ -132,17 +139,40 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<boolean
   })
 }
 
-/** `delta eval report`: the results. */
-export async function report(_flags: object, terminal: Terminal, named: string | undefined): Promise<number> {
+interface ReportFlags {
+  format: 'text' | 'json' | 'csv' | 'html'
+  baseline?: string
+  allowMissing?: boolean
+  output?: string
+}
+
+/** `delta eval report`: what the results of an evaluation show, or those in a CSV file of anybody. */
+export async function report(
+  flags: ReportFlags,
+  terminal: Terminal,
+  named: string | undefined,
+): Promise<number> {
+  const isTable = named?.endsWith('.csv') ?? false
+  if (isTable && flags.format === 'csv') throw new UsageError(`${named} is CSV already.`)
   const directory = named === undefined ? await usualDirectory(terminal) : directoryNamed(named, terminal)
-  const { name, cells } = evalStatus(directory)
-  const found = results(directory)
-  printJson(terminal, {
-    eval: name,
-    cells,
-    results: found.flatMap(({ result, cell }) => (result ? [{ ...result, ...cell }] : [])),
-  })
-  return cells.unscored_infra + cells.invalid > 0 ? EXIT.failed : EXIT.completed
+  const found = isTable ? undefined : results(directory)
+  const shown =
+    found === undefined
+      ? reportOfScores(
+          scoresInCsv(readFileSync(directory, 'utf8'), String(named)),
+          basename(directory),
+          flags,
+        )
+      : reportOf(found, readPlan(directory), flags)
+  const text = {
+    text: () => printable(reportText(shown)),
+    json: () => `${JSON.stringify(shown, null, 2)}\n`,
+    csv: () => reportCsv(found ?? []),
+    html: () => reportHtml(shown),
+  }[flags.format]()
+  if (flags.output === undefined) print(terminal, text)
+  else writeFileSync(resolve(terminal.cwd, flags.output), text)
+  return shown.variants.some(({ score }) => score === null) ? EXIT.failed : EXIT.completed
 }
 
 interface InitFlags {
