@@ -25,9 +25,7 @@ try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme })
     await page.goto(`${pathToFileURL(join(root, 'docs/assets/run.html'))}${place}`)
     await page.waitForLoadState('networkidle')
-    await page.evaluate(
-      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-    )
+    await page.evaluate('document.fonts.ready.then(() => undefined)')
     await page.screenshot({ path: join(root, `docs/assets/${name}.png`) })
     await page.close()
   }
