@@ -72,7 +72,7 @@ function approvable({ argv, stdin, tool }: ReadyCall) {
   return { argv, stdin_sha256: stdinSha256(stdin), cwd, env, pass_env: [...passEnv] }
 }
 
-/** Of what a command reads, in hexadecimal; null if it reads nothing. */
+/** The SHA-256 of what a command reads, in hexadecimal; null if it reads nothing. */
 export function stdinSha256(stdin: string | undefined): string | null {
   return stdin === undefined ? null : createHash('sha256').update(stdin).digest('hex')
 }

@@ -82,7 +82,7 @@ export async function askHuman(
   return awaitAnswer(state, call, question, { iteration, given: undefined })
 }
 
-/** Of a secret, what was recorded in its place. */
+/** Gives the recorded answer; in the place of a secret, the token that was recorded. */
 function repeatAnswer(state: RunState, call: Call, { asked, result }: RecordedCall): undefined {
   const { iteration } = placeOf(state, call)
   const { response = '' } = asked?.answer ?? {}

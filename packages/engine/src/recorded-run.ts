@@ -143,7 +143,7 @@ function newLeg(): Leg {
 
 function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
   const legs = [newLeg()]
-  /** Of an engine that has done nothing yet: a message that it was given begins another leg. */
+  /** The start of an engine that has done nothing yet: a message that it was given begins another leg. */
   let begun: EngineStart | undefined
   for (const event of after) {
     if (event.type === 'ENGINE_START') {

@@ -28,7 +28,7 @@ import type { Call, ReadyCall } from './run-state.js'
 export function openReplay(
   record: RecordedRun,
   options: {
-    /** Of the recorded run, for people. */
+    /** The recorded run's name, for people. */
     name: string
     sides: Sides
     variables: Variables
