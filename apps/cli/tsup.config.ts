@@ -25,6 +25,9 @@ async function sourcesOf(folder: string): Promise<[string, string][]> {
     ])
 }
 
+/** What src/commands-that-run.ts brings together. */
+const COMMANDS_THAT_RUN = ['run', 'continue', 'fork', 'replay', 'eval']
+
 /** Each is one file that needs no other. What is imported when it is needed is a bundle of its own, under this name. */
 const BUNDLES: Record<string, string> = {
   start: resolve('src/start.ts'),
@@ -36,8 +39,12 @@ const BUNDLES: Record<string, string> = {
   prices: `${PACKAGES}/model/src/prices.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
+  'commands-that-run': resolve('src/commands-that-run.ts'),
   ...Object.fromEntries(
-    (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
+    (await readdir('src/commands'))
+      .map((file) => basename(file, '.ts'))
+      .filter((command) => !COMMANDS_THAT_RUN.includes(command))
+      .map((command) => [command, resolve('src/commands', `${command}.ts`)]),
   ),
 }
 
@@ -78,7 +85,7 @@ function inAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Everything is bundled, so that an install is one package; one bundle a command, so that a start loads little. */
+/** Everything is bundled, so that an install is one package; one bundle a command or a few, so that a start loads little. */
 export default defineConfig({
   entry: BUNDLES,
   format: 'cjs',

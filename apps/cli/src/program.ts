@@ -77,6 +77,8 @@ function emptyProgram({ stdout, stderr }: Terminal): Command {
     .addHelpText('after', () => fitted(AFTER_ALL, width))
 }
 
+const commandsThatRun = () => import('./commands-that-run.js')
+
 interface Adding {
   /** A command that only has commands below it. */
   group(name: string, description: string): void
@@ -117,7 +119,7 @@ function addRunning({ add }: Adding): void {
     .addOption(choices('--provider <name>', 'a real model instead of the script', Object.keys(NEW_MODELS)))
 
   engineOptions(
-    add('run', () => import('./commands/run.js'))
+    add('run', async () => (await commandsThatRun()).runCommand)
       .description('Start a run of an agent, or resume an interrupted one with the same message')
       .option('--agent <directory>', 'agent directory', '.')
       .option('-m, --message <text>', `the task; ${MESSAGE}`)
@@ -136,7 +138,7 @@ function addRunning({ add }: Adding): void {
   )
 
   engineOptions(
-    add('continue', () => import('./commands/continue.js'))
+    add('continue', async () => (await commandsThatRun()).continueCommand)
       .description('Continue a run: resume it, answer its question, extend or retry it')
       .requiredOption('-w, --work-dir <directory>', 'workspace of the run; required')
       .option('-m, --message <text>', `an answer, or a further instruction; ${MESSAGE}`)
@@ -159,7 +161,7 @@ function addRunning({ add }: Adding): void {
 
 function addForking({ add }: Adding): void {
   engineOptions(
-    add('fork', () => import('./commands/fork.js'))
+    add('fork', async () => (await commandsThatRun()).forkCommand)
       .description('Make another run that goes on from an iteration of a run, elsewhere')
       .argument('[run]', 'run id, unique prefix, run directory or workspace; default: the latest')
       .requiredOption('--at <n>', 'the last iteration that the fork has; 0: only the task; required')
@@ -178,7 +180,7 @@ function addForking({ add }: Adding): void {
   )
 
   engineOptions(
-    add('replay', () => import('./commands/replay.js'))
+    add('replay', async () => (await commandsThatRun()).replayCommand)
       .description(
         'Run an agent again on the record of a run; exit code 3 and the cause if something differs',
       )
@@ -202,39 +204,39 @@ function addForking({ add }: Adding): void {
 
 function addEvaluating({ add, group }: Adding): void {
   group('eval', 'Run tasks x variants x repeats, score them, and compare')
-  add('eval init', async () => ({ execute: (await import('./commands/eval.js')).init }))
+  add('eval init', async () => ({ execute: (await commandsThatRun()).evalCommand.init }))
     .description('Write an eval.yaml whose task is a past run')
     .requiredOption('--fork <run>', 'run id, prefix, or directory')
     .requiredOption('--at <n>', 'iteration to fork at; 0: the task alone')
     .requiredOption('--models <list>', 'models to compare, separated by commas')
     .requiredOption('--score <command>', 'exit code 0 scores 1, and 1 scores 0')
   evalWork(
-    add('eval run', async () => ({ execute: (await import('./commands/eval.js')).run }))
+    add('eval run', async () => ({ execute: (await commandsThatRun()).evalCommand.run }))
       .description('Plan an evaluation and run its cells; the same command goes on after a kill')
       .argument('[file]', 'default: eval.yaml')
       .option('--into <directory>', 'directory of the evaluation; default: <name>.eval beside the file')
       .option('--only <glob>', 'only cells of this name, such as "luna/*/3"')
       .option('--dry-run', 'only say what would be run'),
   )
-  add('eval status', async () => ({ execute: (await import('./commands/eval.js')).status }))
+  add('eval status', async () => ({ execute: (await commandsThatRun()).evalCommand.status }))
     .description('Say how far an evaluation is')
     .argument('[directory]', EVALUATION)
     .option('--watch', 'again every 2 s, until each cell has its result')
     .addOption(oneOf('--cells <state>', 'instead: the cells in this state', CELL_STATES))
     .option('--json', 'print JSON')
   evalWork(
-    add('eval work', async () => ({ execute: (await import('./commands/eval.js')).work }))
+    add('eval work', async () => ({ execute: (await commandsThatRun()).evalCommand.work }))
       .description('Be one more worker of an evaluation')
       .argument('<directory>', 'of the evaluation')
       .option('--shard <k/n>', 'begin with the kth of n parts; then help with the others'),
   )
   evalWork(
-    add('eval retry', async () => ({ execute: (await import('./commands/eval.js')).retry }))
+    add('eval retry', async () => ({ execute: (await commandsThatRun()).evalCommand.retry }))
       .description('Run cells again that have no score by no fault of the agent')
       .argument('[words...]', 'directory of the evaluation, then cells as variant/task/repeat')
       .option('--fresh', 'start them anew, in an empty workspace'),
   )
-  add('eval report', async () => ({ execute: (await import('./commands/eval.js')).report }))
+  add('eval report', async () => ({ execute: (await commandsThatRun()).evalCommand.report }))
     .description('Say what an evaluation shows: scores with intervals, and what differs')
     .argument('[directory]', `${EVALUATION}; or a .csv file with the columns variant, task and score`)
     .addOption(

@@ -28,14 +28,14 @@ test('a command loads the parser and its own bundle, and --version nothing', asy
       ['sessions', 'list'],
       ['main', 'sessions'],
     ],
-    [words('run'), ['main', 'program', 'run', 'yaml']],
+    [words('run'), ['main', 'program', 'commands-that-run', 'yaml']],
   ] as const)
     expect(await bundlesOf([...args]), args[0]).toEqual(bundles)
 })
 
 test('the bundles are ASCII: they are read as Latin-1, in which any other character would be two', async () => {
   const bundles = (await readdir(join(PACKAGE, 'dist'))).filter((name) => name.endsWith('.cjs'))
-  expect(bundles).toContain('run.cjs')
+  expect(bundles).toContain('commands-that-run.cjs')
   for (const name of bundles) {
     const bytes = await readFile(join(PACKAGE, 'dist', name))
     expect(
