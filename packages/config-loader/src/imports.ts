@@ -2,7 +2,7 @@ import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { isInside } from '@delta/executor/internal'
 import { fitShape, type ValuePath } from '@delta/settings'
-import { importSchema, toolFileSchema } from './agent-schema.js'
+import { IMPORT_A_SERVER, importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -154,6 +154,10 @@ async function importEntry(
 
 /** Reads one element of `imports:`. Reports what is wrong with it, and then returns undefined. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
+  if (isMap(entry) && 'mcp' in entry) {
+    wrong(spot, 'an agent does not start MCP servers when it is loaded', IMPORT_A_SERVER)
+    return undefined
+  }
   if (isMap(entry) && !('atip' in entry)) {
     const message =
       'must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol)'
