@@ -58,7 +58,7 @@ export function writeTool(offered: OfferedTool, { server, file, isRemote }: Sett
     name: `${server}_${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME),
     ...(description !== undefined && { description }),
     input_schema: inputSchema,
-    exec: `delta mcp call \${AGENT_HOME}/${file} ${name}`,
+    exec: `delta mcp call \${TOOL_HOME}/${file} ${name}`,
     stdin: 'json',
     output: 'mcp',
     ...(Object.keys(effects).length > 0 && { effects }),
