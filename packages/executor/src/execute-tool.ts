@@ -5,6 +5,7 @@ import {
   fillVariables,
   isAgentCommand,
   SERVER_SANDBOX,
+  toolVariables,
   variablesOf,
 } from './environment.js'
 import { ExecutorError } from './errors.js'
@@ -156,9 +157,11 @@ function forServer({ prefix }: Sandbox, { settings }: Tool): string {
 }
 
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
-function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+function environmentOf(tool: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+  const { expanded, settings } = tool
   const { env, credentials, actionId, idempotencyKey } = context
-  const fill = (text: string) => fillVariables(text, variablesOf(context))
+  const variables = toolVariables(tool, variablesOf(context))
+  const fill = (text: string) => fillVariables(text, variables)
   const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
   return commandEnvironment(env, {
     credentials,
