@@ -114,9 +114,10 @@ function parseServer(written: unknown, path: string): ServerSettings {
   throw new McpClientError('ERR_MCP_FILE', `${path}:\n${lines.map((line) => `- ${line}`).join('\n')}`)
 }
 
-function lineOf({ path, message, hint, nearest }: ShapeProblem): string {
+function lineOf({ path, message, hint, nearest, unknownKey }: ShapeProblem): string {
   const advice = hint ?? (nearest && `Did you mean "${nearest}"?`)
-  return `${formatPath(['mcp', ...path])} ${message}${advice ? `. ${advice}` : ''}`
+  const place = formatPath(['mcp', ...(unknownKey ? path.slice(0, -1) : path)])
+  return `${place}${unknownKey ? ': ' : ' '}${message}${advice ? `. ${advice}` : ''}`
 }
 
 function reviewedTools(tools: readonly unknown[]): Map<string, ReviewedTool> {

@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { importMcpServer, readServerFile, type ServerFile } from '@delta/mcp'
-import { temporaryWorkspace } from '@delta/testkit'
+import { fixtures, temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 
-/** The command that starts `server.mjs`, which has a tool for each thing a server can do. */
-export const SERVER = [process.execPath, fileURLToPath(new URL('server.mjs', import.meta.url))]
+export const SERVER = [process.execPath, fixtures.mcpServer]
 
 let imported: Promise<string> | undefined
 
@@ -28,7 +26,7 @@ export interface Desk {
   change(tools: Record<string, object | null>): void
 }
 
-/** `server.mjs` as `desk.yaml`; imported once. */
+/** The server as `desk.yaml`; imported once. */
 export async function openDesk(settings: { timeoutMs?: number; passEnv?: string[] } = {}): Promise<Desk> {
   imported ??= importDesk()
   const { timeoutMs = 60_000, passEnv = [] } = settings

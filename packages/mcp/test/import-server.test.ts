@@ -120,7 +120,7 @@ test('a file that is not a server file is refused with every problem', async () 
     "wrong.yaml:
     - mcp.name must be letters, digits, _ and -, at most 32, got "a b"
     - mcp.timeout_ms must be at least 0, got -1
-    - mcp.comand unknown key "comand". Did you mean "command"?"
+    - mcp: unknown key "comand". Did you mean "command"?"
   `)
   expect(problemOf('both.yaml')).toBe('both.yaml:\n- mcp must have either a command or a url')
   expect(problemOf('broken.yaml')).toContain('broken.yaml: Flow sequence')
