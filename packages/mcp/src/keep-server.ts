@@ -3,7 +3,15 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { endGroup, endProcess, type Lock, processStart, replaceFile, takeLock } from '@delta/durable'
+import {
+  endGroup,
+  endProcess,
+  type Lock,
+  processStart,
+  replaceFile,
+  takeLock,
+  thisMachine,
+} from '@delta/durable'
 import { removeFile } from '@delta/durable/internal'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { isMcpClientError, McpClientError } from './errors.js'
@@ -86,8 +94,13 @@ async function takeOver(
 
 /** A keeper that was killed could not end its server. */
 async function endLeftOver(server: KeeperRecord['server']): Promise<void> {
-  if (server?.pid === undefined || server.start === undefined) return
+  if (server?.pid === undefined || server.start === undefined || server.boot !== thisMachine().bootId) return
   if (processStart(server.pid) === server.start) await endGroup(server.pid, GRACE_MS)
+}
+
+function identityOf({ pid }: OpenServer): NonNullable<KeeperRecord['server']> {
+  const start = pid === undefined ? undefined : processStart(pid)
+  return pid === undefined || start === undefined ? {} : { pid, start, boot: thisMachine().bootId }
 }
 
 interface Keeping {
@@ -155,8 +168,7 @@ function keptServer(
       await server.close() // it has ended, but what it started may be left
     }
     server = await openServer(read, { cwd, env, sandbox, toolHome: dirname(file) }, { signal })
-    const { pid } = server
-    write({ pid, start: pid === undefined ? undefined : processStart(pid) })
+    write(identityOf(server))
     return server
   }
 

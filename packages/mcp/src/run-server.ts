@@ -48,8 +48,8 @@ export interface KeeperRecord {
   pid: number
   /** Path of its socket. */
   socket: string
-  /** Once it has started the server: the process, if it is one of this machine. */
-  server?: { pid?: number | undefined; start?: string | undefined }
+  /** Once it has started the server: the process, and on which machine; without these for a server on the network. */
+  server?: { pid?: number; start?: string; boot?: string }
 }
 
 /** Undefined if there is none, or none that can be read. */
@@ -69,8 +69,13 @@ export function socketDirectory(): string {
   const { uid } = userInfo()
   const path = join(tmpdir(), `delta-${uid}`)
   makePrivate(path)
-  return path
+  if (Buffer.byteLength(path) <= LONGEST_DIRECTORY) return path
+  const message = `TMPDIR (${tmpdir()}) is too long a path for sockets. Set it to a shorter one, such as /tmp.`
+  throw new McpClientError('ERR_MCP_REFUSED', message)
 }
+
+/** The path of a socket has 103 bytes at most, and the name of ours has 21. */
+const LONGEST_DIRECTORY = 103 - 22
 
 /**
  * Creates a directory that only this user can enter, or checks one that is there: another user could have made it, and what they
