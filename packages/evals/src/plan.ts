@@ -6,6 +6,7 @@ import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
 import { forkRun, isEngineError } from '@delta/engine'
 import { ENGINE_VERSION } from '@delta/engine/internal'
+import { agentOfCell } from '@delta/workspace/internal'
 import { EvaluationError } from './errors.js'
 import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
 import {
@@ -45,6 +46,8 @@ interface PlanOptions {
   env?: NodeJS.ProcessEnv | undefined
   /** True writes nothing. */
   dryRun?: boolean | undefined
+  /** Called with the text of `plan.json` before it is written: for a caller that remembers what its user planned. */
+  onPlan?: ((text: string) => void) | undefined
 }
 
 /**
@@ -71,6 +74,7 @@ export async function planEval(
     const planned = await drawUp(evaluation, directory, { ...options, keep })
     const text = `${JSON.stringify(planned.plan, null, 2)}\n`
     const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
+    options.onPlan?.(text)
     replaceIfOther(paths.plan, text)
     replaceIfOther(paths.manifest, lines)
     return planned
@@ -274,7 +278,7 @@ function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string):
     return shuffled.flatMap((task) =>
       variants.map((variant): Cell => {
         const own = seedOf(`${seed}/${task.id}/${repeat}`)
-        const { agent, set } = agentOf(variant, task)
+        const { agent, set } = agentOfCell(variant, task.fork)
         const variant_hash = variant.agent === null ? hashOf({ agent, set, sandbox: 'none' }) : variant.hash
         const identity = { task_hash: task.hash, variant_hash, repeat, seed: own }
         return {
@@ -376,15 +380,6 @@ function refuseLowered(
     'ERR_EVAL_PLAN',
     `limits.${kind}: ${now} is below ${under}. Use another --into, or ${was}.`,
   )
-}
-
-/** The agent of a cell: the variant's, else that of the run that the task forks. */
-export function agentOf(
-  { agent, original, set }: PlannedVariant,
-  { fork }: PlannedTask,
-): { agent: string | null; original: string | null; set: readonly string[] } {
-  if (agent !== null || fork?.agent === undefined) return { agent, original, set }
-  return { agent: fork.agent, original: fork.original ?? null, set: [...(fork.set ?? []), ...set] }
 }
 
 /** True unless there are other scorers now, or a limit that ended the run is higher. What is invalid stays so. */

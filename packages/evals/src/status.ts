@@ -1,4 +1,5 @@
 import { readHolder } from '@delta/durable'
+import { standingOf } from '@delta/journal/internal'
 import { evalPaths } from './layout.js'
 import { doesCount } from './plan.js'
 import { cellsIn, readManifest, readPlan, readResult } from './stored.js'
@@ -46,9 +47,7 @@ export function results(directory: string): CellStatus[] {
     const paths = evalPaths(directory).cell(cell.cell)
     const result = readResult(paths)
     if (result && doesCount(plan, cell, result)) return { cell, standing: result.state, result }
-    const holder = readHolder(paths.lease, () => Date.now())?.state
-    if (holder === 'alive' || holder === 'remote-fresh') return { cell, standing: 'running' }
-    return { cell, standing: holder === 'dead' || holder === 'remote-expired' ? 'lost' : 'pending' }
+    return { cell, standing: standingOf(paths.directory) }
   })
 }
 
@@ -96,9 +95,7 @@ function ratePerMinute(found: readonly CellResult[], now: number): number | null
 
 function workersIn(directory: string, all: readonly CellStatus[]): string[] {
   const running = all.filter(({ standing }) => standing === 'running')
-  const records = running.map(
-    ({ cell }) => readHolder(evalPaths(directory).cell(cell.cell).lease, () => Date.now())?.record,
-  )
+  const records = running.map(({ cell }) => readHolder(evalPaths(directory).cell(cell.cell).lease)?.record)
   return [...new Set(records.flatMap((record) => (record ? [`${record.host}:${record.pid}`] : [])))].sort()
 }
 

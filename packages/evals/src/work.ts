@@ -7,12 +7,13 @@ import { type LoadedAgent, loadAgent, type WorkspaceEndpoint } from '@delta/conf
 import { type Lock, readHolder, readIfThere, takeLock } from '@delta/durable'
 import type { Credentials, EngineEvent, SettingSources } from '@delta/engine'
 import { findCredentials } from '@delta/workspace'
+import { agentOfCell, type PlannedAgent } from '@delta/workspace/internal'
 import picomatch from 'picomatch'
 import { workOnCell } from './cell.js'
 import { EvaluationError } from './errors.js'
 import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
-import { agentOf, doesCount, limitsOfCell } from './plan.js'
+import { doesCount, limitsOfCell } from './plan.js'
 import { nameOfCell } from './retry.js'
 import { numbersIn, readEarlierResults, readManifest, readPlan, readResult } from './stored.js'
 import type { Cell, CellResult, Plan } from './types.js'
@@ -168,7 +169,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
         'ERR_EVAL_NOT_FOUND',
         `${paths.plan}: it does not know ${cell.variant}/${cell.task}, which manifest.jsonl names.`,
       )
-    const chosen = { name: variant.name, ...agentOf(variant, task) }
+    const chosen = { name: variant.name, ...agentOfCell(variant, task.fork) }
     const limits = limitsOfCell(plan, cell)
     const input = paths.input(task.input)
     const number = numbersIn(ofCell.directory).at(-1) ?? 1
@@ -276,7 +277,7 @@ function fromShard(cells: Cell[], shard: WorkOptions['shard']): Cell[] {
   return [...cells.slice(first), ...cells.slice(0, first)]
 }
 
-type Chosen = ReturnType<typeof agentOf> & { name: string }
+type Chosen = PlannedAgent & { name: string }
 
 function keyOf({ agent, original, set }: Chosen): string {
   return JSON.stringify([agent, original, set])
