@@ -148,7 +148,8 @@ async function drawUp(
   return compare(withAgents, cells, directory)
 }
 
-function namesOfFiles({ scorers }: Evaluation): string[] {
+/** The files of all scorers, each once. */
+export function namesOfFiles({ scorers }: Pick<Plan, 'scorers'>): string[] {
   return [...new Set(scorers.flatMap(({ files = [] }) => files))].sort()
 }
 
