@@ -22,10 +22,12 @@ import {
   work as workOn,
 } from '@delta/evals'
 import { quoteForPerson } from '@delta/executor'
+import { isOfRun, runDirectoriesOf } from '@delta/journal/internal'
 import { agentHomeOf, isOwnEvaluation, listEvaluation, ownRun } from '@delta/workspace'
 import { evalProgress, statusInWords } from '../eval-progress.js'
-import { shownRun } from '../find-shown-run.js'
+import { directoryAt, shownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
+import { pricesIn } from '../prices.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { counted, print, printable, printJson, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
@@ -52,7 +54,11 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
   const { evaluation, directory } = await evaluationIn(file, flags, terminal)
   const isThere = planOf(directory) !== undefined
   if (isThere) refuseForeign(directory, flags, terminal)
-  const planned = await planEval(evaluation, directory, { env: terminal.env, dryRun: flags.dryRun })
+  const planned = await planEval(evaluation, directory, {
+    env: terminal.env,
+    prices: pricesIn({}, terminal),
+    dryRun: flags.dryRun,
+  })
   if (!flags.quiet) say(terminal, headLine(planned, flags))
   if (flags.dryRun) {
     if (flags.json) printJson(terminal, countsOf(planned))
@@ -219,6 +225,10 @@ async function evaluationIn(
 ): Promise<{ evaluation: Evaluation; directory: string }> {
   const shownAs = file ?? 'eval.yaml'
   const path = resolve(terminal.cwd, shownAs)
+  if (file === undefined && !existsSync(path))
+    throw new UsageError(
+      'There is no eval.yaml here. Name the directory of an evaluation, or write an eval.yaml as in: delta eval run --help',
+    )
   const evaluation = await readEval(path, {
     shownAs,
     findRuns: (named) => runsNamed(named, dirname(path), terminal),
@@ -229,6 +239,8 @@ async function evaluationIn(
 }
 
 async function runsNamed(named: string, cwd: string, terminal: Terminal): Promise<ForkedRun[]> {
+  const directory = directoryAt(named, { ...terminal, cwd })
+  if (directory !== undefined && runDirectoriesOf(directory).length === 0 && !isOfRun(directory)) return []
   const found = await shownRun({ workDir: '.' }, { ...terminal, cwd }, named)
   const mine = ownRun(found, terminal.env)
   if (mine === undefined) return [{ directory: found.directory, own: undefined }]
@@ -287,12 +299,14 @@ async function workHere(
   terminal: Terminal,
   { whenStopped }: { whenStopped?: number } = {},
 ): Promise<number> {
+  const options = optionsIn(flags)
   const progress = evalProgress(directory, terminal, { quiet: flags.quiet ?? false })
   using stop = stopSignal(terminal)
   try {
     const how = await workOn(directory, {
-      ...optionsIn(flags),
+      ...options,
       env: withOwnCommands(terminal.env),
+      prices: pricesIn({}, terminal),
       signal: stop.signal,
       onChange(change) {
         if (change.kind === 'warning') say(terminal, change.message)
