@@ -85,12 +85,14 @@ export function evalStatus(directory: string, now = Date.now()): EvalStatus {
 }
 
 const RATED_MS = 10 * 60_000
+/** The first results tell nothing: cells that begin together end together. */
+const RATED_FROM_MINUTES = 0.05
 
 function ratePerMinute(found: readonly CellResult[], now: number): number | null {
   const times = found.map(({ at }) => Date.parse(at)).filter((at) => now - at < RATED_MS)
   if (times.length < 2) return null
   const minutes = (now - Math.min(...times)) / 60_000
-  return minutes > 0 ? times.length / minutes : null
+  return minutes >= RATED_FROM_MINUTES ? times.length / minutes : null
 }
 
 function workersIn(directory: string, all: readonly CellStatus[]): string[] {
@@ -123,7 +125,7 @@ export function reasonsOf(found: readonly CellResult[]): Record<string, number> 
   const counts: Record<string, number> = {}
   for (const { state, reason, detail } of found) {
     if (state !== 'unscored-infra' && state !== 'invalid') continue
-    const words = reason.startsWith('scorer') ? detail : reason
+    const words = reason.startsWith('scorer') || reason === 'setup' ? detail : reason
     counts[words] = (counts[words] ?? 0) + 1
   }
   return counts

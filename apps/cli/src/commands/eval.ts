@@ -22,10 +22,12 @@ import {
   work as workOn,
 } from '@delta/evals'
 import { quoteForPerson } from '@delta/executor'
+import { isOfRun, runDirectoriesOf } from '@delta/journal/internal'
 import { agentHomeOf, isOwnEvaluation, isOwnPlan, listEvaluation, listPlan, ownRun } from '@delta/workspace'
 import { evalProgress, statusInWords } from '../eval-progress.js'
-import { shownRun } from '../find-shown-run.js'
+import { directoryAt, shownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
+import { pricesIn } from '../prices.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { counted, print, printable, printJson, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
@@ -53,6 +55,7 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
   if (!isOwnEvaluation(directory, terminal.env)) refuseForeign(directory, flags, terminal)
   const planned = await planEval(evaluation, directory, {
     env: terminal.env,
+    prices: pricesIn({}, terminal),
     dryRun: flags.dryRun,
     onPlan: (text) => own(directory, text, terminal),
   })
@@ -221,6 +224,10 @@ async function evaluationIn(
 ): Promise<{ evaluation: Evaluation; directory: string }> {
   const shownAs = file ?? 'eval.yaml'
   const path = resolve(terminal.cwd, shownAs)
+  if (file === undefined && !existsSync(path))
+    throw new UsageError(
+      'There is no eval.yaml here. Name the directory of an evaluation, or write an eval.yaml as in: delta eval run --help',
+    )
   const evaluation = await readEval(path, {
     shownAs,
     findRuns: (named) => runsNamed(named, dirname(path), terminal),
@@ -231,6 +238,8 @@ async function evaluationIn(
 }
 
 async function runsNamed(named: string, cwd: string, terminal: Terminal): Promise<ForkedRun[]> {
+  const directory = directoryAt(named, { ...terminal, cwd })
+  if (directory !== undefined && runDirectoriesOf(directory).length === 0 && !isOfRun(directory)) return []
   const found = await shownRun({ workDir: '.' }, { ...terminal, cwd }, named)
   const mine = ownRun(found, terminal.env)
   if (mine === undefined) return [{ directory: found.directory, own: undefined }]
@@ -299,12 +308,14 @@ async function workHere(
   terminal: Terminal,
   { whenStopped }: { whenStopped?: number } = {},
 ): Promise<number> {
+  const options = optionsIn(flags)
   const progress = evalProgress(directory, terminal, { quiet: flags.quiet ?? false })
   using stop = stopSignal(terminal)
   try {
     const how = await workOn(directory, {
-      ...optionsIn(flags),
+      ...options,
       env: withOwnCommands(terminal.env),
+      prices: pricesIn({}, terminal),
       signal: stop.signal,
       onChange(change) {
         if (change.kind === 'warning') say(terminal, change.message)
