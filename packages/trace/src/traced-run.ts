@@ -57,6 +57,8 @@ export interface RunPlaces {
   directories: string[]
   /** Directories of its agent. */
   agents: string[]
+  /** Directories of its tools that lie outside of these. */
+  tools: string[]
 }
 
 /**
@@ -121,6 +123,7 @@ export function placesIn(starts: readonly EngineStart[], directory: string): Run
     workspaces,
     directories: unique([directory, ...starts.map(({ parent }) => parent?.directory), ...within]),
     agents: unique(starts.map(({ agent_home }) => agent_home)),
+    tools: unique(starts.flatMap(({ tool_homes = {} }) => Object.values(tool_homes))),
   }
 }
 
