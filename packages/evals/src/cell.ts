@@ -105,7 +105,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run,
     verdict,
     scores,
-    warnings: await warningsOf(attempt),
+    warnings: verdict.state === 'invalid' ? [] : await warningsOf(attempt), // its record may be what is damaged
     setupMs: worked.setupMs,
     scoreMs: Math.round(performance.now() - began),
   })
