@@ -214,9 +214,9 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
   const { input, task, plan, signal } = job
   await rm(attempt.directory, { recursive: true, force: true })
   await mkdir(attempt.runs, { recursive: true, mode: 0o700 })
-  const { workspace = '', instruction = '' } = partsOfInput(input)
+  const { workspace = '', instruction = '', run = '' } = partsOfInput(input)
   if (task.fork === undefined) await copyTree(workspace, attempt.workspace)
-  else await forkInto(job, attempt, task.fork)
+  else await forkInto(job, attempt, { ...task.fork, run })
   const began = performance.now()
   const failure = plan.setup === undefined ? undefined : await setUp(plan.setup, job, attempt)
   const setupMs = Math.round(performance.now() - began)
@@ -232,10 +232,10 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
 async function forkInto(
   job: Job,
   attempt: AttemptPaths,
-  { at, message }: NonNullable<PlannedTask['fork']>,
+  { at, message, run }: NonNullable<PlannedTask['fork']> & { run: string },
 ): Promise<void> {
   await forkRun({
-    run: join(job.input, 'run'),
+    run,
     runId: attempt.runId,
     runsDirectory: attempt.runs,
     at,
@@ -286,7 +286,7 @@ async function tamperedIn(
   if (worked.root === undefined || identityOf(attempt.workspace) !== worked.root) return 'workspace'
   if (!isGone) return 'process'
   if (isForged) return 'result'
-  if (!(await isTaskIntact(job.input, job.task.input))) return 'inputs'
+  if (!(await isTaskIntact(job.input, job.task))) return 'inputs'
   return isJournalIntact(attempt) ? undefined : 'journal'
 }
 

@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
-import { forkRun, isEngineError } from '@delta/engine'
+import { isEngineError } from '@delta/engine'
 import { ENGINE_VERSION } from '@delta/engine/internal'
 import { agentOfCell } from '@delta/workspace/internal'
 import { EvaluationError } from './errors.js'
@@ -116,7 +115,6 @@ async function drawUp(
 
   const scorers = await scorerInput(dirname(evaluation.path), namesOfFiles(evaluation))
   await keep(scorers)
-  for (const task of evaluation.tasks) if (task.fork) await tryFork(task, task.fork, env)
   const plan: Plan = {
     version: 1,
     name: evaluation.name,
@@ -163,15 +161,18 @@ async function planTask(
   { directory, keep }: { directory: string; keep: Keep },
 ): Promise<TaskToPlan> {
   const { id, instruction, metadata, workspace, tests, solution, fork } = task
-  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory }
-  const hashes = await hashTaskParts(parts)
+  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory, at: fork?.at }
+  const hashes = await hashTaskParts(parts).catch((cause: unknown) => {
+    if (!isEngineError(cause)) throw cause
+    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause }) // it cannot be forked there
+  })
   const input = taskInput(parts, hashes)
   await keep(input)
   const own = fork?.run.own && (await agentInput(fork.run.own.home, undefined))
   if (own) await keep(own)
   return {
     id,
-    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run, at: fork?.at }),
+    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run }),
     input: input.hash,
     limits: lowestLimits(limits, task.limits),
     ...(fork && {
@@ -187,41 +188,6 @@ async function planTask(
     }),
     tests: hashes.tests,
   }
-}
-
-/** Forks the run once for nothing, so that what cannot be forked is refused now. */
-async function tryFork(
-  { id, instruction }: Task,
-  { run, at }: NonNullable<Task['fork']>,
-  env: NodeJS.ProcessEnv | undefined,
-): Promise<void> {
-  const place = await mkdtemp(join(tmpdir(), 'delta-eval-'))
-  try {
-    await forkRun({
-      run: run.directory,
-      at,
-      message: instruction,
-      into: join(place, 'workspace'),
-      runsDirectory: join(place, 'runs'),
-      agent: (await loadAgent(await someAgent(place), { env })).agent,
-      files: 'require',
-      env,
-      sync: false,
-    })
-  } catch (cause) {
-    if (!isEngineError(cause)) throw cause
-    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause })
-  } finally {
-    await rm(place, { recursive: true, force: true })
-  }
-}
-
-/** A fork needs an agent, and any will do. */
-async function someAgent(place: string): Promise<string> {
-  const directory = join(place, 'agent')
-  await mkdir(directory)
-  await builtInInput('nop').fill(directory)
-  return directory
 }
 
 async function planVariant(
