@@ -91,11 +91,16 @@ export function Heading({ line, index }: { line: CellHeading; index: number }) {
   )
 }
 
+/** In this order: that of the table does not say how far an evaluation is. */
+const STATES = ['scored', 'unscored-agent', 'unscored-infra', 'invalid', 'running', 'lost', 'pending']
+
 /** `48 cells: 40 scored, 3 running`. */
 function standingsOf(cells: readonly CellRow[]): string {
-  const counts = new Map<string, number>()
+  const counts = new Map(STATES.map((state) => [state, 0]))
   for (const { cell } of cells) counts.set(cell.state, (counts.get(cell.state) ?? 0) + 1)
-  const words = [...counts].map(([state, found]) => `${count(found)} ${oneLine(state)}`)
+  const words = [...counts].flatMap(([state, found]) =>
+    found === 0 ? [] : `${count(found)} ${oneLine(state)}`,
+  )
   return `${plural(cells.length, 'cell')}: ${words.join(', ')}`
 }
 
