@@ -38,20 +38,20 @@ export interface Job {
   paths: CellPaths
   plan: Plan
   task: PlannedTask
-  /** Of the task in `inputs/`. */
+  /** The task's directory in `inputs/`. */
   input: string
-  /** Of the scorers' files. */
+  /** The directory of the scorers' files in `inputs/`. */
   scorerFiles: string | undefined
   agent: LoadedAgent
   credentials: Credentials & SettingSources
   limits: CellLimits
-  /** Of a command of the agent. */
+  /** The environment of the agent's commands. */
   env: NodeJS.ProcessEnv
-  /** Of the worker. */
+  /** The worker's own environment. */
   workerEnv: NodeJS.ProcessEnv
   /** Aborted when the worker stops or has lost the cell. */
   signal: AbortSignal
-  /** Of the lease. */
+  /** Number of the lease. */
   epoch: number
   /** Workers that died in the cell since its last result. */
   deadWorkers: number
@@ -111,7 +111,7 @@ interface Worked {
   setupMs: number
   /** Why the setup failed. */
   failure?: string
-  /** Of the workspace's root when the agent began. */
+  /** Identity of the workspace's root when the agent began. */
   root?: string
 }
 

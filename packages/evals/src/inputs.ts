@@ -110,7 +110,7 @@ export interface TaskParts {
   solution?: string | undefined
   /** The directory of a run that it forks. */
   run?: string | undefined
-  /** Of which iteration. */
+  /** The iteration that it forks the run at. */
   at?: number | undefined
 }
 

@@ -55,7 +55,7 @@ interface PlanOptions {
  *
  * A kill leaves the plan as it was, or the new one. Two plannings at once follow one another.
  *
- * @param directory - Of the evaluation; created (0700) if it is missing.
+ * @param directory - The evaluation's directory; created (0700) if it is missing.
  * @throws {EvaluationError} `ERR_EVAL_PLAN`. {ConfigError} An agent does not load.
  */
 export async function planEval(
@@ -356,7 +356,7 @@ export function doesCount(plan: Plan, cell: Cell, result: CellResult): boolean {
   )
 }
 
-/** Of each kind the lowest of evaluation, task and agent. */
+/** The lowest limit of each kind that evaluation, task and agent have. */
 export function limitsOfCell(plan: Plan, { task, variant }: Pick<Cell, 'task' | 'variant'>): CellLimits {
   const ofTask = plan.tasks.find(({ id }) => id === task)?.limits ?? {}
   const ofVariant = plan.variants.find(({ name }) => name === variant)?.limits ?? {}
