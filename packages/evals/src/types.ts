@@ -14,7 +14,7 @@ export interface Plan {
   version: 1
   name: string
   engine: string
-  /** Of the eval.yaml. */
+  /** Path of the eval.yaml. */
   source: string
   baseline: string
   concurrency: number

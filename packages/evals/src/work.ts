@@ -20,7 +20,7 @@ import type { Cell, CellResult, Plan } from './types.js'
 
 /** How a worker works. */
 export interface WorkOptions {
-  /** Of the person: keys, and what the agents' commands find. Default: `process.env`. */
+  /** The person's environment: keys, and what the agents' commands find. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
   /** Which part of the cells it begins with; it then helps with the others. */
   shard?: { number: number; of: number } | undefined
@@ -52,7 +52,7 @@ export type Change =
  * Works on the cells of an evaluation until each has its result. Other workers may do the same at once, here or on another machine
  * that sees the directory: they share nothing but files.
  *
- * @param directory - Of the evaluation. Its agents and scorers run: it must be yours.
+ * @param directory - The evaluation's directory. Its agents and scorers run: it must be yours.
  * @returns `stopped` if the signal was aborted.
  * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. The system's error when the disk is full or read-only, {EngineError} when a model has no
  *   key or no price, {ConfigError} when an agent does not load: other cells stay interrupted.
