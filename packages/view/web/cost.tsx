@@ -24,8 +24,9 @@ const NAMES: Record<CostTab, string> = {
 export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; select(n: number): void }) {
   const by = at.by ?? 'source'
   const id = encodeURIComponent(run.key)
-  const wanted = `${run.key} ${run.row.value?.steps} ${run.row.value?.tokens}`
-  const table = useLoaded(`${by} ${wanted}`, (signal) =>
+  const row = run.row.value
+  const wanted = row && `${row.key} ${row.steps} ${row.tokens}`
+  const table = useLoaded(wanted && `${by} ${wanted}`, (signal) =>
     get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal),
   )
   const cache = useLoaded(wanted, (signal) => get<CacheTable>(`/api/cost?ids=${id}&by=cache`, signal))
@@ -96,7 +97,7 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
                   {miss.n}
                 </button>
                 <p>
-                  <Plain text={miss.message} />
+                  <Plain text={miss.message.replace(/^step \d+: /, '')} />
                 </p>
               </li>
             ))}

@@ -79,8 +79,21 @@ export function Diff({ lines, numbers = false }: { lines: readonly DiffLine[]; n
 
 const SIGN = { same: '  ', added: '+ ', removed: '− ', hunk: '', file: '' }
 
+/** JSON with what is long folded. Of an object what is in it: its braces say nothing. */
+export function JsonTree({ value }: { value: unknown }) {
+  return Object(value) === value && !Array.isArray(value) && Object.keys(value as object).length > 0 ? (
+    <>
+      {Object.entries(value as object).map(([key, each]) => (
+        <Json key={key} name={oneLine(key)} value={each} depth={1} />
+      ))}
+    </>
+  ) : (
+    <Json value={value} />
+  )
+}
+
 /** JSON with what is long folded. */
-export function Json({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+function Json({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
   const label = name === undefined ? null : <span class="key">{name}: </span>
   if (value === null || typeof value !== 'object')
     return (
