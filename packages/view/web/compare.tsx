@@ -8,7 +8,7 @@ import { type Actions, useActions } from './keys.js'
 import { useLoaded } from './load.js'
 import { type OpenRun, openRun } from './open-run.js'
 import { copy, go } from './state.js'
-import { Arguments } from './step.js'
+import { Arguments, exitOf } from './step.js'
 import { oneLine } from './text/marks.js'
 import { Plain } from './text/text.js'
 import { type ListHandle, Windowed } from './windowed.js'
@@ -298,10 +298,11 @@ function Pair(properties: {
   version: number
 }) {
   const { pair, left, right, index, isCurrent, isFirst } = properties
-  const sign = pair.same ? '=' : pair.a === null || pair.b === null ? '·' : '≠'
+  const isSame = pair.same && !haveOtherAnswers(left.card(pair.a ?? 0), right.card(pair.b ?? 0))
+  const sign = isSame ? '=' : pair.a === null || pair.b === null ? '·' : '≠'
   return (
     <div
-      class={`pair ${pair.same ? 'same' : ''} ${isCurrent ? 'selected' : ''} ${isFirst ? 'first' : ''}`}
+      class={`pair ${isSame ? 'same' : ''} ${isCurrent ? 'selected' : ''} ${isFirst ? 'first' : ''}`}
       role="row"
       aria-rowindex={index + 1}
       aria-selected={isCurrent}
@@ -310,13 +311,19 @@ function Pair(properties: {
       <span
         class="sign"
         role="gridcell"
-        title={pair.same ? 'the same' : sign === '≠' ? 'different' : 'only in one'}
+        title={isSame ? 'the same' : sign === '≠' ? 'different' : 'only in one'}
       >
         {sign}
       </span>
       <Half run={right} n={pair.b} />
     </div>
   )
+}
+
+/** Behind the first difference steps are the same if their calls are: of steps without calls, what they say counts. */
+function haveOtherAnswers(one: StepCard | null | undefined, other: StepCard | null | undefined): boolean {
+  const isSilent = [one, other].every((card) => card && card.calls.length === 0)
+  return isSilent && one?.thought?.text !== other?.thought?.text
 }
 
 function Half({ run, n }: { run: OpenRun; n: number | null }) {
@@ -367,10 +374,7 @@ function Acts({ card }: { card: StepCard }) {
 
 function Outcome({ call }: { call: CallCard }) {
   const isBad = call.status !== 'success' && call.status !== 'running' && call.status !== 'pending'
-  const words = [
-    call.exitCode ? `exit ${call.exitCode}` : isBad ? call.status : '',
-    duration(call.durationMs),
-  ]
+  const words = [isBad ? exitOf(call) : '', duration(call.durationMs)]
   return (
     <span class={isBad ? 'outcome bad' : 'outcome dim'}>
       {words.filter(Boolean).map((word, index) => (

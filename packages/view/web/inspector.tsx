@@ -412,11 +412,7 @@ function pretty(text: string): string {
 function RawJson({ text, isWhole }: { text: string; isWhole: boolean }) {
   if (isWhole)
     try {
-      return (
-        <div class="tree">
-          <JsonTree value={JSON.parse(text)} />
-        </div>
-      )
+      return <JsonTree value={JSON.parse(text)} />
     } catch {
       // it is shown as it stands
     }

@@ -16,7 +16,7 @@ import type {
 } from '../src/api.js'
 import { get, getImage } from './client.js'
 import { ForkSign } from './fork-sign.js'
-import { bytes, clock, count, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
+import { bytes, clock, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
 import { explain, now } from './state.js'
 import { escapeText, oneLine } from './text/marks.js'
 import { Diff, Plain, Terminal } from './text/text.js'
@@ -232,7 +232,7 @@ function Hook({ hook }: { hook: HookCard }) {
 }
 
 function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions: StepActions }) {
-  const { tool, status, statusWords, exitCode, durationMs, output, asked } = call
+  const { tool, status, statusWords, durationMs, output, asked } = call
   const isBad = status !== 'success' && status !== 'running' && status !== 'pending'
   const edit = editIn(call)
   const isWaiting =
@@ -284,8 +284,9 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
   )
 }
 
-function exitOf({ status, exitCode, statusWords }: CallCard): string {
-  if (exitCode !== null) return exitCode === 0 ? '' : `exit ${exitCode}`
+/** How a call ended, if not well: in a word, or by its exit code. */
+export function exitOf({ status, exitCode, statusWords }: CallCard): string {
+  if (exitCode) return `exit ${exitCode}`
   if (status === 'success') return ''
   return statusWords?.startsWith('refused') ? 'refused' : status
 }

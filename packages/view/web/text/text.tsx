@@ -81,14 +81,15 @@ const SIGN = { same: '  ', added: '+ ', removed: '− ', hunk: '', file: '' }
 
 /** JSON with what is long folded. Of an object what is in it: its braces say nothing. */
 export function JsonTree({ value }: { value: unknown }) {
-  return Object(value) === value && !Array.isArray(value) && Object.keys(value as object).length > 0 ? (
-    <>
-      {Object.entries(value as object).map(([key, each]) => (
+  const isObject = Object(value) === value && !Array.isArray(value)
+  const entries = isObject ? Object.entries(value as object) : []
+  return (
+    <div class="tree">
+      {entries.length === 0 && <Json value={value} />}
+      {entries.map(([key, each]) => (
         <Json key={key} name={oneLine(key)} value={each} depth={1} />
       ))}
-    </>
-  ) : (
-    <Json value={value} />
+    </div>
   )
 }
 
