@@ -374,7 +374,7 @@ describe.skipIf(!isThere)('the page in a browser', () => {
 
   test('a damaged run, an unknown run and a missing token are said in words', async () => {
     const { page } = await opened({ damaged: [start(), end(0)] }, { run: 'damaged' })
-    await page.getByText('damaged: The beginning of this run is lost').waitFor()
+    await page.getByText('The beginning of this run is lost').waitFor()
     await page.evaluate(() => {
       location.hash = '#/run/nobody'
     })

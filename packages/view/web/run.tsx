@@ -209,9 +209,7 @@ function commandOf(run: OpenRun, { view, by, tab }: RunAddress, n: number): stri
   const shown =
     view === 'cost'
       ? `delta cost ${argument} --by ${by ?? 'source'}`
-      : tab === 'context' || tab === 'request'
-        ? `delta context explain ${argument} --step ${n}`
-        : `delta show ${argument} --step ${n}`
+      : `delta show ${argument} ${tab === 'request' ? '--request' : '--step'} ${n}`
   return goOn === undefined ? shown : `${shown}\n${goOn}`
 }
 
