@@ -165,6 +165,18 @@ export function partsOfInput(input: string): TaskParts {
   }
 }
 
+/** True if the files of the scorers are still those that were planned. */
+export async function areScorerFilesIntact(
+  directory: string,
+  { names, hash }: { names: readonly string[]; hash: string | null },
+): Promise<boolean> {
+  try {
+    return (await scorerInput(directory, names)).hash === hash
+  } catch {
+    return false // one is gone
+  }
+}
+
 /** True if the files of a task are still those that were planned. */
 export async function isTaskIntact(input: string, hash: string): Promise<boolean> {
   try {

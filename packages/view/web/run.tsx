@@ -6,7 +6,7 @@ import { type Address, TABS } from './address.js'
 import { search } from './client.js'
 import { CostPanel } from './cost.js'
 import { ForkSign } from './fork-sign.js'
-import { clock, count, money, plural, shortId } from './format.js'
+import { clock, count, money, plural, runName, shortId } from './format.js'
 import { Inspector } from './inspector.js'
 import { type Actions, useActions } from './keys.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -236,7 +236,7 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
       <p class="about">
         {row.task !== null && (
           <span class="mono" title={oneLine(row.id)}>
-            {oneLine(shortId(row.id))}
+            {oneLine(runName(row))}
           </span>
         )}
         {row.forkOf && (
