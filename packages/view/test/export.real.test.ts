@@ -1,27 +1,29 @@
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isPartThere } from '@delta/testkit'
 import { openTrace } from '@delta/trace'
 import { type ExportedHtml, type ExportHtmlOptions, exportHtml } from '@delta/view'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { called, end, journalOf, place, type Said, start, thought, user, workspaceOf } from './runs.js'
+import {
+  called,
+  end,
+  installedChromium,
+  journalOf,
+  place,
+  type Said,
+  start,
+  thought,
+  user,
+  workspaceOf,
+} from './runs.js'
 
-const { stdout: found } = spawnSync('sh', [
-  '-c',
-  'command -v "$CHROMIUM" || command -v chromium || command -v google-chrome',
-])
-const program = found.toString().trim()
-const isThere = isPartThere('chromium', program !== '')
+const chromiumHere = installedChromium()
 
 let browser: Browser
 beforeAll(async () => {
-  if (!isThere) return
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  browser = await chromium.launch({ executablePath: program, args })
+  if (chromiumHere) browser = await chromium.launch(chromiumHere)
 })
 afterAll(() => browser?.close())
 
@@ -139,7 +141,7 @@ test('a run that goes on is in the file up to its last whole line', async () => 
   expect(html).toContain('result 1')
 })
 
-describe.skipIf(!isThere)('an exported file in a browser', () => {
+describe.skipIf(!chromiumHere)('an exported file in a browser', () => {
   test('opens from the disk on its run, with a clean console and without any request', async () => {
     const workspace = await workspaceOf({ forty: stepsOf(40) })
     const { url, steps } = await exported(workspace, ['forty'])
