@@ -172,6 +172,8 @@ export interface StepCard {
   reasoning?: Text
   /** What it said. Without calls it is the answer. Absent while the model has not answered. */
   thought?: Text
+  /** When it said so: what started later did so while its calls ran. Null while it has not answered. */
+  thoughtAt: number | null
   /** True for a thought that ends the run: it has no calls. */
   isAnswer: boolean
   calls: CallCard[]
@@ -342,8 +344,8 @@ export interface SnapshotCard {
   /** False: the workspace was not captured; `message` says why. */
   isTaken: boolean
   message: string | null
-  /** Files that differ from the snapshot before; null: not recorded. */
-  changed: number | null
+  /** Its calls changed files. How many is in `StepChanges`. */
+  isChanged: boolean
   omitted: number
 }
 

@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { isPartThere } from '@delta/testkit'
 import { serve } from '@delta/view'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -10,6 +8,7 @@ import {
   called,
   end,
   evaluationOf,
+  installedChromium,
   journalOf,
   place,
   type Said,
@@ -19,17 +18,11 @@ import {
   workspaceOf,
 } from './runs.js'
 
-const program = [process.env.CHROMIUM, 'chromium', 'google-chrome'].find(
-  (name) => name && spawnSync('sh', ['-c', 'command -v "$1"', '-', name]).status === 0,
-)
-const isThere = isPartThere('chromium', program !== undefined)
+const chromiumHere = installedChromium()
 
 let browser: Browser
 beforeAll(async () => {
-  if (!isThere) return
-  const { stdout } = spawnSync('sh', ['-c', 'command -v "$1"', '-', program ?? ''], { encoding: 'utf8' })
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  browser = await chromium.launch({ executablePath: stdout.trim(), args })
+  if (chromiumHere) browser = await chromium.launch(chromiumHere)
 })
 afterAll(() => browser?.close())
 
@@ -126,7 +119,7 @@ test('no source of the page makes elements from text', () => {
     )
 })
 
-describe.skipIf(!isThere)('the page in a browser', () => {
+describe.skipIf(!chromiumHere)('the page in a browser', () => {
   test('lists the runs, and takes its token out of the address', async () => {
     const { page, problems } = await opened({
       forty: fortySteps(),
@@ -423,7 +416,7 @@ describe.skipIf(!isThere)('the page in a browser', () => {
 
   test('a damaged run, an unknown run and a missing token are said in words', async () => {
     const { page } = await opened({ damaged: [start(), end(0)] }, { run: 'damaged' })
-    await page.getByText('damaged: The beginning of this run is lost').waitFor()
+    await page.getByText('The beginning of this run is lost').waitFor()
     await page.evaluate(() => {
       location.hash = '#/run/nobody'
     })

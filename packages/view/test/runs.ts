@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
+import { isPartThere, startProcess, type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { type Served, type ServeOptions, serve } from '@delta/view'
 import { onTestFinished } from 'vitest'
 
@@ -187,6 +188,51 @@ export async function serving(
       const { status, body } = await ask(path)
       if (status !== 200) throw new Error(`${path}: ${status} ${body}`)
       return JSON.parse(body)
+    },
+  }
+}
+
+/** The browser of the tests, for `chromium.launch`; undefined where there is none, and none must be. */
+export function installedChromium(): { executablePath: string; args: string[] } | undefined {
+  const { stdout } = spawnSync('sh', [
+    '-c',
+    'command -v "$CHROMIUM" || command -v chromium || command -v google-chrome',
+  ])
+  const executablePath = stdout.toString().trim()
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return isPartThere('chromium', executablePath !== '') ? { executablePath, args } : undefined
+}
+
+/**
+ * The server in a process of its own, whose memory is measured: it prints its address, and when it is ended the most it had.
+ *
+ * @param options.assets - Default: the page that is built.
+ */
+export async function servedApart(directory: string, options: { run?: string; assets?: string } = {}) {
+  const program = `
+    import { serve } from '@delta/view'
+    const { url } = await serve(${JSON.stringify({ places: [directory], ...options })})
+    console.log('at', url)
+    process.on('SIGTERM', () => { console.log('most', process.resourceUsage().maxRSS); process.exit() })`
+  const started = startProcess([process.execPath, '--input-type=module', '-e', program], {
+    cwd: import.meta.dirname,
+  })
+  onTestFinished(() => started.kill('SIGKILL'))
+  const [, url = ''] = /at (\S+)/.exec(await started.waitForOutput(/at \S+\n/)) ?? []
+  const [, token = ''] = /#t=([\w-]+)/.exec(url) ?? []
+  const ask = async (route: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(new URL(route, url), { headers })).text()
+  }
+  return {
+    url,
+    ask,
+    get: async <Value>(route: string) => JSON.parse(await ask(route)) as Value,
+    /** Ends it. @returns The most memory that it had. Bytes. */
+    async end() {
+      started.kill('SIGTERM')
+      const { stdout } = await started.result
+      return Number(/most (\d+)/.exec(stdout)?.[1]) * 1024
     },
   }
 }

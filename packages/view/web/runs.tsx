@@ -27,14 +27,15 @@ const COLUMNS: { id: string; name: string; value(row: RunRow): string | number; 
   { id: 'run', name: 'Run', value: (row) => row.startedAt ?? 0 },
   { id: 'agent', name: 'Agent', value: (row) => row.agent ?? '' },
   { id: 'model', name: 'Model', value: (row) => row.models[0] ?? '' },
+  { id: 'workspace', name: 'Workspace', value: (row) => row.workspace ?? '' },
   { id: 'task', name: 'Task', value: (row) => row.task ?? '' },
   { id: 'status', name: 'Status', value: statusWord },
   { id: 'score', name: 'Score', value: (row) => row.cell?.score ?? -1, isNumber: true },
   { id: 'state', name: 'State', value: (row) => row.cell?.state ?? '' },
   { id: 'steps', name: 'Steps', value: (row) => row.steps, isNumber: true },
   { id: 'tokens', name: 'Tokens', value: (row) => row.tokens, isNumber: true },
-  { id: 'cost', name: 'Cost', value: (row) => row.cost ?? -1, isNumber: true },
   { id: 'wall', name: 'Wall', value: (row) => row.wallMs, isNumber: true },
+  { id: 'cost', name: 'Cost', value: (row) => row.cost ?? -1, isNumber: true },
 ]
 
 const found = computed(() => {
@@ -56,6 +57,19 @@ const lines = computed<Line[]>(() => {
 })
 
 const hasCells = computed(() => runs.value.some(({ cell }) => cell !== undefined))
+/** The directory that all workspaces are in; undefined if there is one workspace. Sub-agents and cells have theirs for themselves. */
+const workspaceRoot = computed(() => {
+  const own = runs.value.filter(({ caller, cell }) => caller?.key === undefined && cell === undefined)
+  const paths = [...new Set(own.flatMap(({ workspace }) => workspace ?? []))]
+  return paths.length < 2 ? undefined : commonDirectory(paths)
+})
+const columns = computed(() =>
+  COLUMNS.filter(({ id }) =>
+    id === 'score' || id === 'state'
+      ? hasCells.value
+      : id !== 'workspace' || workspaceRoot.value !== undefined,
+  ),
+)
 const sums = computed(() => {
   const own = found.value.filter((row) => !isBelow(row, found.value))
   const priced = own.reduce((sum, row) => sum + row.priced * row.tokens, 0)
@@ -103,6 +117,20 @@ function nested(
   return lines
 }
 
+function commonDirectory(paths: readonly string[]): string {
+  const [first = '', ...others] = paths.map((path) => path.split('/'))
+  let same = 0
+  while (same < first.length && others.every((parts) => parts[same] === first[same])) same += 1
+  return (first as string[]).slice(0, same).join('/')
+}
+
+/** A workspace as it is named below the directory that all are in. */
+function shownWorkspace({ workspace }: RunRow): string {
+  const root = workspaceRoot.value
+  if (workspace === null || root === undefined) return ''
+  return workspace.startsWith(`${root}/`) ? workspace.slice(root.length + 1) : workspace
+}
+
 function isBelow(row: RunRow, rows: readonly RunRow[]): boolean {
   return row.caller?.key !== undefined && rows.some(({ key }) => key === row.caller?.key)
 }
@@ -137,6 +165,7 @@ function filtered(row: RunRow): Filtered {
       steps: row.steps,
       tokens: row.tokens,
       evaluation: cell?.evaluation,
+      workspace: [row.workspace ?? [], shownWorkspace(row)].flat(),
       variant: cell?.variant,
       task: cell?.task,
       state: cell?.state,
@@ -216,7 +245,9 @@ export function Runs() {
 
   const { cost, share, running, isPriced, dearest } = sums.value
   return (
-    <div class={`screen runs ${hasCells.value ? 'with-cells' : ''}`}>
+    <div
+      class={`screen runs ${hasCells.value ? 'with-cells' : ''} ${workspaceRoot.value === undefined ? '' : 'with-workspaces'}`}
+    >
       <header class="bar">
         <h1>delta</h1>
         <label class="filter">
@@ -266,22 +297,20 @@ export function Runs() {
           <span role="columnheader" class="c-mark">
             <span class="hidden">Marked</span>
           </span>
-          {COLUMNS.filter(({ id }) => hasCells.value || (id !== 'score' && id !== 'state')).map(
-            ({ id, name, isNumber }) => (
-              <span
-                key={id}
-                role="columnheader"
-                class={`c-${id} ${isNumber ? 'number' : ''}`}
-                aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
-              >
-                <button type="button" class="label" onClick={() => sortBy(id)}>
-                  {name}
-                  {sort.value === id && ' ↑'}
-                  {sort.value === `${id}-` && ' ↓'}
-                </button>
-              </span>
-            ),
-          )}
+          {columns.value.map(({ id, name, isNumber }) => (
+            <span
+              key={id}
+              role="columnheader"
+              class={`c-${id} ${isNumber ? 'number' : ''}`}
+              aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
+            >
+              <button type="button" class="label" onClick={() => sortBy(id)}>
+                {name}
+                {sort.value === id && ' ↑'}
+                {sort.value === `${id}-` && ' ↓'}
+              </button>
+            </span>
+          ))}
           <span role="columnheader" class="c-share label">
             <span class="hidden">Share of the dearest</span>
           </span>
@@ -417,6 +446,11 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         <span class="cut">{oneLine(model ?? '')}</span>
         {others.length > 0 && <span> +{others.length}</span>}
       </span>
+      {workspaceRoot.value !== undefined && (
+        <span class="c-workspace dim" role="gridcell" title={oneLine(row.workspace ?? '')}>
+          {oneLine(shownWorkspace(row))}
+        </span>
+      )}
       <span class="c-task" role="gridcell" title={oneLine(row.task ?? '')}>
         {row.problem ? (
           <span class="bad">{oneLine(row.problem)}</span>
@@ -451,15 +485,15 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       <span class="c-tokens number" role="gridcell">
         {row.tokens > 0 && `${row.isEstimated ? '~' : ''}${shortCount(row.tokens)}`}
       </span>
-      <span class="c-cost number" role="gridcell">
-        {row.tokens > 0 || row.cost !== null ? shortMoney(row.cost) : ''}
-      </span>
       <span class="c-wall number dim" role="gridcell">
         {row.wallMs > 0 && clock(row.status === 'RUNNING' ? wallOf(row) : row.wallMs)}
       </span>
+      <span class="c-cost number" role="gridcell">
+        {row.tokens > 0 || row.cost !== null ? shortMoney(row.cost) : ''}
+      </span>
       <span class="c-share" role="presentation">
         {row.cost !== null && row.cost > 0 && dearest > 0 && (
-          <i style={{ width: `${Math.max(1, (row.cost / dearest) * 100)}%` }} />
+          <i style={{ width: `${(row.cost / dearest) * 100}%` }} />
         )}
       </span>
     </div>
