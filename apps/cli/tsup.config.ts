@@ -111,7 +111,8 @@ export default defineConfig({
   async onSuccess() {
     await finishBundles('dist')
     await rm('compiled', { recursive: true, force: true })
-    await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
+    for (const owner of ['config-loader', 'evals'])
+      await cp(`../../packages/${owner}/schemas`, 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
     const page = '../../packages/view/dist/assets' // the demo is built without it
     if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
