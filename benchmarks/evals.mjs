@@ -17,11 +17,11 @@ import { median, numbers, report } from './report.mjs'
 
 const [rounds = 3] = numbers()
 const AT_ONCE = 200
-const STARTS = 20
+const STARTS = 10
 const FINISHED = { tasks: 34, variants: 3, repeats: 5 }
 const MANY = { tasks: 100, variants: 4, repeats: 25 }
 const WORKERS = 8
-const CLAIMED = { tasks: 10, variants: 2, repeats: 40, script: '- content: Done.\n' }
+const CLAIMED = { tasks: 10, variants: 2, repeats: 24, script: '- content: Done.\n' }
 const [NODE, DELTA] = [process.execPath, path('../apps/cli/bin.cjs')]
 const root = mkdtempSync(join(tmpdir(), 'delta-bench-evals-'))
 let places = 0
