@@ -182,6 +182,22 @@ The server ends the running commands and itself when its input ends.
 Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, \
 2 the tools do not load or the directory is missing, 130/143/129 stopped by a signal`,
 
+  'eval run': `
+An eval.yaml:
+  tasks: tasks/
+  variants:
+    mine: { agent: ./my-agent }
+    oracle: { agent: oracle }
+  repeats: 3
+  score: { command: sh check.sh }
+
+Each directory in tasks/ with an instruction.md is a task. workspace/ beside it \
+is what the agent finds, tests/ what only the scorer sees, and solution/solve.sh \
+what the oracle runs. Exit code 0 of the scorer scores 1, and 1 scores 0.
+
+Exit codes: 0 each cell counts, 1 some do not, 2 usage or configuration, 130/143/129 \
+stopped by a signal`,
+
   completion: `
   source <(delta completion bash)
       in ~/.bashrc; for zsh, with zsh, in ~/.zshrc

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -112,6 +112,10 @@ test('an evaluation that was copied is not run without --trust-run, and its runs
     stderr:
       'Error: copy.eval was not made by you. It would run 2 agents and 1 scorer from copy.eval/inputs. Look at them, then add --trust-run.\n',
   })
+  expect(await evaluate('work', 'x.eval', '--shard', '3/2')).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --shard 3/2: give the number of this worker and of all, such as 3/20.\n',
+  })
   const other = { ...at, env: { DELTA_STATE_DIR: join(home.path, 'other') } }
   expect((await delta(['eval', 'run'], other)).exitCode).toBe(2)
   expect(await evaluate('work', 'copy.eval', '-q', '--trust-run')).toMatchObject({
@@ -185,18 +189,30 @@ test('a past run is a task: only the variant differs', { timeout: 60_000 }, asyn
     onCleanup: onTestFinished,
   })
   const { home, at, evaluate } = await evaluation()
-  const ran = await delta(['run', '--agent', agent.path, '-w', 'site', '-m', 'Go', '-q'], at)
+  const ran = await delta(['run', '--agent', agent.path, '-w', 'sites/one', '-m', 'Go', '-q'], at)
   expect(ran).toMatchObject({ exitCode: 0 })
+  const init = ['init', '--fork', 'sites/one', '--at', '1', '--models', 'luna,o/nova', '--score']
+  expect(await evaluate(...init, 'true')).toMatchObject({ exitCode: 2 }) // there is an eval.yaml
+  await rm(join(home.path, 'eval.yaml'))
+  expect(await evaluate(...init, 'test "$(wc -l < notes)" -eq 2')).toEqual({
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: 'eval.yaml is written. Run it: delta eval run\n',
+  })
+  const written = await home.read('eval.yaml')
+  expect(written).toBe(`tasks:
+  - { fork: "sites/one/.delta/${(await home.read('sites/one/.delta/LATEST')).trim()}", at: 1 }
+variants:
+  luna: { model: "luna" }
+  o-nova: { model: "o/nova" }
+repeats: 3
+score: { command: "test \\"$(wc -l < notes)\\" -eq 2" }
+`)
+  await home.write('sites/none/of-a-run', '')
   await home.write(
     'eval.yaml',
-    `name: x
-tasks:
-  - { fork: site, at: 1 }
-variants:
-  same: {}
-  hot: { set: { max_iterations: 7 } }
-score: { command: 'test "$(wc -l < notes)" -eq 2' }
-`,
+    `name: x\n${written.replace(/sites[^"]*/, 'sites/*').replace('repeats: 3', 'repeats: 1')}`,
   )
   const run = await evaluate('run', '--json')
   expect(run.stderr).not.toContain('Error')

@@ -67,7 +67,7 @@ export async function loadToolsFile(
   if (failure && !options.partial) throw failure
   return {
     document: documentOf(file, tools),
-    tools: toolsAlone(tools),
+    tools: toolsAlone(tools, file),
     placeOf: (name) => {
       const loaded = tools.get(name)
       return loaded && fileAndLine(loaded.file, loaded.path)

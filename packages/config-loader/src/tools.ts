@@ -1,6 +1,9 @@
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { type Problem, safeDefineTool, type Tool } from '@delta/executor'
+import { isInside } from '@delta/executor/internal'
 import { formatPath, type ValuePath, valueAt } from '@delta/settings'
 import type { ToolProblem } from '@delta/tool-expander'
+import { withToolHome } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { inside, report, type Spot, sentence, strictly } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
@@ -169,9 +172,45 @@ export function byName(tools: readonly LoadedTool[]): ToolSet {
   return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
 }
 
-/** The tools without the places of their definitions. */
-export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
-  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
+/**
+ * The tools without the places of their definitions. One that names `${TOOL_HOME}` knows its own directory.
+ *
+ * @param main - The file whose directory is `${AGENT_HOME}`.
+ */
+export function toolsAlone(tools: ToolSet, main: YamlFile): ReadonlyMap<string, Tool> {
+  return new Map(
+    [...tools].map(([name, { tool, file }]) => [
+      name,
+      namesToolHome(tool) ? { ...tool, home: homeOf(file, main) } : tool,
+    ]),
+  )
+}
+
+function namesToolHome({ expanded, settings: { cwd = '', env, sandbox } }: Tool): boolean {
+  const { read = [], write = [] } = sandbox ?? {}
+  const texts = [...expanded.command, cwd, ...Object.values(env), ...read, ...write]
+  return texts.some((text) => text.includes(TOOL_HOME))
+}
+
+const TOOL_HOME = '${TOOL_HOME}'
+
+/** Seen from the agent's directory, which can move, or absolute. */
+function homeOf(file: YamlFile, main: YamlFile): string {
+  const [home, agent] = [dirname(file.path), dirname(main.path)]
+  return isInside(home, agent) ? relative(agent, home) : home
+}
+
+/** The full form as a run records it: it is to mean the same in a file that lies elsewhere. */
+export function recordedFormOf(loaded: LoadedTool, main: YamlFile): Record<string, unknown> {
+  const { tool, rest, file } = loaded
+  if (!namesToolHome(tool)) return expandedFormOf(loaded)
+  const home = homeOf(file, main)
+  const path = isAbsolute(home) ? home : join('${AGENT_HOME}', home)
+  const { cwd, env, sandbox } = rest
+  const filled = JSON.parse(
+    JSON.stringify({ cwd, env, sandbox }).replaceAll(TOOL_HOME, () => JSON.stringify(path).slice(1, -1)),
+  ) as object
+  return { ...withToolHome(tool.expanded, path), ...rest, ...filled }
 }
 
 /** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */

@@ -8,14 +8,16 @@ import {
   type Credentials,
   continueRun,
   type EngineEvent,
+  type EngineOptions,
   forkRun,
   runAgent,
   type SettingSources,
 } from '@delta/engine'
 import { retryOf } from '@delta/engine/internal'
 import { commandEnvironment, runCommand } from '@delta/executor'
+import { readJournal } from '@delta/journal'
 import { verifyRun } from '@delta/journal/internal'
-import { type RunSummary, readRun } from '@delta/journal/runs'
+import { isKnownEvent, type RunSummary, readRun, runEventSchema } from '@delta/journal/runs'
 import {
   classify,
   type Ended,
@@ -28,7 +30,7 @@ import { areScorerFilesIntact, copyTree, isTaskIntact, partsOfInput } from './in
 import type { AttemptPaths, CellPaths } from './layout.js'
 import { isRaised } from './limits.js'
 import { namesOfFiles } from './plan.js'
-import { endProcessesOf } from './processes.js'
+import { DETACHED_UNSEEN, endProcessesOf, seesEnvironments } from './processes.js'
 import { CopyTooLarge, scoreCell } from './score.js'
 import { linkResult, numbersIn, readEarlierResults, readResult } from './stored.js'
 import type { Cell, CellLimits, CellResult, Plan, PlannedTask } from './types.js'
@@ -45,6 +47,7 @@ export interface Job {
   scorerFiles: string | undefined
   agent: LoadedAgent
   credentials: Credentials & SettingSources
+  prices: EngineOptions['prices']
   limits: CellLimits
   /** Of a command of the agent. */
   env: NodeJS.ProcessEnv
@@ -102,6 +105,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run,
     verdict,
     scores,
+    warnings: verdict.state === 'invalid' ? [] : await warningsOf(attempt), // its record may be what is damaged
     setupMs: worked.setupMs,
     scoreMs: Math.round(performance.now() - began),
   })
@@ -231,13 +235,14 @@ function nothingIfMissing(error: unknown): undefined {
 }
 
 function engineOptions(job: Job, attempt: AttemptPaths) {
-  const { agent, credentials, env, signal, sync, onEvent } = job
+  const { agent, credentials, prices, env, signal, sync, onEvent } = job
   return {
     agent,
     workDirectory: attempt.workspace,
     runsDirectory: attempt.runs,
     credentials,
     sources: credentials,
+    prices,
     env,
     signal,
     sync,
@@ -370,11 +375,21 @@ interface About {
   run: RunSummary | undefined
   verdict: ReturnType<typeof classify>
   scores: readonly Scored[]
+  warnings: readonly string[]
   setupMs: number
   scoreMs: number
 }
 
-function resultOf(job: Job, { number, run, verdict, scores, setupMs, scoreMs }: About): CellResult {
+/** What the engines of the run warned of, and what could not be looked at. */
+async function warningsOf({ run }: AttemptPaths): Promise<string[]> {
+  const { events } = await readJournal(join(run, 'journal.jsonl'), { schema: runEventSchema })
+  const warned = events.flatMap((event) =>
+    isKnownEvent(event) && event.type === 'ENGINE_END' ? (event.warnings ?? []) : [],
+  )
+  return [...new Set([...warned, ...(seesEnvironments ? [] : [DETACHED_UNSEEN])])]
+}
+
+function resultOf(job: Job, { number, run, verdict, scores, warnings, setupMs, scoreMs }: About): CellResult {
   const { cell, plan, limits, epoch } = job
   const { task_hash: _, variant_hash: __, ...names } = cell
   const totals = run?.totals ?? null
@@ -396,7 +411,7 @@ function resultOf(job: Job, { number, run, verdict, scores, setupMs, scoreMs }: 
       : null,
     totals,
     models: Object.keys(totals?.by_model ?? {}),
-    warnings: [],
+    warnings,
     limits,
     sandbox: 'none',
     engine: plan.engine,

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
-import { forkRun, isEngineError } from '@delta/engine'
-import { ENGINE_VERSION } from '@delta/engine/internal'
+import { type EngineOptions, forkRun, isEngineError } from '@delta/engine'
+import { ENGINE_VERSION, hasPrice } from '@delta/engine/internal'
+import { agentOfCell } from '@delta/workspace/internal'
 import { EvaluationError } from './errors.js'
 import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
 import {
@@ -17,6 +18,7 @@ import {
   scorerInput,
   taskInput,
 } from './inputs.js'
+import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { isRaised, loweredLimit, lowestLimits, writtenLimits } from './limits.js'
 import { overridesFor } from './overrides.js'
@@ -43,8 +45,12 @@ export interface Planned {
 interface PlanOptions {
   /** For `DELTA_IMPORT_ROOTS` and the like. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
+  /** Of the person, for `limits.cost`. */
+  prices?: EngineOptions['prices']
   /** True writes nothing. */
   dryRun?: boolean | undefined
+  /** Called with the text of `plan.json` before it is written: for a caller that remembers what its user planned. */
+  onPlan?: ((text: string) => void) | undefined
 }
 
 /**
@@ -71,6 +77,7 @@ export async function planEval(
     const planned = await drawUp(evaluation, directory, { ...options, keep })
     const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
     const text = `${JSON.stringify({ ...planned.plan, manifest: sha256(lines) }, null, 2)}\n`
+    options.onPlan?.(text)
     replaceIfOther(paths.plan, text)
     replaceIfOther(paths.manifest, lines)
     return planned
@@ -94,7 +101,7 @@ type Keep = (input: Input) => Promise<void>
 async function drawUp(
   evaluation: Evaluation,
   directory: string,
-  { keep, env }: PlanOptions & { keep: Keep },
+  { keep, env, prices }: PlanOptions & { keep: Keep },
 ): Promise<Planned> {
   const tasks = []
   for (const task of evaluation.tasks) tasks.push(await planTask(task, evaluation, { directory, keep }))
@@ -138,6 +145,7 @@ async function drawUp(
     variants: await loadAgents(plan, evaluation, {
       directory,
       env,
+      prices,
       isCopied: existsSync(evalPaths(directory).inputs),
     }),
   }
@@ -275,7 +283,7 @@ function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string):
     return shuffled.flatMap((task) =>
       variants.map((variant): Cell => {
         const own = seedOf(`${seed}/${task.id}/${repeat}`)
-        const { agent, set } = agentOf(variant, task)
+        const { agent, set } = agentOfCell(variant, task.fork)
         const variant_hash = variant.agent === null ? hashOf({ agent, set, sandbox: 'none' }) : variant.hash
         const identity = { task_hash: task.hash, variant_hash, repeat, seed: own }
         return {
@@ -290,37 +298,84 @@ function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string):
   })
 }
 
+interface Loading extends PlanOptions {
+  directory: string
+  isCopied: boolean
+}
+
 /** Loads each agent as its cells will: what is missing is found now. */
-async function loadAgents(
-  plan: Plan,
-  evaluation: Evaluation,
-  { directory, env, isCopied }: { directory: string; env: NodeJS.ProcessEnv | undefined; isCopied: boolean },
-): Promise<PlannedVariant[]> {
+async function loadAgents(plan: Plan, evaluation: Evaluation, loading: Loading): Promise<PlannedVariant[]> {
   const variants: PlannedVariant[] = []
   for (const variant of plan.variants) {
-    const { agent } = evaluation.variants.find(({ name }) => name === variant.name) ?? {}
-    const copy = variant.agent === null || !isCopied ? undefined : evalPaths(directory).input(variant.agent)
-    const home =
-      copy !== undefined && existsSync(copy) ? copy : agent?.kind === 'agent' ? agent.directory : undefined
-    const loaded = home === undefined ? undefined : await load(home, plan, variant, env)
-    variants.push({ ...variant, limits: writtenLimits(loaded?.limits) })
+    const loaded = await loadVariant(variant, plan, { ...loading, evaluation })
+    variants.push({ ...variant, limits: variant.agent === null ? {} : writtenLimits(loaded?.limits) })
   }
   return variants
 }
 
+/** Its agent, which without one of its own is another for each task that forks a run. */
+async function loadVariant(
+  variant: PlannedVariant,
+  plan: Plan,
+  { evaluation, ...loading }: Loading & { evaluation: Evaluation },
+): Promise<LoadedAgent | undefined> {
+  const seen = new Set<string>()
+  let loaded: LoadedAgent | undefined
+  for (const task of plan.tasks) {
+    const chosen = agentOfCell(variant, task.fork)
+    const home = homeOf(chosen.agent, loading) ?? originalOf(variant, task, evaluation)
+    const isNew =
+      seen.size < seen.add(JSON.stringify([home, chosen.set, task.limits.cost === undefined])).size
+    if (home === undefined || !isNew) continue
+    loaded = await load(home, { variant: variant.name, chosen, plan, env: loading.env })
+    const cost = task.limits.cost ?? loaded.limits?.cost
+    if (cost !== undefined) await refuseUnpriced(loaded, { variant: variant.name, chosen, ...loading })
+  }
+  return loaded
+}
+
+function homeOf(agent: string | null, { directory, isCopied }: Loading): string | undefined {
+  const copy = agent === null || !isCopied ? undefined : evalPaths(directory).input(agent)
+  return copy !== undefined && existsSync(copy) ? copy : undefined
+}
+
+/** Where an agent lies that was not copied, because nothing is written. */
+function originalOf(
+  { name }: PlannedVariant,
+  { id }: PlannedTask,
+  evaluation: Evaluation,
+): string | undefined {
+  const { agent } = evaluation.variants.find((variant) => variant.name === name) ?? {}
+  if (agent !== undefined) return agent.kind === 'agent' ? agent.directory : undefined
+  return evaluation.tasks.find((task) => task.id === id)?.fork?.run.own?.home
+}
+
+interface ChosenAgent {
+  /** Name of the variant. */
+  variant: string
+  chosen: ReturnType<typeof agentOfCell>
+}
+
 async function load(
   home: string,
-  plan: Plan,
-  variant: PlannedVariant,
-  env: NodeJS.ProcessEnv | undefined,
+  { variant, chosen, plan, env }: ChosenAgent & { plan: Plan; env: NodeJS.ProcessEnv | undefined },
 ): Promise<LoadedAgent> {
-  const overrides = overridesFor(plan, { variant, limits: {}, seed: plan.seed })
-  const { agent } = await loadAgent(home, {
-    env,
-    overrides,
-    shownAs: variant.original === null ? variant.name : `variant ${variant.name}`,
-  })
-  return agent
+  const overrides = overridesFor(plan, { variant: chosen, limits: {}, seed: plan.seed })
+  const shownAs = chosen.original === null ? variant : `variant ${variant}`
+  return (await loadAgent(home, { env, overrides, shownAs })).agent
+}
+
+/** Who may spend dollars only must know what they cost. */
+async function refuseUnpriced(
+  agent: LoadedAgent,
+  { variant, chosen, directory, env = process.env, prices }: ChosenAgent & Loading,
+): Promise<void> {
+  const credentials = await findKeys(agent, chosen.original, { directory, env })
+  if (await hasPrice(agent, { credentials, prices, env })) return
+  throw new EvaluationError(
+    'ERR_EVAL_PLAN',
+    `limits.cost: no price for ${agent.llm.model ?? 'the model'} (variant ${variant}). Give prices: in its agent.yaml, or use limits.tokens.`,
+  )
 }
 
 function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned {
@@ -377,15 +432,6 @@ function refuseLowered(
     'ERR_EVAL_PLAN',
     `limits.${kind}: ${now} is below ${under}. Use another --into, or ${was}.`,
   )
-}
-
-/** The agent of a cell: the variant's, else that of the run that the task forks. */
-export function agentOf(
-  { agent, original, set }: PlannedVariant,
-  { fork }: PlannedTask,
-): { agent: string | null; original: string | null; set: readonly string[] } {
-  if (agent !== null || fork?.agent === undefined) return { agent, original, set }
-  return { agent: fork.agent, original: fork.original ?? null, set: [...(fork.set ?? []), ...set] }
 }
 
 /** True unless there are other scorers now, or a limit that ended the run is higher. What is invalid stays so. */

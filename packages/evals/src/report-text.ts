@@ -154,10 +154,10 @@ function missingLines({ cells, missing, engines }: EvalReport): string[] {
   ]
 }
 
-/** `timed out (advice)` as `timed out 3 (advice)`. */
-function withCount(reason: string, times: number): string {
-  const at = reason.indexOf(' (')
-  return at < 0 ? `${reason} ${times}` : `${reason.slice(0, at)} ${times}${reason.slice(at)}`
+/** `timed out (advice)` as `timed out (3 cells; advice)`. */
+function withCount(reason: string, cells: number): string {
+  const [, what = reason, advice] = /^(.*) \((.*)\)$/.exec(reason) ?? []
+  return `${what} (${counted(cells, 'cell')}${advice === undefined ? '' : `; ${advice}`})`
 }
 
 interface Row {

@@ -106,6 +106,9 @@ export function evalSchema(value: unknown): z.ZodMiniType<EvalFile> {
 /** The schema of a line of a JSONL file of tasks. */
 export const taskSchema: z.ZodMiniType<WrittenTask> = inlineTask as unknown as z.ZodMiniType<WrittenTask>
 
+/** The name of a scorer that is the only one. */
+export const UNNAMED = 'score'
+
 /** True for `score: { tests: { command: … }, style: { command: … } }`. */
 export function isNamed(score: unknown): score is Record<string, WrittenScorer> {
   if (typeof score !== 'object' || score === null || Array.isArray(score)) return false

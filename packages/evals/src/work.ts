@@ -1,18 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type LoadedAgent, loadAgent, type WorkspaceEndpoint } from '@delta/config-loader'
 import { type Lock, readHolder, readIfThere, takeLock } from '@delta/durable'
-import type { Credentials, EngineEvent, SettingSources } from '@delta/engine'
-import { findCredentials } from '@delta/workspace'
+import type { Credentials, EngineEvent, EngineOptions, SettingSources } from '@delta/engine'
+import { agentOfCell, type PlannedAgent } from '@delta/workspace/internal'
 import picomatch from 'picomatch'
 import { workOnCell } from './cell.js'
 import { EvaluationError } from './errors.js'
+import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
-import { agentOf, doesCount, limitsOfCell } from './plan.js'
+import { doesCount, limitsOfCell } from './plan.js'
 import { nameOfCell } from './retry.js'
 import { numbersIn, readEarlierResults, readPlan, readPlanned, readResult } from './stored.js'
 import type { Cell, CellResult, Plan } from './types.js'
@@ -34,6 +35,8 @@ export interface WorkOptions {
   /** Asks a person about an address in the `.env` of an agent's project. */
   ask?: ((endpoint: WorkspaceEndpoint) => Promise<boolean>) | undefined
   trustWorkspaceEnv?: boolean | undefined
+  /** Of the person. Default: those of the agents, and the shipped ones. */
+  prices?: EngineOptions['prices']
   /** Called when a cell begins or has its result, and with the events of runs. */
   onChange?: ((change: Change) => void) | undefined
 }
@@ -170,7 +173,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
         'ERR_EVAL_NOT_FOUND',
         `${paths.plan}: it does not know ${cell.variant}/${cell.task}, which manifest.jsonl names.`,
       )
-    const chosen = { name: variant.name, ...agentOf(variant, task) }
+    const chosen = { name: variant.name, ...agentOfCell(variant, task.fork) }
     const limits = limitsOfCell(plan, cell)
     const input = paths.input(task.input)
     const number = numbersIn(ofCell.directory).at(-1) ?? 1
@@ -183,6 +186,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
       scorerFiles: plan.scorer_files === null ? undefined : paths.input(plan.scorer_files),
       agent: await agents.load(plan, chosen, { limits, seed: cell.seed }),
       credentials: await agents.credentials(plan, chosen),
+      prices: options.prices,
       limits,
       env: {
         ...env,
@@ -298,7 +302,7 @@ function fromShard(cells: Cell[], shard: WorkOptions['shard']): Cell[] {
   return [...cells.slice(first), ...cells.slice(0, first)]
 }
 
-type Chosen = ReturnType<typeof agentOf> & { name: string }
+type Chosen = PlannedAgent & { name: string }
 
 function keyOf({ agent, original, set }: Chosen): string {
   return JSON.stringify([agent, original, set])
@@ -323,16 +327,9 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
     return (await loadAgent(paths.input(variant.agent ?? ''), { env, overrides })).agent
   }
 
-  /** Keys lie beside the agent where it came from: `.env` is not in `inputs/`. */
   async function look(plan: Plan, variant: Chosen): Promise<Credentials & SettingSources> {
     const agent = await load(plan, variant, { limits: {}, seed: plan.seed })
-    const original = variant.original === null ? agent.home : resolve(directory, variant.original)
-    const home = isThere(original) ? original : agent.home
-    const surroundings = { cwd: directory, env }
-    const credentials = await findCredentials(
-      { ...agent, home },
-      { workDirectory: paths.inputs, surroundings, ask, trustWorkspaceEnv },
-    )
+    const credentials = await findKeys(agent, variant.original, { directory, env, ask, trustWorkspaceEnv })
     for (const { message } of credentials.warnings)
       onChange({ kind: 'warning', message: `variant ${variant.name}: ${message}` })
     return credentials
@@ -346,8 +343,4 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
       return known
     },
   }
-}
-
-function isThere(path: string): boolean {
-  return isAbsolute(path) && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
 }

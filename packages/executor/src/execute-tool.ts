@@ -1,6 +1,12 @@
 import { bindArguments, type Matches } from '@delta/tool-expander'
 import { withExported } from './credentials.js'
-import { commandEnvironment, fillVariables, isAgentCommand, variablesOf } from './environment.js'
+import {
+  commandEnvironment,
+  fillVariables,
+  isAgentCommand,
+  toolVariables,
+  variablesOf,
+} from './environment.js'
 import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
 import { patternBudget } from './pattern-budget.js'
@@ -141,9 +147,11 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
 }
 
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
-function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+function environmentOf(tool: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+  const { expanded, settings } = tool
   const { env, credentials, actionId, idempotencyKey } = context
-  const fill = (text: string) => fillVariables(text, variablesOf(context))
+  const variables = toolVariables(tool, variablesOf(context))
+  const fill = (text: string) => fillVariables(text, variables)
   const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
   return commandEnvironment(env, {
     credentials,

@@ -1,7 +1,7 @@
 import { bindArguments, type ExpandedTool, type Matches } from '@delta/tool-expander'
 import { withAnswers } from '@delta/tool-expander/internal'
 import { bubblewrap } from './bubblewrap.js'
-import { absolute, type Variables } from './environment.js'
+import { type ToolVariables, toolVariables, type Variables } from './environment.js'
 import { hasTooManyValues, isTooDeep, MOST_VALUES } from './json-limits.js'
 import { patternBudget } from './pattern-budget.js'
 import { decide, type Policy } from './policy.js'
@@ -55,7 +55,7 @@ export interface RunnableCall {
   /** By the names of the parameters, as the model sent them. */
   args: Record<string, unknown>
   /** What `argv` was bound with. */
-  variables: Variables
+  variables: ToolVariables
   /** Its words are the first of `argv`. */
   sandbox?: Sandbox
   /** What starts, sandbox included. */
@@ -89,7 +89,7 @@ export function prepareCall(
     return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
-  const variables = absolute(context.variables)
+  const variables = toolVariables(tool, context.variables)
   const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
@@ -124,7 +124,7 @@ export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undef
 }
 
 /** A decision does not depend on where the call runs. */
-const ANYWHERE = { AGENT_HOME: '/', CWD: '/' }
+const ANYWHERE = { AGENT_HOME: '/', CWD: '/', TOOL_HOME: '/' }
 
 type Bound = Extract<ReturnType<typeof bindArguments>, { ok: true }>
 type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'> & { bound: Bound })
@@ -132,7 +132,13 @@ type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'>
 function judge(
   { expanded, settings }: Tool,
   sent: unknown,
-  { policy, variables, matches = patternBudget()() }: Pick<CallContext, 'policy' | 'variables' | 'matches'>,
+  {
+    policy,
+    variables,
+    matches = patternBudget()(),
+  }: Pick<CallContext, 'policy' | 'matches'> & {
+    variables: ToolVariables
+  },
 ): Judged {
   const read = readArguments(sent)
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))

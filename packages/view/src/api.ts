@@ -1,4 +1,4 @@
-import type { CacheBreak, CacheMiss, CostKey, CostRows, RunDiff, TracedRun } from '@delta/trace'
+import type { CacheBreak, CacheMiss, CellOfRun, CostKey, CostRows, RunDiff, TracedRun } from '@delta/trace'
 
 // What the server answers and the page reads. The address that is printed ends with `#t=TOKEN`, or if one run was named with
 // `#t=TOKEN/run/KEY`. Times are milliseconds since 1970, durations milliseconds, costs US dollars.
@@ -91,15 +91,12 @@ export interface RunRow {
 }
 
 /** Where a run stands in an evaluation. */
-export interface Cell {
+export interface Cell
+  extends Pick<CellOfRun, 'variant' | 'task' | 'repeat' | 'attempt' | 'counts' | 'state' | 'score'> {
+  /** The name of its directory, without `.eval`. */
   evaluation: string
-  variant: string
-  task: string
-  repeat: number
-  attempt: number
-  counts: boolean
-  state: string
-  score: number | null
+  /** Tells evaluations of one name apart; not a path. */
+  evaluationKey: string
 }
 
 /** `/api/runs/:id`. It answers when the whole journal has been read; the steps come without waiting for it. */

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { CallCard, DiffAnswer, RunRow, StepCard } from '../src/api.js'
 import { get } from './client.js'
 import { ForkSign } from './fork-sign.js'
-import { clock, count, duration, money, plural, shortId } from './format.js'
+import { clock, count, duration, money, plural, runName, shortId } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { useLoaded } from './load.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -185,7 +185,7 @@ function Side({ letter, run }: { letter: string; run: OpenRun }) {
     <p class="side">
       <b>{letter}</b>
       <a class="mono" href={`#/run/${encodeURIComponent(run.key)}`}>
-        {oneLine(shortId(row.id))}
+        {oneLine(runName(row))}
       </a>
       <span>{oneLine(row.models[0] ?? '')}</span>
       <ForkMark row={row} />

@@ -6,7 +6,7 @@ import { type Address, TABS } from './address.js'
 import { search } from './client.js'
 import { CostPanel } from './cost.js'
 import { ForkSign } from './fork-sign.js'
-import { clock, count, money, plural, shortId } from './format.js'
+import { clock, count, money, plural, runName, shortId } from './format.js'
 import { Inspector } from './inspector.js'
 import { type Actions, useActions } from './keys.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -235,7 +235,7 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
       </h1>
       <p class="about">
         <span class="mono" title={oneLine(row.id)}>
-          {oneLine(shortId(row.id))}
+          {oneLine(runName(row))}
         </span>
         {row.forkOf && (
           <RunLink runKey={row.forkOf.key} place={`/step/${row.forkOf.step}`}>

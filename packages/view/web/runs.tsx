@@ -1,19 +1,22 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { RunRow } from '../src/api.js'
+import type { Cell, RunRow } from '../src/api.js'
 import { compileFilter, type Filtered } from './filter.js'
 import { ForkSign } from './fork-sign.js'
-import { ago, clock, count, percent, plural, shortCount, shortId, shortMoney } from './format.js'
+import { ago, clock, count, percent, plural, runName, shortCount, shortId, shortMoney } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { address, areRunsLoaded, copy, go, now, runs, runsProblem } from './state.js'
 import { oneLine } from './text/marks.js'
 import { type ListHandle, Windowed } from './windowed.js'
-import { statusClass, statusWord } from './words.js'
+import { stateClass, statusClass, statusWord } from './words.js'
 
-/** A line of the table: a run, or the heading of the cells of a task. */
+/** A line of the table: a run, or the heading of an evaluation, or of a variant's cells of a task. */
 type Line =
   | { kind: 'run'; row: RunRow; depth: number; children: number }
-  | { kind: 'group'; id: string; words: string[]; size: number }
+  | { kind: 'evaluation'; name: string; cells: CellRow[] }
+  | { kind: 'group'; words: [variant: string, task: string]; cells: CellRow[] }
+
+type CellRow = RunRow & { cell: Cell }
 
 const filter = computed(() => (address.value.screen === 'runs' ? address.value.filter : ''))
 const sort = computed(() => (address.value.screen === 'runs' ? address.value.sort : ''))
@@ -86,24 +89,49 @@ function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
     if (open.has(row.key) && depth < 20) for (const child of children.toReversed()) add(child, depth + 1)
   }
   const top = rows.filter((row) => row.caller?.key === undefined || !keys.has(row.caller.key))
-  const groups = new Map<string, RunRow[]>()
+  const evaluations = groupBy(top.filter(isCell), ({ cell }) => cell.evaluationKey)
   for (const row of top) {
-    const { cell } = row
-    const id = cell ? JSON.stringify([cell.evaluation, cell.task, cell.variant]) : row.key
-    groups.set(id, [...(groups.get(id) ?? []), row])
-  }
-  for (const [id, members] of groups) {
-    const cell = members[0]?.cell
-    if (cell)
-      lines.push({
-        kind: 'group',
-        id,
-        words: [cell.evaluation, cell.task, cell.variant],
-        size: members.length,
-      })
-    for (const row of members) add(row, 0)
+    const cells = row.cell && evaluations.get(row.cell.evaluationKey)
+    if (!isCell(row)) add(row, 0)
+    else if (cells?.[0] === row) addEvaluation(cells)
   }
   return lines
+
+  /** In an order that does not change while cells come and go on. */
+  function addEvaluation(cells: CellRow[]): void {
+    const sorted = cells.toSorted(
+      ({ cell: one }, { cell: other }) =>
+        byName(one.variant, other.variant) ||
+        byName(one.task, other.task) ||
+        one.repeat - other.repeat ||
+        one.attempt - other.attempt,
+    )
+    lines.push({ kind: 'evaluation', name: cells[0]?.cell.evaluation ?? '', cells })
+    const groups = groupBy(sorted, ({ cell }) => JSON.stringify([cell.variant, cell.task]))
+    for (const members of groups.values()) {
+      const { variant = '', task = '' } = members[0]?.cell ?? {}
+      lines.push({ kind: 'group', words: [variant, task], cells: members })
+      for (const row of members) add(row, 0)
+    }
+  }
+}
+
+function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group) group.push(row)
+    else groups.set(keyOf(row), [row])
+  }
+  return groups
+}
+
+function isCell(row: RunRow): row is CellRow {
+  return row.cell !== undefined
+}
+
+function byName(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true })
 }
 
 function isBelow(row: RunRow, rows: readonly RunRow[]): boolean {
@@ -119,7 +147,17 @@ function compare(one: string | number, other: string | number): number {
 function filtered(row: RunRow): Filtered {
   const { cell } = row
   return {
-    text: [row.id, row.agent, row.task, ...row.models, row.reason, statusWord(row)].filter(Boolean).join(' '),
+    text: [
+      row.id,
+      row.agent,
+      row.task,
+      ...row.models,
+      row.reason,
+      statusWord(row),
+      cell && `${cell.evaluation} ${runName(row)}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
     fields: {
       status: [row.status, statusWord(row)],
       reason: row.reasonCode,
@@ -173,7 +211,7 @@ export function Runs() {
 
   function move(by: number): void {
     let next = at === -1 ? (by > 0 ? 0 : rows.length - 1) : at + by
-    while (rows[next]?.kind === 'group') next += by
+    while ((rows[next]?.kind ?? 'run') !== 'run') next += by
     const line = rows[next]
     if (line?.kind !== 'run') return
     cursor.value = line.row.key
@@ -314,7 +352,8 @@ function compareMarked(): void {
 }
 
 function nameOf(key: string): string {
-  return shortId(runs.value.find((row) => row.key === key)?.id ?? key)
+  const row = runs.value.find((each) => each.key === key)
+  return oneLine(row ? runName(row) : key)
 }
 
 function distanceToFailure(rows: readonly Line[], at: number, direction: 1 | -1): number {
@@ -345,14 +384,7 @@ function Empty() {
 }
 
 function TableLine({ line, index, dearest }: { line: Line; index: number; dearest: number }) {
-  if (line.kind === 'group')
-    return (
-      <div class="row group" role="row" aria-rowindex={index + 2}>
-        <span role="gridcell">
-          {line.words.map(oneLine).join(' · ')} <span class="dim">{plural(line.size, 'repeat')}</span>
-        </span>
-      </div>
-    )
+  if (line.kind !== 'run') return <Heading line={line} index={index} />
   const { row, depth, children } = line
   const isCurrent = cursor.value === row.key
   const mark = marked.value.indexOf(row.key)
@@ -388,7 +420,7 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
           </button>
         )}
         <a class="mono" href={`#/run/${encodeURIComponent(row.key)}`} title={oneLine(row.id)}>
-          {oneLine(shortId(row.id))}
+          {row.cell && sort.value === '' ? `repeat ${row.cell.repeat}` : oneLine(runName(row))}
         </a>
         {row.forkOf && (
           <span class="dim" title={`A fork of ${oneLine(row.forkOf.id)} after step ${row.forkOf.step}`}>
@@ -418,10 +450,14 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       {hasCells.value && (
         <>
           <span class="c-score number" role="gridcell">
-            {row.cell?.score ?? ''}
+            {row.cell && row.cell.score !== null && shortScore(row.cell.score)}
           </span>
-          <span class="c-state" role="gridcell">
-            {row.cell?.state ?? ''}
+          <span
+            class={`c-state ${stateClass(row.cell?.state)}`}
+            role="gridcell"
+            title={oneLine(row.cell?.state ?? '')}
+          >
+            {oneLine(row.cell?.state ?? '')}
           </span>
         </>
       )}
@@ -444,6 +480,39 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       </span>
     </div>
   )
+}
+
+function Heading({ line, index }: { line: Exclude<Line, { kind: 'run' }>; index: number }) {
+  const words = line.kind === 'evaluation' ? [line.name] : line.words
+  return (
+    <div class={`row group ${line.kind}`} role="row" aria-rowindex={index + 2}>
+      <span role="gridcell">
+        <bdi>{words.map(oneLine).join(' · ')}</bdi>
+        <span class="dim">{sumOf(line)}</span>
+      </span>
+    </div>
+  )
+}
+
+/** Of an evaluation, how many cells stand where; of the cells of a task, how they score. */
+function sumOf({ kind, cells }: Exclude<Line, { kind: 'run' }>): string {
+  if (kind === 'evaluation') {
+    const states = groupBy(cells, ({ cell }) => cell.state)
+    const counts = [...states].map(([state, found]) => `${count(found.length)} ${oneLine(state)}`)
+    return [`${plural(cells.length, 'cell')} with a run`, ...counts].join(', ')
+  }
+  const scores = cells.flatMap(({ cell }) => scoreThatCounts(cell) ?? [])
+  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
+  return scores.length === 0 ? '' : `mean ${shortScore(mean)} of ${count(scores.length)}`
+}
+
+/** As a report takes it: where there was nothing to score, 0. */
+function scoreThatCounts({ counts, state, score }: Cell): number | null {
+  return counts && state === 'unscored-agent' ? 0 : counts && state === 'scored' ? score : null
+}
+
+function shortScore(score: number): string {
+  return String(Math.round(score * 1000) / 1000)
 }
 
 /** A running run's clock goes on between the answers of the server. */
