@@ -74,8 +74,8 @@ export async function planEval(
   try {
     const keep = (input: Input) => keepInput(paths.inputs, input)
     const planned = await drawUp(evaluation, directory, { ...options, keep })
-    const text = `${JSON.stringify(planned.plan, null, 2)}\n`
     const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
+    const text = `${JSON.stringify({ ...planned.plan, manifest: sha256(lines) }, null, 2)}\n`
     options.onPlan?.(text)
     replaceIfOther(paths.plan, text)
     replaceIfOther(paths.manifest, lines)
