@@ -133,6 +133,7 @@ function diffOf(changes, text, name) {
   const hunks = hunksOf(changedLines(changes, starts), CONTEXT).map((hunk) => {
     const from = Math.max(0, (hunk[0]?.first ?? 0) - CONTEXT)
     const to = Math.min(lines.length, (hunk.at(-1)?.last ?? 0) + CONTEXT)
+    /** @type {string[]} */
     const parts = []
     let [line, count] = [from, 0]
     const add = (/** @type {string} */ mark, /** @type {string[]} */ added) => {
