@@ -44,7 +44,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
     env: environmentOf(state),
     credentials: state.credentials,
     iteration,
-    task: state.task,
+    task: state.run.history.userMessages.join('\n'),
     tools: state.tools,
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),

@@ -1,6 +1,7 @@
 // For the command line: may change in any release.
 export { loadOptions } from './agent.js'
 export { passedWithoutValue } from './credentials.js'
+export { isCell } from './own-evaluations.js'
 export {
   commandAt,
   commandToContinue,

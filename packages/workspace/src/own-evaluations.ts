@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { lstatSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readIfThere, replaceFile } from '@delta/durable'
 import { WorkspaceError } from './errors.js'
@@ -53,6 +53,12 @@ export function cellOfOwnEvaluation(
   const planned = variants.find(({ name }) => name === variant)
   if (typeof planned?.agent !== 'string') return undefined
   return { agent_home: join(directory, 'inputs', planned.agent), set: planned.set, allowed: {} }
+}
+
+/** True for a run of an evaluation, whoever's it is. */
+export function isCell(runDirectory: string): boolean {
+  const { cell } = evaluationAbove(runDirectory) ?? {}
+  return cell !== undefined && existsSync(join(cell, 'cell.json'))
 }
 
 /** @throws {WorkspaceError} The run is a cell of an evaluation, whose workers go on with it. */
