@@ -76,13 +76,18 @@ Environment:
 What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message, or interaction/response.txt, as answer
-  COMPLETED          needs a message, and continues with it
+  COMPLETED          needs a message, and continues with it, or with what \
+delta say said too late
   FAILED             needs a message, or --retry, which sends the last request \
 again (out of iterations: with a higher --max-iterations)
   RUNNING            changes nothing, exit code 6; --force ends the other \
 process and resumes
 
 Exit codes and environment are those of delta run: delta run --help`,
+
+  say: `
+The run reads it before its next request, and before it would complete. It gets no further iterations. If the run \
+ends first, delta continue takes it.`,
 
   fork: `
 The run and its workspace are only read: it may be running, or of somebody else. What the fork inherits is not \
