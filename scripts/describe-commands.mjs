@@ -143,6 +143,8 @@ const EFFECTS = {
   'tool lint': READS,
   'tool list': READS,
   'tool import': STARTS_PROGRAMS,
+  'mcp import': { ...STARTS_PROGRAMS, network: true },
+  'mcp call': { ...STARTS_PROGRAMS, network: true, interactive: { stdin: 'optional' } },
   'mcp serve': { ...STARTS_PROGRAMS, interactive: { stdin: 'required' } },
   sessions: STARTS_PROGRAMS,
   'journal verify': READS,

@@ -27,6 +27,8 @@ async function sourcesOf(folder: string): Promise<[string, string][]> {
 
 /** What src/commands-that-run.ts brings together. */
 const COMMANDS_THAT_RUN = ['run', 'continue', 'fork', 'replay', 'eval']
+/** What src/commands-with-mcp.ts brings together. */
+const COMMANDS_WITH_MCP = ['mcp-import', 'mcp-keep', 'mcp-serve']
 
 /** Each is one file that needs no other. What is imported when it is needed is a bundle of its own, under this name. */
 const BUNDLES: Record<string, string> = {
@@ -40,10 +42,11 @@ const BUNDLES: Record<string, string> = {
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
   'commands-that-run': resolve('src/commands-that-run.ts'),
+  'commands-with-mcp': resolve('src/commands-with-mcp.ts'),
   ...Object.fromEntries(
     (await readdir('src/commands'))
       .map((file) => basename(file, '.ts'))
-      .filter((command) => !COMMANDS_THAT_RUN.includes(command))
+      .filter((command) => ![...COMMANDS_THAT_RUN, ...COMMANDS_WITH_MCP].includes(command))
       .map((command) => [command, resolve('src/commands', `${command}.ts`)]),
   ),
 }

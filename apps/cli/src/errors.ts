@@ -19,6 +19,7 @@ const USAGE_CODES = [
   /^ERR_CONFIG/,
   /^ERR_EVAL_(?!CELL)/,
   /^ERR_TOOL/,
+  /^ERR_MCP_FILE/,
   /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_PRICE|NO_AGENT|NO_ANSWER|NOT_WAITING|IMPORTED|REPLAY|FORK_)/,
   /^ERR_REQUEST_NOT_FOUND/,
   /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
@@ -160,5 +161,6 @@ function exitCodeOf(error: unknown): number {
   const { code = '', signal = '' } = Object(error) as { code?: unknown; signal?: string }
   if (code === 'ERR_RUN_BUSY') return EXIT.busy
   if (code === 'ERR_CLI_STOPPED') return SIGNAL_EXIT[signal] ?? EXIT.failed
+  if (/^ERR_MCP_(?!FILE)/.test(String(code))) return EXIT.protocol
   return USAGE_CODES.some((pattern) => pattern.test(String(code))) ? EXIT.usage : EXIT.failed
 }

@@ -175,6 +175,27 @@ effects. For a program without it, write a tool in agent.yaml:
   'journal verify': '\nExit code 0 if the journal is as it was written and the run can go on, else 1.',
   'journal repair': '\nThe journal as it was stays beside it.',
 
+  'mcp import': `
+Examples:
+  delta mcp import -o fs.yaml -- mcp-server-filesystem '\${CWD}'
+  delta mcp import --header Authorization=TOKEN https://example.com/mcp
+  delta mcp import fs.yaml --check
+
+Then add to agent.yaml: imports: [./fs.yaml]. The server starts in the workspace of a run. In its command, \${CWD} is the \
+workspace, and \${TOOL_HOME} the directory of the file.
+
+Exit codes: 0 done, or nothing changed; 2 the file cannot be used or exists, 3 --check found a change, \
+9 the server does not start or respond`,
+
+  'mcp call': `
+Example:
+  delta mcp call fs.yaml read_text_file --text <<< '{"path":"a.txt"}'
+
+Within a run all calls of a file reach one server, which ends with the run. Elsewhere each call starts one for itself.
+
+Exit codes: 0 done; 1 the tool reports a failure; 2 the file or the arguments cannot be used; 9 the tool changed since it was \
+imported, or the server fails; 130/143/129 stopped by a signal`,
+
   'mcp serve': `
 Most clients take a configuration like this:
   {"mcpServers": {"mine": {"command": "delta", "args":

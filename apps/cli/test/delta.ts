@@ -74,7 +74,7 @@ export async function eventTypes(workspace: string): Promise<string[]> {
 export const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 
 /** An agent, a workspace, and the commands about them. */
-interface Scene {
+export interface Scene {
   agent: TemporaryWorkspace
   workspace: TemporaryWorkspace
   /** The whole command line: `delta <command> <flags>` in the workspace, `run` with the agent and the task "Go". */

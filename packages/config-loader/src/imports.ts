@@ -1,8 +1,9 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { isInside } from '@delta/executor/internal'
+import { KEY_NAMES } from '@delta/model/vendors'
 import { fitShape, type ValuePath } from '@delta/settings'
-import { importSchema, toolFileSchema } from './agent-schema.js'
+import { IMPORT_A_SERVER, importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -163,6 +164,10 @@ async function importEntry(
 
 /** Reads one element of `imports:`. Reports what is wrong with it, and then returns undefined. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
+  if (isMap(entry) && 'mcp' in entry) {
+    wrong(spot, 'an agent does not start MCP servers when it is loaded', IMPORT_A_SERVER)
+    return undefined
+  }
   if (isMap(entry) && !('atip' in entry)) {
     const message =
       'must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol)'
@@ -203,7 +208,19 @@ async function loadToolFile(
   if (value !== undefined && value.tools === undefined && value.imports === undefined)
     wrong(spot, 'An imported file must contain a list "tools:".')
   const lists = value ?? withoutFaults(toolFileSchema, file.value, problems) ?? {}
-  return toolsOf(lists, { ...importer, file }, state)
+  const tools = await toolsOf(lists, { ...importer, file }, state)
+  if (value?.mcp !== undefined) refuseKeys(tools, file, state.findings)
+  return tools
+}
+
+/** A server is somebody else's program: only the agent itself gives it a model's key. */
+function refuseKeys(tools: ToolSet, file: YamlFile, findings: Findings): void {
+  for (const { tool, path, file: of } of tools.values()) {
+    const name = tool.settings.passEnv.find((each) => of === file && KEY_NAMES.includes(each))
+    const hint = 'If the server needs that key, write the tool again in agent.yaml, with pass_env.'
+    if (name !== undefined)
+      wrong({ file, path: [...path, 'pass_env'], findings }, `${name} is not passed to a tool of an MCP server here`, hint)
+  }
 }
 
 type ResolvedImport =

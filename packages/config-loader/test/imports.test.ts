@@ -225,6 +225,11 @@ test.each<[string, string]>([
     entry,
     `${BY_ENTRY}must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol).\n`,
   ]),
+  ['{ mcp: { command: [x] } }', `${BY_ENTRY}an agent does not start MCP servers when it is loaded.\n`],
+  [
+    'keys.yaml',
+    'agent/keys.yaml:2:40: tools[0].pass_env: OPENAI_API_KEY is not passed to a tool of an MCP server here.',
+  ],
   ['"a\\0b"', `${BY_ENTRY}"a\\x00b" cannot be read`],
   ['a'.repeat(5000), 'name too long'],
   ['circle.yaml', '"circle.yaml" is a symbolic link that leads to itself.'],
@@ -238,6 +243,7 @@ test.each<[string, string]>([
     'bad.yaml': tool('bad', '"a | b"'),
     'notes.yaml': 'description: Notes.\n',
     'empty.yaml': '# later\n',
+    'keys.yaml': 'mcp: { name: x, command: [x] }\ntools: [{ name: k, exec: ls, pass_env: [OPENAI_API_KEY] }]\n',
     'tools/b.yaml': tool('b'),
   })
   await symlink('circle.yaml', join(home, 'circle.yaml'))
