@@ -106,7 +106,7 @@ export function nameOfCellAt(place: CellPlace): string | undefined {
 }
 
 /** What is planned for a cell, of which the evaluation's manifest decides: a variant may have got another name since the cell ran. */
-export function aboutCell(
+function aboutCell(
   { directory, id }: CellPlace,
   planned: ReadonlyMap<string, PlannedCell>,
 ): PlannedCell | undefined {

@@ -101,6 +101,7 @@ export function agentOfCell(
   return { agent: fork.agent, original: fork.original ?? null, set: [...(fork.set ?? []), ...set] }
 }
 
+/** Settings of a variant for one cell: `${seed}` is the cell's seed. */
 export function withSeed(set: readonly string[], seed: number): string[] {
   return set.map((text) => text.replaceAll('${seed}', String(seed)))
 }
@@ -147,6 +148,8 @@ export function isCell(runDirectory: string): boolean {
 }
 
 /**
+ * Refuses what would go on with a cell, as `delta continue` does.
+ *
  * @param directory - Of a run or a workspace, or a path that names a cell.
  * @throws {WorkspaceError} It is of a cell of an evaluation, whose workers go on with it.
  */
