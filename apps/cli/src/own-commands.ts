@@ -22,10 +22,13 @@ export function withOwnCommands(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  * Looks for programs as the system will when a tool is started. A relative path counts as existing: it is relative to
  * a workspace that may not be there yet.
  */
-export function commandFinder(agentHome: string, env: NodeJS.ProcessEnv): (program: string) => boolean {
+export function commandFinder(
+  { agentHome, toolHome }: { agentHome: string; toolHome: string },
+  env: NodeJS.ProcessEnv,
+): (program: string) => boolean {
   const directories = (env.PATH ?? '').split(':').filter(Boolean)
   return (program) => {
-    const path = program.replaceAll('${AGENT_HOME}', agentHome)
+    const path = program.replaceAll('${AGENT_HOME}', agentHome).replaceAll('${TOOL_HOME}', toolHome)
     if (path.includes('/')) return !path.startsWith('/') || isExecutable(path)
     return OWN_COMMANDS.has(path) || directories.some((directory) => isExecutable(join(directory, path)))
   }

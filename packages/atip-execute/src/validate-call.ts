@@ -107,7 +107,7 @@ function readValue({ enum: choices, ...parameter }: Parameter, value: unknown): 
   return { ok: true, value: type === 'string' ? text : Number(text) }
 }
 
-const NO_VARIABLES = { variables: { AGENT_HOME: '/', CWD: '/' } }
+const NO_VARIABLES = { variables: { AGENT_HOME: '/', CWD: '/', TOOL_HOME: '/' } }
 
 function withoutSubject(message: string): string {
   return message.replace(/^"value" /, '').replace(/\.$/, '')

@@ -82,7 +82,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const beginning = readBeginning(reading, { prompt, llm: model && OWN_MODEL })
   const { main, document } = beginning
   const tools = main && readTools(document?.tools ?? [], { file: main, path: ['tools'], findings })
-  const collected = tools && { tools: byName(tools), overrides: [], imported: [] }
+  const collected = tools && { tools: byName(tools), overrides: [], imported: [], packages: [] }
   const parts = readParts(beginning, collected, reading)
   if (!isComplete(parts, findings)) throw invalid(findings)
   parts.main.value = { ...Object(parts.main.value), llm: keptLlm(parts.document.llm, directory) }
@@ -128,8 +128,9 @@ function checkValues({ system, home, ...written }: AgentDefinition, findings: Fi
     if (typeof value !== 'string' || value === SYSTEM_PATH) continue
     if (/^context\.sources\[\d+\]\.path$/.test(formatPath(path)) && !/^[/$~]/.test(value))
       report(path, `"${value}" must begin with \${AGENT_HOME}/, \${CWD}/ or /`)
-    if (home === undefined && /(?<!\\)\$\{?AGENT_HOME\b/.test(value))
-      report(path, '${AGENT_HOME} needs the directory of the agent, and none was given', GIVE_HOME)
+    const [, name] = /(?<!\\)\$\{?((?:AGENT|TOOL)_HOME)\b/.exec(value) ?? []
+    if (home === undefined && name !== undefined)
+      report(path, `\${${name}} needs the directory of the agent, and none was given`, GIVE_HOME)
   }
 }
 

@@ -49,7 +49,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
   'tools[].name': 'Name for the model: 1 to 64 letters, digits, _ and -.',
   'tools[].description': 'Description for the model.',
-  'tools[].exec': 'A command without a shell; ${name} is a parameter.',
+  'tools[].exec':
+    'A command without a shell; ${name} is a parameter. ${AGENT_HOME}, ${TOOL_HOME} (the directory of the file that defines the tool) and ${CWD} are paths.',
   'tools[].shell': 'A shell script; ${name} is a parameter, passed safely quoted.',
   'tools[].command': 'The program and its arguments; parameters are appended.',
   'tools[].stdin': 'The parameter that is passed on standard input; json: all arguments, as one JSON object.',
@@ -58,7 +59,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].display':
     'What people see instead of the command, as in edit ${path}. Approvals and -v show the command.',
   'tools[].timeout_ms': 'Timeout in milliseconds; 0 for no limit. Default: 600000',
-  'tools[].cwd': 'Working directory, relative to the workspace. Default: the workspace',
+  'tools[].cwd':
+    'Working directory, relative to the workspace, or behind ${AGENT_HOME} or ${TOOL_HOME}. Default: the workspace',
   'tools[].pass_env': 'Names of engine credentials it may see.',
   'tools[].on_interrupt':
     'What continue does with a call that was running when its run was stopped or crashed: report to the model that the outcome is unknown (default), rerun it, or ask a person. Each attempt has the same DELTA_IDEMPOTENCY_KEY in its environment.',
@@ -89,7 +91,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].parameters[].option_name': 'With inject_as: option, the flag, as in --port.',
   'tools[].parameters[].metadata': "The author's own; the model does not see it.",
   'tools[].parameters[].position': 'With command: the place among the appended arguments, from 0.',
-  'tools[].env': 'Environment variables it gets besides those of the run.',
+  'tools[].env':
+    'Environment variables it gets besides those of the run; ${AGENT_HOME}, ${TOOL_HOME} and ${CWD} are replaced.',
   'tools[].trust': 'Who vouches for its effects, as in imports. Tools from ATIP files have it from there.',
   'tools[].sandbox':
     'true or a mapping: it runs under bubblewrap, without network, and may write only to the workspace.',
@@ -155,7 +158,13 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'sources[].prompt_cache':
     'true or 1h: a prefix that the provider may cache ends here. At most 4 sources may have it.',
   'sources[].max_tokens': 'Token limit of this source.',
+  'sources[].walk':
+    'up: the files of this name from the directory with .git down to the workspace, at most 32 kB together.',
+  'sources[].paths':
+    'Directories that hold a directory with a SKILL.md for each skill; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
   'sources[].max_iterations': 'Only the newest iterations.',
+  'sources[].drop_to':
+    'With more than max_iterations, the oldest are dropped down to about this number at once, and then none for a while. Default: one less than max_iterations',
   'sources[].dropped':
     'A user message in place of dropped iterations, with their number for ${count}; true: [${count} earlier iterations left out]. Default: false',
   'sources[].generator': 'The program that makes the file, run before each request.',

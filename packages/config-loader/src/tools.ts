@@ -1,6 +1,9 @@
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { type Problem, safeDefineTool, type Tool } from '@delta/executor'
+import { isInside } from '@delta/executor/internal'
 import { formatPath, type ValuePath, valueAt } from '@delta/settings'
 import type { ToolProblem } from '@delta/tool-expander'
+import { withToolHome } from '@delta/tool-expander/internal'
 import { collectFindings, type Findings, isSet } from './problems.js'
 import { inside, report, type Spot, sentence, strictly } from './report.js'
 import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
@@ -169,14 +172,80 @@ export function byName(tools: readonly LoadedTool[]): ToolSet {
   return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
 }
 
-/** The tools without the places of their definitions. */
-export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
-  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
+/**
+ * The tools without the places of their definitions. One that names `${TOOL_HOME}` knows its own directory.
+ *
+ * @param main - The file whose directory is `${AGENT_HOME}`.
+ */
+export function toolsAlone(tools: ToolSet, main: YamlFile): ReadonlyMap<string, Tool> {
+  return new Map(
+    [...tools].map(([name, { tool, file }]) => [
+      name,
+      namesToolHome(tool) ? { ...tool, home: homeOf(file, main) } : tool,
+    ]),
+  )
+}
+
+function namesToolHome({ expanded, settings: { cwd = '', env, sandbox } }: Tool): boolean {
+  const { read = [], write = [] } = sandbox ?? {}
+  const texts = [...expanded.command, cwd, ...Object.values(env), ...read, ...write]
+  return texts.some((text) => text.includes(TOOL_HOME))
+}
+
+const TOOL_HOME = '${TOOL_HOME}'
+
+/** Seen from the agent's directory, which can move, or absolute. */
+function homeOf(file: YamlFile, main: YamlFile): string {
+  const [home, agent] = [dirname(file.path), dirname(main.path)]
+  return isInside(home, agent) ? relative(agent, home) : home
+}
+
+/** The full form as a run records it: it is to mean the same in a file that lies elsewhere. */
+export function recordedFormOf(loaded: LoadedTool, main: YamlFile): Record<string, unknown> {
+  const { tool, rest, file } = loaded
+  if (!namesToolHome(tool)) return expandedFormOf(loaded)
+  const home = homeOf(file, main)
+  const path = isAbsolute(home) ? home : join('${AGENT_HOME}', home)
+  const { cwd, env, sandbox } = rest
+  const filled = JSON.parse(
+    JSON.stringify({ cwd, env, sandbox }).replaceAll(TOOL_HOME, () => JSON.stringify(path).slice(1, -1)),
+  ) as object
+  return { ...withToolHome(tool.expanded, path), ...rest, ...filled }
 }
 
 /** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */
 export function expandedFormOf({ tool, rest }: LoadedTool): Record<string, unknown> {
   return { ...tool.expanded, ...rest }
+}
+
+/**
+ * The tools with what a package may say of them. None of its tools gets a credential that only its own file names: whoever uses it
+ * may say so with `--set`, or define the tool anew.
+ *
+ * @param packages - Directories.
+ * @param main - The file that imports them; it may lie in one itself.
+ */
+export function withoutCredentials(
+  tools: ToolSet,
+  packages: readonly string[],
+  main: YamlFile,
+  findings: Findings,
+): ToolSet {
+  const isForeign = ({ file, path }: LoadedTool) =>
+    file.path !== main.path &&
+    packages.some((directory) => isInside(file.path, directory)) &&
+    file.setBy?.([...path, 'pass_env']) === undefined
+  const each = ([name, loaded]: [string, LoadedTool]): [string, LoadedTool] => {
+    const { tool, file, path } = loaded
+    const [key] = tool.settings.passEnv
+    if (key === undefined || !isForeign(loaded)) return [name, loaded]
+    const at = [...path, 'pass_env']
+    const message = sentence(at, `${key} is not passed on to a tool of a package`)
+    findings.warn(file.locate(at), message, `Define "${name}" in your own file, or --set tools.${name}.pass_env=[${key}].`)
+    const { pass_env: _, ...rest } = loaded.rest
+    return [name, { ...loaded, rest, tool: { ...tool, settings: { ...tool.settings, passEnv: [] } } }]
+  }
+  return new Map([...tools].map(each))
 }
 
 /** Where a value stands: `file:line`. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AGENT_DEFAULTS } from '@delta/config-loader/internal'
+import { replacing } from '@delta/context/internal'
 import { recordsIn, runPaths } from '@delta/journal/internal'
 import {
   type ActionRequest,
@@ -24,6 +25,8 @@ export interface RecordedCall {
   name: string
   /** As the model wrote them. */
   arguments: string
+  /** What `${TOOL_HOME}` stood for, outside of the agent's directory. */
+  toolHome?: string | undefined
   /** The last one: a call that an engine left open may have been tried again. */
   request?: ActionRequest
   result?: ActionResult
@@ -37,6 +40,8 @@ export interface RecordedCall {
 export interface Leg {
   /** What the user said at its beginning, without what the replay inherits. */
   said: EventOf<'USER_MESSAGE'>[]
+  /** What was said to it while it ran, by the iteration whose request was the first with it. */
+  heard: Map<number, EventOf<'USER_MESSAGE'>[]>
   thoughts: Map<number, EventOf<'THOUGHT'>>
   hooks: EventOf<'HOOK_EXECUTION_AUDIT'>[]
   /** The last result of each call that got one in it. */
@@ -85,7 +90,7 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   return {
     directory,
     legs,
-    calls: callsIn(after),
+    calls: callsIn(after, before.findLast(isStart)),
     always: known.flatMap((event) =>
       event.type === 'HUMAN_INPUT_RECEIVED' && event.remember === 'process' ? alwaysIn(known, event) : [],
     ),
@@ -138,7 +143,7 @@ const OF_ITERATION = new Set([
 ])
 
 function newLeg(): Leg {
-  return { said: [], thoughts: new Map(), hooks: [], results: new Set() }
+  return { said: [], heard: new Map(), thoughts: new Map(), hooks: [], results: new Set() }
 }
 
 function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
@@ -150,7 +155,8 @@ function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
       begun = event
       continue
     }
-    if (event.type === 'USER_MESSAGE' && isBegun(legs.at(-1) as Leg)) legs.push(newLeg())
+    const isFirst = event.type === 'USER_MESSAGE' && (begun !== undefined || event.inbox_id === undefined)
+    if (isFirst && isBegun(legs.at(-1) as Leg)) legs.push(newLeg())
     const leg = legs.at(-1) as Leg
     if (begun) {
       addStart(leg, begun)
@@ -166,7 +172,8 @@ function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
 function addTo(leg: Leg, event: JournalEvent, at: number): void {
   switch (event.type) {
     case 'USER_MESSAGE':
-      leg.said.push(event)
+      if (isBegun(leg)) hear(leg, event, at)
+      else leg.said.push(event)
       break
     case 'ENGINE_END':
       leg.end = event
@@ -182,6 +189,11 @@ function addTo(leg: Leg, event: JournalEvent, at: number): void {
       break
     default: // what else there is stands with its call, or is built anew
   }
+}
+
+function hear({ heard, thoughts }: Leg, event: EventOf<'USER_MESSAGE'>, at: number): void {
+  const next = Math.max(at, ...thoughts.keys()) + 1
+  heard.set(next, [...(heard.get(next) ?? []), event])
 }
 
 function isBegun({ thoughts, hooks, results, end }: Leg): boolean {
@@ -224,15 +236,20 @@ function stampOf(timestamp: string | undefined): string {
   return timestamp === undefined ? '\uffff' : timestamp.replace(/[-:.Z]/g, '')
 }
 
-function callsIn(after: readonly JournalEvent[]): RecordedCall[] {
+function callsIn(after: readonly JournalEvent[], before: EngineStart | undefined): RecordedCall[] {
   const calls = new Map<string, RecordedCall>()
+  let homes = before?.tool_homes
   for (const event of after) {
+    if (event.type === 'ENGINE_START') homes = event.tool_homes
     if (event.type === 'THOUGHT')
       for (const [index, { action_id, name, arguments: raw }] of event.tool_calls.entries())
         calls.set(action_id, { actionId: action_id, iteration: event.iteration, index, name, arguments: raw })
     const call = 'action_id' in event ? calls.get(event.action_id ?? '') : undefined
     if (call === undefined) continue
-    if (event.type === 'ACTION_REQUEST') call.request = event
+    if (event.type === 'ACTION_REQUEST') {
+      call.request = event
+      call.toolHome = homes?.[call.name]
+    }
     if (event.type === 'ACTION_RESULT') call.result = event
     if (event.type === 'HUMAN_INPUT_REQUEST') call.asked = { request: event }
     if (event.type === 'HUMAN_INPUT_RECEIVED' && call.asked) call.asked.answer = event
@@ -246,17 +263,26 @@ export interface Started {
   /** Without what a sandbox puts around it. */
   argv: readonly string[]
   stdinSha256: string | null
+  toolHome: string
 }
 
-/** True if the recorded call started the same. Journals of before 0.2 do not say what was on stdin. */
+/**
+ * True if the recorded call started the same. Journals of before 0.2 do not say what was on stdin. A package of tools may lie
+ * elsewhere by now.
+ */
 export function isSame(
-  { name, request }: RecordedCall,
-  { name: called, argv, stdinSha256 }: Started,
+  { name, request, toolHome }: RecordedCall,
+  { name: called, argv, stdinSha256, toolHome: home }: Started,
   inNewPaths: (text: string) => string,
 ): boolean {
   const recorded = request?.sandbox?.argv ?? request?.argv
   if (name !== called || !recorded) return false
   const stdin = request?.stdin_sha256
   if (stdin !== undefined && stdin !== stdinSha256) return false
-  return isDeepStrictEqual(recorded.map(inNewPaths), [...argv])
+  const homes = toolHome === undefined ? [] : [toolHome, home]
+  const inOnePlace = replacing(homes.map((path): [string, string] => [path, '${TOOL_HOME}']))
+  return isDeepStrictEqual(
+    recorded.map((word) => inOnePlace(inNewPaths(word))),
+    argv.map(inOnePlace),
+  )
 }

@@ -147,9 +147,12 @@ export function openReplay(
     return open.find((each) => each.iteration === iteration && each.index === index) ?? open[0]
   }
 
-  function startedAs({ name }: Call, { argv, sandbox, stdin }: ReadyCall) {
+  function startedAs(
+    { name }: Call,
+    { argv, sandbox, stdin, variables: { TOOL_HOME: toolHome } }: ReadyCall,
+  ) {
     const inner = argv.slice(sandbox?.prefix.length ?? 0)
-    const started = { name, argv: inner, stdinSha256: stdinSha256(stdin) }
+    const started = { name, argv: inner, stdinSha256: stdinSha256(stdin), toolHome }
     return (each: RecordedCall) => isSame(each, started, inNewPaths)
   }
 
@@ -235,6 +238,11 @@ export function openReplay(
     ending,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
     said: () => leg.said,
+    saidBefore: (iteration) => {
+      const said = leg.heard.get(iteration) ?? []
+      leg.heard.delete(iteration)
+      return said
+    },
     nextLeg,
     sources,
     reach,

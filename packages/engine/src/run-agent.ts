@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, isAbsolute } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followEvents, keepJson } from '@delta/context/internal'
 import { patternBudget } from '@delta/executor/internal'
@@ -170,7 +170,7 @@ function stateOf(
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
-  const { userMessages, sensitiveCalls } = run.history
+  const { sensitiveCalls } = run.history
   const { lastIteration, iterationsSinceMessage } = run.summary()
   return {
     run,
@@ -181,7 +181,6 @@ function stateOf(
     overspent: () => purse.check(run, options.unlisted),
     clock,
     resumed: options.resumed && replay === undefined, // the iteration that a replay inherits is complete
-    task: userMessages.join('\n'),
     tools,
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + maxIterations - iterationsSinceMessage,
@@ -247,6 +246,7 @@ export function engineStart(
     run_id: run.runId,
     agent_name: agent.name,
     agent_home: agent.snapshot.isDefined ? null : (agent.home ?? null),
+    ...toolHomesOf(agent),
     work_dir: workDirectory,
     workspace_id: basename(workDirectory),
     task: about.task,
@@ -267,6 +267,12 @@ export function engineStart(
     ...(changedFiles.length > 0 && { changed_files: changedFiles }),
     ...about.lineage,
   }
+}
+
+/** The directories of tools outside of the agent's. */
+function toolHomesOf({ tools }: Agent): Pick<EngineStart, 'tool_homes'> {
+  const homes = [...tools].flatMap(([name, { home = '' }]) => (isAbsolute(home) ? [[name, home]] : []))
+  return homes.length > 0 ? { tool_homes: Object.fromEntries(homes) } : {}
 }
 
 /** All prices that count but the shipped ones, for the sub-agents that spend from a limit of this run. */

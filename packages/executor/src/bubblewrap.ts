@@ -2,7 +2,7 @@ import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'no
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { isInside, realPath } from '@delta/durable/internal'
-import { type Place, settingsPath, type Variables } from './environment.js'
+import { type Place, settingsPath, type ToolVariables } from './environment.js'
 import { quoteForPerson } from './quote.js'
 import { runCommand } from './run-command.js'
 import type { Sandbox, SandboxSettings } from './sandbox.js'
@@ -15,14 +15,15 @@ const SESSIONS = '.sessions'
  * The sandbox of a tool, made by `bwrap`; undefined for a tool without `sandbox:`.
  *
  * Inside, the file system can be read; `/tmp`, `/run` and the home directory are empty and private. Only the listed paths can
- * be written, and within them the agent's own directory only if it is listed, too, and never what it imports from elsewhere.
+ * be written, and within them the agent's own directory only if it is listed, too, and never what it imports from elsewhere. A
+ * `${TOOL_HOME}` elsewhere can be read, wherever it lies.
  * Every `.delta` in the workspace and from it upward, `runsDirectory`, and what the command line remembers for the user are
  * hidden, and so is every `.sessions`, whose states are code, but from `delta-sessions`. There is no network unless
  * `network: true`, and no other process is visible.
  */
 export function bubblewrap(
-  { settings: { sandbox: settings, cwd }, expanded: { name, command } }: Tool,
-  variables: Variables,
+  { settings: { sandbox: settings, cwd }, expanded: { name, command }, home = '' }: Tool,
+  variables: ToolVariables,
   around: SandboxedAgent = {},
 ): Sandbox | undefined {
   if (!settings) return undefined
@@ -30,7 +31,8 @@ export function bubblewrap(
   const isSessions = command[0] === 'delta-sessions'
   const hidden = isSessions ? RUNS : [...RUNS, SESSIONS]
   const directory = settingsPath(cwd ?? variables.CWD, variables)
-  const prefix = [...wordsFor(settings, variables, { ...around, hidden }), '--chdir', directory, '--']
+  const own = isAbsolute(home) ? [home] : [] // else it lies in the agent's directory
+  const prefix = [...wordsFor(settings, variables, { ...around, hidden, own }), '--chdir', directory, '--']
   return {
     prefix,
     problem: async (place) => {
@@ -51,7 +53,7 @@ interface SandboxedAgent {
  * Why the listed paths cannot be mounted. Tools can make links in the workspace, so a listed path there must not lead out of it;
  * a link elsewhere is the author's decision. bubblewrap cannot mount onto a missing path.
  */
-function pathProblem({ write, read }: SandboxSettings, variables: Variables): string | undefined {
+function pathProblem({ write, read }: SandboxSettings, variables: ToolVariables): string | undefined {
   const listed = [...write, ...read].map((path) => sandboxPath(path, variables))
   const workspace = realpathSync(variables.CWD)
   const leadingOut = existing(listed)
@@ -65,8 +67,13 @@ function pathProblem({ write, read }: SandboxSettings, variables: Variables): st
 
 function wordsFor(
   { network, write, read }: SandboxSettings,
-  variables: Variables,
-  { runsDirectory, imported = [], hidden }: SandboxedAgent & { hidden: readonly string[] },
+  variables: ToolVariables,
+  {
+    runsDirectory,
+    imported = [],
+    hidden,
+    own,
+  }: SandboxedAgent & Readonly<Record<'hidden' | 'own', readonly string[]>>,
 ): string[] {
   const { AGENT_HOME, CWD } = variables
   // A session would run what a tool puts into `.sessions`, also where there are none yet.
@@ -74,10 +81,12 @@ function wordsFor(
     hidden.includes(SESSIONS) && write?.some((path) => isInside(CWD, sandboxPath(path, variables)))
   const inWorkspace = within(CWD, hidden)
   const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
-  const home = existing(homes()).filter((path) => path !== '/')
+  const home = existing(accountHomes()).filter((path) => path !== '/')
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   const covered = ['/tmp', '/run', ...home, ...runs]
-  const shown = [AGENT_HOME, CWD, ...paths(read), ...paths(write)]
+  const isCovered = (path: string) => covered.some((each) => isInside(realPath(each), realPath(path)))
+  const homes = [AGENT_HOME, ...own.filter((path) => !isCovered(path))] // a tool's file in the home directory does not show that
+  const shown = [...homes, CWD, ...paths(read), ...paths(write)]
   return [
     'bwrap',
     ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
@@ -87,12 +96,12 @@ function wordsFor(
     ...empty(covered),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...outerFirst([
-      ...mounts('--ro-bind', [AGENT_HOME]),
+      ...mounts('--ro-bind', homes),
       ...mounts('--tmpfs', existing([join(AGENT_HOME, 'workspaces')])), // other runs' files
       ...mounts('--ro-bind', [CWD, ...paths(read)]),
       ...mounts('--bind', paths(write)),
       ...partsWithin(paths(write), [
-        AGENT_HOME,
+        ...homes,
         ...guarded(imported, paths(write), AGENT_HOME),
         ...inWorkspace.filter((path) => basename(path) === SESSIONS), // or one above it is moved, and another put there
       ]),
@@ -118,7 +127,7 @@ function stateDirectories(covered: readonly string[], shown: readonly string[]):
 }
 
 /** `CWD/out`, `${CWD}/out`, `~/out`, `out` (in the workspace) and `/out` are all understood. */
-function sandboxPath(path: string, variables: Variables): string {
+function sandboxPath(path: string, variables: ToolVariables): string {
   const home = path.replace(/^~(?=\/|$)/, homedir())
   return settingsPath(home.replace(/^(AGENT_HOME|CWD)(?=\/|$)/, '${$1}'), variables)
 }
@@ -128,7 +137,7 @@ function empty(paths: readonly string[]): string[] {
 }
 
 /** The home directory, as `HOME` names it and as the account has it. */
-function homes(): string[] {
+function accountHomes(): string[] {
   try {
     return [...new Set([homedir(), userInfo().homedir])]
   } catch {

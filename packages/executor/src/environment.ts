@@ -108,6 +108,17 @@ export function isAgentCommand(command: readonly string[]): boolean {
 }
 
 /**
+ * True for `delta mcp call` by its bare name. It stays outside of the sandbox of its tool, whose words it gets in
+ * `SERVER_SANDBOX`: the server that it reaches runs inside, and outlives the call.
+ */
+export function isServerCall([program, ...words]: readonly string[]): boolean {
+  return program === 'delta' && words[0] === 'mcp' && words[1] === 'call'
+}
+
+/** The variable that tells `delta mcp call` how its server is confined: `{ prefix, settings }` as JSON. */
+export const SERVER_SANDBOX = 'DELTA_SERVER_SANDBOX'
+
+/**
  * True when a command starts the `delta` that the run's own `PATH` finds first, or the program that runs now. A model may have
  * written any other file of that name.
  */
@@ -156,23 +167,32 @@ export interface Place {
   env: NodeJS.ProcessEnv
 }
 
-/** The variables of a tool, from the place where it runs. */
+/** Also what `${TOOL_HOME}` stands for in one tool. */
+export interface ToolVariables extends Variables {
+  TOOL_HOME: string
+}
+
+/** The variables of every tool, from the place where it runs. */
 export function variablesOf({ cwd, env }: Place): Variables {
   return { AGENT_HOME: env.AGENT_HOME ?? cwd, CWD: cwd }
 }
 
-/** Both as absolute paths: a command would look for a relative one from where it runs. */
-export function absolute({ AGENT_HOME, CWD }: Variables): Variables {
-  return { AGENT_HOME: resolve(AGENT_HOME), CWD: resolve(CWD) }
+/** The variables of a tool, all as absolute paths: a command would look for a relative one from where it runs. */
+export function toolVariables(
+  { home = '' }: { home?: string | undefined },
+  { AGENT_HOME, CWD }: Variables,
+): ToolVariables {
+  return { AGENT_HOME: resolve(AGENT_HOME), CWD: resolve(CWD), TOOL_HOME: resolve(AGENT_HOME, home) }
 }
 
-/** Replaces the two variables in a text of a tool's settings. */
-export function fillVariables(text: string, variables: Variables): string {
-  return text.replaceAll(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: keyof Variables) => variables[name])
+/** Replaces the variables in a text of a tool's settings. */
+export function fillVariables(text: string, variables: ToolVariables): string {
+  const names = /\$\{(AGENT_HOME|CWD|TOOL_HOME)\}/g
+  return text.replaceAll(names, (_, name: keyof ToolVariables) => variables[name])
 }
 
 /** A path of a tool's settings as an absolute one; a relative one starts at the workspace. */
-export function settingsPath(text: string, variables: Variables): string {
+export function settingsPath(text: string, variables: ToolVariables): string {
   const filled = fillVariables(text, variables)
   return isAbsolute(filled) ? filled : resolve(variables.CWD, filled)
 }

@@ -1,11 +1,19 @@
 import { bindArguments, type Matches } from '@delta/tool-expander'
 import { withExported } from './credentials.js'
-import { commandEnvironment, fillVariables, isAgentCommand, variablesOf } from './environment.js'
+import {
+  commandEnvironment,
+  fillVariables,
+  isAgentCommand,
+  SERVER_SANDBOX,
+  toolVariables,
+  variablesOf,
+} from './environment.js'
 import { ExecutorError } from './errors.js'
 import { endOrphans } from './orphans.js'
 import { patternBudget } from './pattern-budget.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { runCommand } from './run-command.js'
+import type { Sandbox } from './sandbox.js'
 import type { Tool } from './tool.js'
 import {
   keepBytes,
@@ -103,15 +111,18 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  * @throws What `onSpawn` throws, and the system's error when redacted output cannot be stored (`ENOSPC`).
  */
 export async function runPrepared(call: RunnableCall, given: RunContext): Promise<ToolResult> {
-  const { tool } = call
+  const { tool, serverSandbox } = call
   const context = { ...given, credentials: withExported(given.env, given.credentials) }
   const { actionId, outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
   const directory = findWorkingDirectory(tool, context)
   if ('refusal' in directory) return notRun('ERROR', `ERROR: ${directory.refusal} Nothing was run.`)
 
   const cwd = directory.path
-  const env = environmentOf(tool, context, cwd)
-  const refusal = await call.sandbox?.problem({ cwd, env })
+  const env = {
+    ...environmentOf(tool, context, cwd),
+    ...(serverSandbox && { [SERVER_SANDBOX]: forServer(serverSandbox, tool) }),
+  }
+  const refusal = await (call.sandbox ?? serverSandbox)?.problem({ cwd, env })
   if (refusal !== undefined) return notRun('BLOCKED', `BLOCKED: ${refusal}`)
   const filled = withSecrets(call, context)
   if ('refusal' in filled) return notRun('BLOCKED', `BLOCKED: ${filled.refusal}`)
@@ -140,10 +151,17 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
   return result
 }
 
+/** The settings tell whether two calls want the same sandbox; the words may hide what has been made in between. */
+function forServer({ prefix }: Sandbox, { settings }: Tool): string {
+  return JSON.stringify({ prefix, settings: settings.sandbox })
+}
+
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */
-function environmentOf({ expanded, settings }: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+function environmentOf(tool: Tool, context: RunContext, cwd: string): NodeJS.ProcessEnv {
+  const { expanded, settings } = tool
   const { env, credentials, actionId, idempotencyKey } = context
-  const fill = (text: string) => fillVariables(text, variablesOf(context))
+  const variables = toolVariables(tool, variablesOf(context))
+  const fill = (text: string) => fillVariables(text, variables)
   const own = Object.entries(settings.env).map(([name, text]) => [name, fill(text)])
   return commandEnvironment(env, {
     credentials,

@@ -1,7 +1,7 @@
 import { bindArguments, type ExpandedTool, type Matches } from '@delta/tool-expander'
 import { withAnswers } from '@delta/tool-expander/internal'
 import { bubblewrap } from './bubblewrap.js'
-import { absolute, type Variables } from './environment.js'
+import { isServerCall, type ToolVariables, toolVariables, type Variables } from './environment.js'
 import { hasTooManyValues, isTooDeep, MOST_VALUES } from './json-limits.js'
 import { patternBudget } from './pattern-budget.js'
 import { decide, type Policy } from './policy.js'
@@ -55,9 +55,11 @@ export interface RunnableCall {
   /** By the names of the parameters, as the model sent them. */
   args: Record<string, unknown>
   /** What `argv` was bound with. */
-  variables: Variables
+  variables: ToolVariables
   /** Its words are the first of `argv`. */
   sandbox?: Sandbox
+  /** For `delta mcp call`: what confines the server that it calls, not the call. */
+  serverSandbox?: Sandbox
   /** What starts, sandbox included. */
   argv: string[]
   /** Absent: end of file at once. */
@@ -89,19 +91,20 @@ export function prepareCall(
     return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
-  const variables = absolute(context.variables)
+  const variables = toolVariables(tool, context.variables)
   const judged = judge(tool, call.arguments, { ...context, variables })
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
   const sandbox = bubblewrap(tool, variables, context)
-  const argv = [...(sandbox?.prefix ?? []), ...bound.argv]
+  const isOutside = isServerCall(tool.expanded.command)
+  const argv = isOutside ? bound.argv : [...(sandbox?.prefix ?? []), ...bound.argv]
   return {
     decision,
     tool,
     args,
     variables,
     argv,
-    ...(sandbox && { sandbox }),
+    ...(sandbox && (isOutside ? { serverSandbox: sandbox } : { sandbox })),
     ...(bound.stdin !== undefined && { stdin: bound.stdin }),
     resolvedCommand: quoteCommand(argv),
     reasons,
@@ -124,7 +127,7 @@ export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undef
 }
 
 /** A decision does not depend on where the call runs. */
-const ANYWHERE = { AGENT_HOME: '/', CWD: '/' }
+const ANYWHERE = { AGENT_HOME: '/', CWD: '/', TOOL_HOME: '/' }
 
 type Bound = Extract<ReturnType<typeof bindArguments>, { ok: true }>
 type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'> & { bound: Bound })
@@ -132,7 +135,13 @@ type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'>
 function judge(
   { expanded, settings }: Tool,
   sent: unknown,
-  { policy, variables, matches = patternBudget()() }: Pick<CallContext, 'policy' | 'variables' | 'matches'>,
+  {
+    policy,
+    variables,
+    matches = patternBudget()(),
+  }: Pick<CallContext, 'policy' | 'matches'> & {
+    variables: ToolVariables
+  },
 ): Judged {
   const read = readArguments(sent)
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))

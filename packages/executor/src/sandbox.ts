@@ -9,7 +9,7 @@ export interface Sandbox {
   problem(place: Place): Promise<string | undefined>
 }
 
-/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
+/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME`, `${TOOL_HOME}` or `~`. */
 export interface SandboxSettings {
   /** Default false. */
   network: boolean

@@ -12,9 +12,9 @@ export interface ToolSettings {
   display?: string
   /** 0: no limit, the default of `delta` itself. Default of all others: ten minutes. */
   timeoutMs: number
-  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
+  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}`, `${TOOL_HOME}` and `${CWD}`. */
   cwd?: string
-  /** Added to the command's environment; values may hold `${AGENT_HOME}` and `${CWD}`. */
+  /** Added to the command's environment; values may hold `${AGENT_HOME}`, `${TOOL_HOME}` and `${CWD}`. */
   env: Readonly<Record<string, string>>
   /** Names of the engine's credentials that this tool gets. */
   passEnv: readonly string[]
@@ -148,8 +148,8 @@ export const settingsSchema = /* @__PURE__ */ z.lazy(() => {
     code === 'invalid_key' ? 'is not the name of an environment variable' : 'a mapping of names to values'
   const directory = z.string().check(
     z.refine(
-      (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
-      'only ${AGENT_HOME} and ${CWD} are replaced here',
+      (path) => !/\$\{(?!(?:AGENT_HOME|TOOL_HOME|CWD)\})/.test(path),
+      'only ${AGENT_HOME}, ${TOOL_HOME} and ${CWD} are replaced here',
     ),
     z.refine(
       (path) => !leavesWorkspace(path),

@@ -18,6 +18,8 @@ import { safeParseToolSettings, type settingsSchema, type ToolSettings } from '.
 export interface Tool {
   expanded: ExpandedTool
   settings: ToolSettings
+  /** What `${TOOL_HOME}` stands for: absolute, or seen from `${AGENT_HOME}`. Absent: the same directory as that. */
+  home?: string
 }
 
 /** A tool, or every problem of its definition: a problem with a `code` is one of its syntax. Warnings come with both. */

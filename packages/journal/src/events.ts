@@ -101,6 +101,8 @@ export const eventSchemas = {
     agent_name: optionalText,
     /** Null: the agent was defined in a program, and is in `configuration/`. */
     agent_home: z.optional(z.nullable(text)),
+    /** By tool, what `${TOOL_HOME}` stands for in those that lie outside of `agent_home`. */
+    tool_homes: z.optional(z.record(text, text)),
     work_dir: optionalText,
     workspace_id: z.optional(z.nullable(text)),
     task: optionalText,

@@ -1,6 +1,13 @@
 import { isOptionWord } from './parameters.js'
 import { MAX_PROBLEMS, problemOf, ToolExpansionError } from './problems.js'
-import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
+import {
+  ENGINE_VARIABLES,
+  isParameter,
+  isWholeParameter,
+  type Part,
+  parseElement,
+  WRITTEN_VARIABLE,
+} from './template.js'
 import type {
   BindOptions,
   ExpandedParameter,
@@ -78,10 +85,10 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
 
 /** A missing variable would become the text "undefined" in a command. */
 function checkVariables({ command }: ExpandedTool, variables: Variables): void {
-  for (const name of ['AGENT_HOME', 'CWD'] as const) {
+  for (const name of ENGINE_VARIABLES) {
     const path = variables[name] ?? (command.join('\n').includes(`\${${name}}`) ? '' : '/')
     if (/^\/[^\0]*$/.test(path)) continue
-    const message = 'Pass { variables: { AGENT_HOME, CWD } }, both absolute.'
+    const message = 'Pass { variables: { AGENT_HOME, CWD, TOOL_HOME } }, all absolute.'
     throw new ToolExpansionError([problemOf('ERR_EXPANDER_USAGE', '', message)])
   }
 }
@@ -141,7 +148,7 @@ function bindCommand(call: Call): string[] {
   const argv = command.flatMap((element) =>
     substitute
       ? bindElement(call, parseElement(element))
-      : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: string) => String(call.values.get(name)?.texts)),
+      : element.replace(WRITTEN_VARIABLE, (_, name: string) => String(call.values.get(name)?.texts)),
   )
   const rank = ({ position = Infinity }: ExpandedParameter) => position
   const appended = parameters

@@ -15,4 +15,5 @@ export {
 } from './policy.js'
 export { toolSchemas } from './schema.js'
 export { REDACTED, redactPatterns, SECRET_PATTERNS } from './secrets.js'
+export { withToolHome } from './tool-home.js'
 export { SCHEMA_WORDS } from './values.js'

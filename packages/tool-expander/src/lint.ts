@@ -36,7 +36,7 @@ export interface LintFinding extends Problem {
 
 /** What `lintTool` may know besides the tool. */
 export interface LintOptions {
-  /** Whether a program exists; its name may begin with `${AGENT_HOME}`. Without it, programs are not looked for. */
+  /** Whether a program exists; its name may begin with `${AGENT_HOME}` or `${TOOL_HOME}`. Without it, programs are not looked for. */
   commandExists?: ((program: string) => boolean) | undefined
   /** The environment the tool will run in; only its names matter. */
   env?: Readonly<Record<string, string | undefined>> | undefined
@@ -330,7 +330,7 @@ function pathInScript({ command, __meta: origin }: ExpandedTool): LintFinding[] 
   const scripts = findProgramText(command).filter(([, program]) => !programOf(program)?.isForeign)
   return scripts.flatMap(([index]) => {
     const template = command[index] ?? ''
-    const path = /(?<!\\)\$\{(?:AGENT_HOME|CWD)\}/.exec(template)
+    const path = /(?<!\\)\$\{(?:AGENT_HOME|CWD|TOOL_HOME)\}/.exec(template)
     if (path === null) return []
     const message = `The path of ${path[0]} becomes part of a script.`
     const hint = `Hand it over beside it, as an argument: [sh, -c, 'ls "$1"', sh, "${path[0]}"].`

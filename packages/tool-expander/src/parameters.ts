@@ -6,6 +6,7 @@ import {
   type Pieces,
   shapeOf,
   type Word,
+  WRITTEN_VARIABLE,
   writeElement,
   writePart,
 } from './template.js'
@@ -68,7 +69,7 @@ export function writeCommand(
   const substitute =
     !values.every(isWholeParameter) ||
     inferred.length < values.length ||
-    fixed.some((pieces) => /\$\{(AGENT_HOME|CWD)\}/.test(pieces.join('')))
+    fixed.some((pieces) => pieces.join('').search(WRITTEN_VARIABLE) >= 0)
   const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
   return { command, substitute, inferred }
 }

@@ -22,7 +22,7 @@ function makeShapes() {
     z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
   const parameterName = string.check(
     z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
-    z.refine((name) => !isEngineVariable(name), 'must not be AGENT_HOME or CWD'),
+    z.refine((name) => !isEngineVariable(name), 'must not be AGENT_HOME, CWD or TOOL_HOME'),
   )
   const toolName = string.check(
     z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),

@@ -1,11 +1,16 @@
 import type { Template } from './problems.js'
 
 /** The engine's own variables: never parameters, in no mode. */
-export type EngineVariable = 'AGENT_HOME' | 'CWD'
+export const ENGINE_VARIABLES = ['AGENT_HOME', 'CWD', 'TOOL_HOME'] as const
+
+export type EngineVariable = (typeof ENGINE_VARIABLES)[number]
 
 export function isEngineVariable(name: string): name is EngineVariable {
-  return name === 'AGENT_HOME' || name === 'CWD'
+  return ENGINE_VARIABLES.some((variable) => variable === name)
 }
+
+/** One of them in a text where backslashes mean nothing. */
+export const WRITTEN_VARIABLE = /\$\{(AGENT_HOME|CWD|TOOL_HOME)\}/g
 
 /** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */
 export type Quoting = 'bare' | 'double' | 'single' | 'document' | 'fixed'

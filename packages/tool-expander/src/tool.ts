@@ -98,7 +98,7 @@ export type Variables = { readonly [Name in EngineVariable]?: string | undefined
 
 /** What a call needs to know besides its arguments. */
 export interface BindOptions {
-  /** Absolute paths that `${AGENT_HOME}` and `${CWD}` stand for. A tool whose command has neither needs none. */
+  /** Absolute paths that `${AGENT_HOME}`, `${CWD}` and `${TOOL_HOME}` stand for. A tool whose command has none of them needs none. */
   variables?: Variables | undefined
   /** How patterns are matched. Absent: as they are, however long that takes. */
   matches?: Matches | undefined

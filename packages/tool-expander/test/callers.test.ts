@@ -14,17 +14,18 @@ function thrownBy(call: () => unknown): string {
   throw new Error('nothing was thrown')
 }
 
-const tool = load({ exec: 'ls ${AGENT_HOME} ${CWD}' })
+const tool = load({ exec: 'ls ${AGENT_HOME} ${CWD} ${TOOL_HOME}' })
 
 test.each([undefined, 1, null, '', 'work', '-x', './work', '/a\0b'])(
   'a variable that is %j is no absolute path',
   (path) => {
     for (const paths of [
-      { AGENT_HOME: '/a', CWD: path },
-      { AGENT_HOME: path, CWD: '/c' },
+      { AGENT_HOME: '/a', CWD: path, TOOL_HOME: '/t' },
+      { AGENT_HOME: path, CWD: '/c', TOOL_HOME: '/t' },
+      { AGENT_HOME: '/a', CWD: '/c', TOOL_HOME: path },
     ])
       expect(thrownBy(() => bindArguments(tool, {}, { variables: paths } as never))).toContain(
-        'Pass { variables: { AGENT_HOME, CWD } }, both absolute.',
+        'Pass { variables: { AGENT_HOME, CWD, TOOL_HOME } }, all absolute.',
       )
   },
 )

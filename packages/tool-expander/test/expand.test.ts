@@ -91,7 +91,10 @@ describe('the mistakes the specification warns of', () => {
       'Only one parameter can go to stdin, and to no other place',
     ],
     [{ exec: 'x ${a}', parameters: [{ name: 'a' }, { name: 'a' }] }, "Parameter 'a' is defined twice"],
-    [{ command: ['x'], parameters: [{ name: 'CWD' }] }, 'parameters[0].name must not be AGENT_HOME or CWD'],
+    [
+      { command: ['x'], parameters: [{ name: 'CWD' }] },
+      'parameters[0].name must not be AGENT_HOME, CWD or TOOL_HOME',
+    ],
     [
       { command: ['x'], stdin: 'a', parameters: [{ name: 'a', inject_as: 'argument' }] },
       "Cannot override inject_as for parameter 'a' (inferred: stdin, explicit: argument)",

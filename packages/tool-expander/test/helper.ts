@@ -9,7 +9,7 @@ import {
   safeParseTool,
 } from '../src/index.js'
 
-export const variables = { AGENT_HOME: '/agent home', CWD: '/work' }
+export const variables = { AGENT_HOME: '/agent home', CWD: '/work', TOOL_HOME: '/tool home' }
 
 /** Those of the shells that scripts are tried in which are here. */
 export const SHELLS = ['dash', 'bash'].filter((name) => areInstalled(name))

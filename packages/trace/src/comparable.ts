@@ -11,12 +11,13 @@ export interface Comparable {
 }
 
 /**
- * @param runs - Their workspaces, directories and agents have one name in all texts.
+ * @param runs - Their workspaces, directories, agents and directories of tools have one name in all texts.
  * @param masks - Text that does not count; with the flag `g`.
  */
 export function comparable(runs: readonly TracedRun[], masks: readonly RegExp[] = []): Comparable {
   const paths = new Map<string, string>()
-  for (const { agents, workspaces, directories } of runs.map(({ places }) => places)) {
+  for (const { agents, tools, workspaces, directories } of runs.map(({ places }) => places)) {
+    for (const path of tools) paths.set(path, '${TOOL_HOME}')
     for (const path of agents) paths.set(path, '${AGENT_HOME}')
     for (const path of workspaces) paths.set(path, '${CWD}')
     for (const path of directories) paths.set(path, '${RUN_DIR}')

@@ -23,7 +23,7 @@ import {
 } from '@delta/evals'
 import { quoteForPerson } from '@delta/executor'
 import { isOfRun, runDirectoriesOf } from '@delta/journal/internal'
-import { agentHomeOf, isOwnEvaluation, listEvaluation, ownRun } from '@delta/workspace'
+import { agentHomeOf, isOwnEvaluation, isOwnPlan, listEvaluation, listPlan, ownRun } from '@delta/workspace'
 import { evalProgress, statusInWords } from '../eval-progress.js'
 import { directoryAt, shownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
@@ -52,19 +52,18 @@ interface RunFlags extends WorkFlags {
 /** `delta eval run`: plans an evaluation, and works until each cell has its result. */
 export async function run(flags: RunFlags, terminal: Terminal, file: string | undefined): Promise<number> {
   const { evaluation, directory } = await evaluationIn(file, flags, terminal)
-  const isThere = planOf(directory) !== undefined
-  if (isThere) refuseForeign(directory, flags, terminal)
+  if (!isOwnEvaluation(directory, terminal.env)) refuseForeign(directory, flags, terminal)
   const planned = await planEval(evaluation, directory, {
     env: terminal.env,
     prices: pricesIn({}, terminal),
     dryRun: flags.dryRun,
+    onPlan: (text) => own(directory, text, terminal),
   })
   if (!flags.quiet) say(terminal, headLine(planned, flags))
   if (flags.dryRun) {
     if (flags.json) printJson(terminal, countsOf(planned))
     return EXIT.completed
   }
-  listEvaluation(directory, terminal.env)
   return workHere(directory, flags, terminal)
 }
 
@@ -260,18 +259,28 @@ function directoryNamed(named: string, { cwd }: Terminal): string {
   return resolve(cwd, named)
 }
 
-/** What lies in the inputs of another's evaluation are that one's commands. */
-function refuseForeign(directory: string, { trustRun }: WorkFlags, { cwd, env }: Terminal): void {
+/** From now on the evaluation is this user's, and this plan of it. */
+function own(directory: string, plan: string | Buffer, { env }: Terminal): void {
+  listEvaluation(directory, env)
+  listPlan(directory, plan, env)
+}
+
+/** What another's plan names, and lies in its inputs, are that one's commands. */
+function refuseForeign(directory: string, { trustRun }: WorkFlags, terminal: Terminal): void {
+  const { cwd, env } = terminal
   const plan = planOf(directory)
-  if (plan === undefined || isOwnEvaluation(directory, env)) return
+  if (plan === undefined || isOwnPlan(directory, env)) return
   if (trustRun) {
-    listEvaluation(directory, env)
+    own(directory, readFileSync(join(directory, 'plan.json')), terminal)
     return
   }
   const shown = relative(cwd, directory) || '.'
   const agents = new Set(plan.variants.map(({ agent }) => agent)).size
+  const why = isOwnEvaluation(directory, env)
+    ? `${join(shown, 'plan.json')} is not what you planned`
+    : `${shown} was not made by you`
   throw new UsageError(
-    `${shown} was not made by you. It would run ${counted(agents, 'agent')} and ${counted(plan.scorers.length, 'scorer')} from ${join(shown, 'inputs')}. Look at them, then add --trust-run.`,
+    `${why}. It would run ${counted(agents, 'agent')} and ${counted(plan.scorers.length, 'scorer')} from ${join(shown, 'inputs')}. Look at them, then add --trust-run.`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { LoadedTools } from '@delta/config-loader'
 import { formatProblem } from '@delta/config-loader/internal'
 import type { Policy, Tool } from '@delta/executor'
@@ -163,10 +164,10 @@ export function findingsOf(
   path: string,
   { env }: Terminal,
 ): Finding[] {
-  const options = { commandExists: commandFinder(agentHome, env), env }
-  const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
+  const finderOf = (home: string) => commandFinder({ agentHome, toolHome: resolve(agentHome, home) }, env)
+  const aboutTools = [...tools.values()].flatMap(({ expanded, settings, home = '' }) => {
     const isImported = settings.trust !== undefined // a program that describes itself writes nothing as ${name}
-    return lintTool(expanded, options)
+    return lintTool(expanded, { commandExists: finderOf(home), env })
       .filter(({ rule }) => !isImported || rule !== 'environment-name')
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
