@@ -119,7 +119,9 @@ export function mixturesIn(
     notes: [
       ...(engines.length > 1 ? [`Mixed engines: ${inWords(engines)}.`] : []),
       ...(sandboxes.length > 1 ? [`Mixed sandboxes: ${inWords(sandboxes)}.`] : []),
-      ...(counted.some(({ isWatched }) => isWatched === false) ? [DETACHED_UNSEEN] : []),
+      ...(counted.some(({ isWatched }) => isWatched === false)
+        ? ['Detached processes of agents were not looked for (no /proc).']
+        : []),
       ...[...new Set(counted.map(({ variant }) => variant))].flatMap((name) => {
         const models = countedBy(
           counted.flatMap((cell) =>

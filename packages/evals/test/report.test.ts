@@ -220,6 +220,14 @@ test('what was not the same for all cells has a line: engines, and the models th
   expect(reportText(shown)).toContain('Sandbox none. Engine 0.2.0, 0.3.0.\n')
 })
 
+test('where detached processes could not be looked for, the report says so once', () => {
+  const warnings = ['detached processes of agents were not looked for (no /proc)']
+  const changed = { 'luna/task-01/1': { warnings }, 'luna/task-02/1': { warnings } }
+  expect(report(resultsOf(['luna'], changed), planOf(['luna'])).notes).toEqual([
+    'Detached processes of agents were not looked for (no /proc).',
+  ])
+})
+
 test('cells without a result yet are missing, and the report says how to go on', () => {
   const names = ['luna', 'nova']
   const text = reportText(report(resultsOf(names, { 'nova/task-12/5': 'pending' }), planOf(names)))
