@@ -59,7 +59,9 @@ function problemsOfCell(
   if (!existsSync(resultPath)) return ['it has no result']
   const { mtimeNs, nlink } = statSync(resultPath, { bigint: true })
   const result = parse(readFileSync(resultPath, 'utf8'))
-  const runs = readdirSync(join(path, '1/runs')).filter((name) => !['LATEST', 'VERSION'].includes(name))
+  const runs = readdirSync(join(path, '1/runs'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
   const last = lastScoring(join(path, 'scores'))
   const agent = told.agents.get(path) ?? []
   const scorer = told.scorers.get(path) ?? []

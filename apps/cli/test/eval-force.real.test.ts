@@ -26,7 +26,8 @@ const TASKS = {
 
 /** Says when it acts to a file outside of the evaluation. */
 const TELL = 'echo "agent $DELTA_CELL $(date +%s%N)" >> "$WITNESS"'
-const MEND = 'sed -f mend.sed program.sh > new && mv new program.sh'
+/** As an agent does that reads that the disk is full. */
+const MEND = 'until sed -f mend.sed program.sh > new && mv new program.sh; do sleep 0.05; done'
 
 function taskFiles(): Record<string, string> {
   return Object.fromEntries(
@@ -86,7 +87,7 @@ function evalFile(witness: string): string {
     },
     repeats: REPEATS,
     concurrency: 4,
-    setup: 'sleep 0.02; for i in 1 2 3; do echo $i > set-up-$i; done',
+    setup: 'sleep 0.02; for i in 1 2 3; do until echo $i > set-up-$i; do sleep 0.05; done; done',
     score: { take: ['program.sh'], command: score.join('; ') },
   })
 }
@@ -279,11 +280,12 @@ function leadsGroup(pid: number): boolean {
   }
 }
 
-/** Leaves no room until all workers have ended. */
+/** Leaves no room until all workers have ended, or all that they do waits for room. */
 async function fillDisk(crew: Crew, disk: string): Promise<void> {
   const ballast = join(disk, 'ballast')
   crew.resume()
-  while (crew.working.size > 0) {
+  const until = performance.now() + 5000
+  while (crew.working.size > 0 && performance.now() < until) {
     fill(ballast)
     await wait(5)
   }

@@ -75,6 +75,7 @@ export interface Job {
 export async function workOnCell(job: Job): Promise<CellResult | undefined> {
   const { paths } = job
   if (job.epoch > 1) await endProcessesOf(paths.directory) // a setup, a scorer or what left its group goes on when its worker dies
+  const wasForged = existsSync(paths.result) && readResult(paths) === undefined // by an agent that then ended its worker
   const before = retireResult(job)
   const number = numbersIn(paths.directory).at(-1) ?? 1
   const attempt = paths.attempt(number)
@@ -83,7 +84,9 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
 
   const watch = watchResult(paths)
   const worked =
-    job.deadWorkers >= MOST_DEAD_WORKERS ? { setupMs: 0 } : await runRecorded(job, attempt, before)
+    wasForged || job.deadWorkers >= MOST_DEAD_WORKERS
+      ? { setupMs: 0 }
+      : await runRecorded(job, attempt, before)
   if (job.signal.aborted) return undefined
   const run = await summaryOf(attempt)
   refuseFullDisk(run)
@@ -92,7 +95,9 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     deadWorkers: job.deadWorkers,
     setup: worked.failure,
     run: run && { status: run.status, reasonCode: run.metadata.reason_code, reason: run.metadata.error },
-    tampered: await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
+    tampered: wasForged
+      ? 'result'
+      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
   }
   const began = performance.now()
   const { scores, tooLarge } = verdictWithoutScores(ended)

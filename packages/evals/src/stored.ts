@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncName } from '@delta/durable'
 import { namesIn, removeFile } from '@delta/durable/internal'
 import { EvaluationError } from './errors.js'
@@ -54,26 +54,33 @@ function cellsOf(text: string): Cell[] {
 
 /** What counts of a cell; undefined while it has no result. What is not a result of ours counts as none. */
 export function readResult(cell: CellPaths): CellResult | undefined {
-  return parsed(readIfThere(cell.result, { mostBytes: MOST_BYTES }))
+  return resultIn(cell.result, cell)
 }
 
 /** Earlier results, oldest first. */
 export function readEarlierResults(cell: CellPaths): CellResult[] {
   return numbersIn(cell.results, { after: '.json' }).flatMap(
-    (number) => parsed(readIfThere(join(cell.results, `${number}.json`))) ?? [],
+    (number) => resultIn(join(cell.results, `${number}.json`), cell) ?? [],
   )
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-function parsed(bytes: Buffer | undefined): CellResult | undefined {
+function resultIn(path: string, { directory }: CellPaths): CellResult | undefined {
+  const bytes = readIfThere(path, { mostBytes: MOST_BYTES })
   if (bytes === undefined) return undefined
   try {
     const result = JSON.parse(bytes.toString()) as CellResult
-    return typeof result.state === 'string' && typeof result.cell === 'string' ? result : undefined
+    return isResult(result) && result.cell === basename(directory) ? result : undefined
   } catch {
     return undefined
   }
+}
+
+/** An agent can write the file; what workers need is there, or they would fail. */
+function isResult({ version, state, epoch, limits, ms }: CellResult): boolean {
+  const isWhole = [limits, ms].every((each) => typeof each === 'object' && each !== null)
+  return version === 1 && typeof state === 'string' && Number.isSafeInteger(epoch) && isWhole
 }
 
 /**

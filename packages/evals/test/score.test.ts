@@ -174,8 +174,8 @@ describe('what an agent cannot do to its score, without a sandbox', () => {
   })
 
   test('rewrite files by a process that it leaves behind', async () => {
-    const leave =
-      'setsid sh -c "sleep 0.3; while true; do echo ok > answer; sleep 0.05; done" > /dev/null 2>&1 < /dev/null & echo started'
+    const wait = 'until ls ../../scores/.*/about/answer; do sleep 0.02; done'
+    const leave = `setsid sh -c '${wait}; echo ok > answer' > /dev/null 2>&1 < /dev/null & echo started`
     const { score, cell } = await resultOf(leave, { command: 'sleep 0.6; sh check.sh' }, CHECK)
     expect(score).toBe(0)
     expect(existsSync(join(cell, '1/workspace/answer'))).toBe(false)
