@@ -140,7 +140,7 @@ describe.skipIf(!chromiumHere)('the page in a browser', () => {
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
     await expect
       .poll(() => page.locator('.c-workspace').allTextContents())
-      .toEqual(['Workspace', 'jobs/north', '/work'])
+      .toEqual(['Workspace', '/work', 'jobs/north'])
     await page.keyboard.press('/')
     await page.keyboard.type('workspace:jobs/*')
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1)
