@@ -4,6 +4,7 @@
  * @typedef {object} Layer
  * @property {string[]} imports packages of ours that it may import, by folder name
  * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
+ * @property {true} [isPlain] its files are published as they lie there: nothing is built of them, and nothing can be imported
  * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
  */
 
@@ -23,6 +24,7 @@ export const layers = {
       'atip-execute',
       'atip',
       'tool-adapters',
+      'mcp',
       'tool-expander',
       'journal',
       'durable',
@@ -55,6 +57,7 @@ export const layers = {
   },
   'packages/context': { imports: ['executor', 'journal', 'model', 'durable', 'settings'] },
   'packages/executor': { imports: ['tool-expander', 'model', 'durable', 'settings'] },
+  'packages/mcp': { imports: ['executor', 'journal', 'durable', 'settings'] },
   'packages/sessions': { imports: ['executor', 'durable'] },
   'packages/atip-execute': { imports: ['atip', 'executor', 'tool-expander'] },
   'packages/atip': { imports: ['tool-expander', 'settings'] },
@@ -66,5 +69,6 @@ export const layers = {
   'packages/stats': { imports: [], pure: true },
   'packages/settings': { imports: [], pure: true },
   'packages/durable': { imports: [] },
+  'packages/tools': { imports: [], isPlain: true },
   'packages/testkit': { imports: [], testOnly: true },
 }

@@ -27,6 +27,8 @@ async function sourcesOf(folder: string): Promise<[string, string][]> {
 
 /** What src/commands-that-run.ts brings together. */
 const COMMANDS_THAT_RUN = ['run', 'continue', 'fork', 'replay', 'eval']
+/** What src/commands-with-mcp.ts brings together. */
+const COMMANDS_WITH_MCP = ['mcp-import', 'mcp-keep', 'mcp-serve']
 
 /** Each is one file that needs no other. What is imported when it is needed is a bundle of its own, under this name. */
 const BUNDLES: Record<string, string> = {
@@ -40,15 +42,19 @@ const BUNDLES: Record<string, string> = {
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
   'commands-that-run': resolve('src/commands-that-run.ts'),
+  'commands-with-mcp': resolve('src/commands-with-mcp.ts'),
   ...Object.fromEntries(
     (await readdir('src/commands'))
       .map((file) => basename(file, '.ts'))
-      .filter((command) => !COMMANDS_THAT_RUN.includes(command))
+      .filter((command) => ![...COMMANDS_THAT_RUN, ...COMMANDS_WITH_MCP].includes(command))
       .map((command) => [command, resolve('src/commands', `${command}.ts`)]),
   ),
 }
 
 const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
+
+/** What `npm pack` of the package takes. */
+const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) => /^lib$|\.(?:yaml|mjs)$|^package\.json$/.test(file))
 
 /** What Vite bundles into the page of `delta view`. */
 const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
@@ -111,8 +117,10 @@ export default defineConfig({
   async onSuccess() {
     await finishBundles('dist')
     await rm('compiled', { recursive: true, force: true })
-    await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
+    for (const owner of ['config-loader', 'evals'])
+      await cp(`../../packages/${owner}/schemas`, 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
+    for (const file of TOOLS) await cp(`${PACKAGES}/tools/${file}`, `dist/packages/@delta/tools/${file}`, { recursive: true })
     const page = '../../packages/view/dist/assets' // the demo is built without it
     if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

@@ -12,7 +12,7 @@ import { capture } from './step.mjs'
  * @property {string} tarball absolute path of the .tgz
  * @property {string} directory the unpacked content
  * @property {PackedManifest} manifest the package.json inside
- * @property {boolean} isLibrary false for the command line
+ * @property {boolean} isLibrary false for the command line, and for files that are not imported
  *
  * @typedef {Record<string, string>} Strings
  * @typedef {{ name: string, version: string, private?: boolean, description?: string, author?: string,
@@ -88,7 +88,7 @@ async function unpack(folder, parent) {
     tarball,
     directory,
     manifest: readManifest(directory),
-    isLibrary: folder.startsWith('packages/'),
+    isLibrary: folder.startsWith('packages/') && !layers[folder]?.isPlain,
   }
 }
 

@@ -19,6 +19,7 @@ const USAGE_CODES = [
   /^ERR_CONFIG/,
   /^ERR_EVAL_(?!CELL)/,
   /^ERR_TOOL/,
+  /^ERR_MCP_FILE/,
   /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_PRICE|NO_AGENT|NO_ANSWER|NOT_WAITING|IMPORTED|REPLAY|FORK_)/,
   /^ERR_REQUEST_NOT_FOUND/,
   /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
@@ -83,6 +84,7 @@ export function waysOut(error: unknown, typed: readonly string[] = []): string[]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
+  if (typed[0] === 'eval' && way !== 'show') return [] // the runs of an evaluation go on with it
   const place = placeOfRun(run)
   const id = basename(run)
   const resume = commandToContinue(place, id) + (typed.includes('--trust-run') ? ' --trust-run' : '')
@@ -159,5 +161,6 @@ function exitCodeOf(error: unknown): number {
   const { code = '', signal = '' } = Object(error) as { code?: unknown; signal?: string }
   if (code === 'ERR_RUN_BUSY') return EXIT.busy
   if (code === 'ERR_CLI_STOPPED') return SIGNAL_EXIT[signal] ?? EXIT.failed
+  if (/^ERR_MCP_(?!FILE)/.test(String(code))) return EXIT.protocol
   return USAGE_CODES.some((pattern) => pattern.test(String(code))) ? EXIT.usage : EXIT.failed
 }

@@ -76,13 +76,18 @@ Environment:
 What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message, or interaction/response.txt, as answer
-  COMPLETED          needs a message, and continues with it
+  COMPLETED          needs a message, and continues with it, or with what \
+delta say said too late
   FAILED             needs a message, or --retry, which sends the last request \
 again (out of iterations: with a higher --max-iterations)
   RUNNING            changes nothing, exit code 6; --force ends the other \
 process and resumes
 
 Exit codes and environment are those of delta run: delta run --help`,
+
+  say: `
+The run reads it before its next request, and before it would complete. It gets no further iterations. If the run \
+ends first, delta continue takes it.`,
 
   fork: `
 The run and its workspace are only read: it may be running, or of somebody else. What the fork inherits is not \
@@ -169,6 +174,27 @@ effects. For a program without it, write a tool in agent.yaml:
 
   'journal verify': '\nExit code 0 if the journal is as it was written and the run can go on, else 1.',
   'journal repair': '\nThe journal as it was stays beside it.',
+
+  'mcp import': `
+Examples:
+  delta mcp import -o fs.yaml -- mcp-server-filesystem '\${CWD}'
+  delta mcp import --header Authorization=TOKEN https://example.com/mcp
+  delta mcp import fs.yaml --check
+
+Then add to agent.yaml: imports: [./fs.yaml]. The server starts in the workspace of a run. In its command, \${CWD} is the \
+workspace, and \${TOOL_HOME} the directory of the file.
+
+Exit codes: 0 done, or nothing changed; 2 the file cannot be used or exists, 3 --check found a change, \
+9 the server does not start or respond`,
+
+  'mcp call': `
+Example:
+  delta mcp call fs.yaml read_text_file --text <<< '{"path":"a.txt"}'
+
+Within a run all calls of a file reach one server, which ends with the run. Elsewhere each call starts one for itself.
+
+Exit codes: 0 done; 1 the tool reports a failure; 2 the file or the arguments cannot be used; 9 the tool changed since it was \
+imported, or the server fails; 130/143/129 stopped by a signal`,
 
   'mcp serve': `
 Most clients take a configuration like this:

@@ -55,6 +55,9 @@ function addOthers(program: Command, adding: Adding, terminal: Terminal): void {
   program
     .command('completion-words [words...]', { hidden: true })
     .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
+  program
+    .command('mcp-keep', { hidden: true })
+    .action(async () => void (await (await commandsWithMcp()).keepCommand.execute({}, terminal)))
 }
 
 function emptyProgram({ stdout, stderr }: Terminal): Command {
@@ -78,6 +81,7 @@ function emptyProgram({ stdout, stderr }: Terminal): Command {
 }
 
 const commandsThatRun = () => import('./commands-that-run.js')
+const commandsWithMcp = () => import('./commands-with-mcp.js')
 
 interface Adding {
   /** A command that only has commands below it. */
@@ -157,6 +161,13 @@ function addRunning({ add }: Adding): void {
       )
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
+
+  add('say', () => import('./commands/say.js'))
+    .description('Say something to a running run, which reads it before its next request')
+    .argument('<run>', 'run id, unique prefix, or run directory')
+    .requiredOption('-m, --message <text>', `what to say; ${MESSAGE}; required`)
+    .addOption(workspace('workspace whose runs have the id'))
+    .addOption(runsDirectory())
 }
 
 function addForking({ add }: Adding): void {
@@ -442,8 +453,26 @@ function addChanging({ add, group }: Adding): void {
 }
 
 function addConnecting({ add, group }: Adding): void {
-  group('mcp', 'Give tools to other programs')
-  add('mcp serve', () => import('./commands/mcp-serve.js'))
+  group('mcp', 'Use the tools of MCP servers, and give tools to MCP clients')
+  add('mcp import', async () => (await commandsWithMcp()).importCommand)
+    .description('Ask an MCP server what tools it has, and write them into a file that agents import')
+    .argument('[words...]', 'the command that starts the server, after --; or its address; or a file to check')
+    .option('-o, --output <file>', 'file to write; default: <name>.yaml')
+    .option('--name <name>', "prefix of the tools' names; default: the server's own name")
+    .addOption(
+      repeatable('--header <name=variable>', 'HTTP header from an environment variable; may be repeated'),
+    )
+    .addOption(
+      repeatable('--pass-env <variable>', 'environment variable that the server gets; may be repeated'),
+    )
+    .option('--check', 'only say what changed since; exit code 3 if something did')
+    .option('--update', 'accept what changed')
+  add('mcp call', () => import('./commands/mcp-call.js'))
+    .description('Call a tool of an imported MCP server, with its arguments as JSON on stdin')
+    .argument('<file>', 'written by delta mcp import')
+    .argument('<tool>', "the server's own name of the tool")
+    .option('--text', 'print the text of the result; default: all of it, as JSON')
+  add('mcp serve', async () => (await commandsWithMcp()).serveCommand)
     .description('Offer tools to an MCP client, over stdin and stdout')
     .argument('<path>', TOOLS)
     .addOption(workspace('where the commands run'))

@@ -8,7 +8,8 @@ import { delta, startDelta } from './delta.js'
 
 /** `SEED=7 npm run test:real` disturbs in another order. */
 const SEED = Number(process.env.SEED ?? 1)
-const REPEATS = 16
+/** 320 cells. */
+const REPEATS = Number(process.env.DELTA_TEST_REPEATS ?? 16)
 
 /** Programs of two arguments with a mistake, and what mends it. */
 const TASKS = {

@@ -69,4 +69,13 @@ export const toolFileSchema = z.strictObject({
   name: z.optional(z.string()),
   version: z.optional(version),
   description: z.optional(z.string()),
+  mcp: z.optional(
+    z
+      .looseObject({})
+      .check(z.describe('The MCP server whose tools these are; delta mcp import writes it, delta mcp call reads it.')),
+  ),
 })
+
+/** What stands in the place of a live connection to an MCP server. */
+export const IMPORT_A_SERVER =
+  'Import a server once and review what it says: delta mcp import -o x.yaml -- <command>, then imports: [./x.yaml].'

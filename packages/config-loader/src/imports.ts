@@ -1,8 +1,9 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { isInside } from '@delta/executor/internal'
+import { KEY_NAMES } from '@delta/model/vendors'
 import { fitShape, type ValuePath } from '@delta/settings'
-import { importSchema, toolFileSchema } from './agent-schema.js'
+import { IMPORT_A_SERVER, importSchema, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import { displayName, readText, readYaml, realPath, type Workplace } from './files.js'
 import type { Findings } from './problems.js'
@@ -29,6 +30,8 @@ interface ImportState {
   loaded: Map<string, ToolSet>
   /** What decides what is imported: each file, and for a package its directory, or the directory that holds a link to it. */
   imported: Set<string>
+  /** Directories of packages. */
+  packages: Set<string>
 }
 
 interface Importer {
@@ -45,6 +48,8 @@ export interface CollectedTools {
   overrides: Override[]
   /** What decides what is imported: see `ImportState`. */
   imported: string[]
+  /** Directories of packages: what lies there is somebody else's. */
+  packages: string[]
 }
 
 /** The lists of a file, as far as they could be read. */
@@ -67,10 +72,14 @@ export async function collectTools(
   { workplace, options, findings }: { workplace: Workplace; options: RootOptions; findings: Findings },
 ): Promise<CollectedTools> {
   const roots = importRootsOf(workplace.home, options, findings)
-  const state: ImportState = { workplace, findings, overrides: [], loaded: new Map(), imported: new Set() }
+  const state: ImportState = {
+    ...{ workplace, findings, overrides: [] },
+    ...{ loaded: new Map(), imported: new Set(), packages: new Set() },
+  }
   const tools = await toolsOf(lists, { file, chain: [file.path], roots }, state, base)
   const once = new Map(state.overrides.map((override) => [JSON.stringify(override), override])) // files may meet several times
-  return { tools, overrides: [...once.values()], imported: [...state.imported] }
+  const { imported, packages } = state
+  return { tools, overrides: [...once.values()], imported: [...imported], packages: [...packages] }
 }
 
 async function toolsOf(
@@ -129,7 +138,7 @@ async function importEntry(
   const spot = { file, path, findings }
   const written = readEntry(entry, spot)
   if (written === undefined) return []
-  const resolved = resolveImport(written.atip, file.path, workplace.home, roots)
+  const resolved = await resolveImport(written.atip, file.path, workplace.home, roots)
   if (!resolved.ok) {
     const { message, hint, root } = resolved
     const allowed = root === undefined ? {} : { allowedBy: { option: 'importRoots', value: root } as const }
@@ -143,6 +152,7 @@ async function importEntry(
     return []
   }
   for (const path of [resolved.path, ...resolved.places]) state.imported.add(path)
+  if (resolved.package !== undefined) state.packages.add(resolved.package)
   const atip = typeof entry === 'string' ? undefined : written
   const key = JSON.stringify([resolved.path, atip])
   const inner = { file, chain: [...chain, resolved.path], roots: resolved.roots }
@@ -154,6 +164,10 @@ async function importEntry(
 
 /** Reads one element of `imports:`. Reports what is wrong with it, and then returns undefined. */
 function readEntry(entry: unknown, spot: Spot): AtipImport | undefined {
+  if (isMap(entry) && 'mcp' in entry) {
+    wrong(spot, 'an agent does not start MCP servers when it is loaded', IMPORT_A_SERVER)
+    return undefined
+  }
   if (isMap(entry) && !('atip' in entry)) {
     const message =
       'must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol)'
@@ -194,15 +208,27 @@ async function loadToolFile(
   if (value !== undefined && value.tools === undefined && value.imports === undefined)
     wrong(spot, 'An imported file must contain a list "tools:".')
   const lists = value ?? withoutFaults(toolFileSchema, file.value, problems) ?? {}
-  return toolsOf(lists, { ...importer, file }, state)
+  const tools = await toolsOf(lists, { ...importer, file }, state)
+  if (value?.mcp !== undefined) refuseKeys(tools, file, state.findings)
+  return tools
+}
+
+/** A server is somebody else's program: only the agent itself gives it a model's key. */
+function refuseKeys(tools: ToolSet, file: YamlFile, findings: Findings): void {
+  for (const { tool, path, file: of } of tools.values()) {
+    const name = tool.settings.passEnv.find((each) => of === file && KEY_NAMES.includes(each))
+    const hint = 'If the server needs that key, write the tool again in agent.yaml, with pass_env.'
+    if (name !== undefined)
+      wrong({ file, path: [...path, 'pass_env'], findings }, `${name} is not passed to a tool of an MCP server here`, hint)
+  }
 }
 
 type ResolvedImport =
   /**
    * `roots`: what the imported file may import from in turn. `places`: directories that decide, as the file does, what is imported.
-   * `root`: the directory that would have to be one.
+   * `package`: the directory of its package. `root`: the directory that would have to be one.
    */
-  | { ok: true; path: string; roots: readonly string[]; places: readonly string[] }
+  | { ok: true; path: string; roots: readonly string[]; places: readonly string[]; package?: string }
   | { ok: false; message: string; hint?: string; root?: string }
 
 interface RootOptions {
@@ -230,21 +256,21 @@ function importRootsOf(
   return roots
 }
 
-const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot, so none leads upwards
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)(?:@([^/]+))?\/(.+)$/i // no name begins with a dot, so none leads upwards
 
 /**
  * Finds the file of an `imports:` entry.
  *
  * A path is relative to the importing file; its target, symbolic links resolved, must lie inside one of the roots.
  * `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those around it, as Node
- * does, and must lie inside the package.
+ * does, and must lie inside the package. `npm:<package>@<range>/<file>` also says which versions fit.
  */
-function resolveImport(
+async function resolveImport(
   entry: string,
   importer: string,
   home: string,
   roots: readonly string[],
-): ResolvedImport {
+): Promise<ResolvedImport> {
   if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
   if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) {
     const hint = 'Save it beside the agent and import that file.'
@@ -261,22 +287,68 @@ function resolveImport(
   }
 }
 
-function resolvePackage(entry: string, home: string, roots: readonly string[]): ResolvedImport {
-  const [, name, file] = PACKAGE.exec(entry) ?? []
+/** A copy of `@delta/tools` comes with the command line, beside its code. Beside the library there is none. */
+const SHIPPED = join(import.meta.dirname, 'packages')
+
+async function resolvePackage(
+  entry: string,
+  home: string,
+  roots: readonly string[],
+): Promise<ResolvedImport> {
+  const [, name, range, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined)
     return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>` }
-  const link = findPackage(name, home)
-  const directory = link && realPath(link)
-  if (link === undefined || directory === undefined) {
-    const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
+  const installed = findPackage(name, home)
+  const link = installed ?? join(SHIPPED, name)
+  const directory = realPath(link)
+  if (directory === undefined) {
+    const wanted = range === undefined ? name : typed(`${name}@${range}`)
+    const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${wanted}`
     return { ok: false, message: `the package "${name}" is not installed`, hint }
   }
+  const misfit = range !== undefined && (await misfitOf({ name, range, directory }, installed === undefined))
+  if (misfit) return { ok: false, ...misfit }
   const path = realPath(join(directory, file))
   if (path === undefined) return { ok: false, message: `the package in ${directory} has no file "${file}"` }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   const places = link === directory ? [directory] : [directory, dirname(link)] // a link could lead elsewhere tomorrow
-  return { ok: true, path, roots: [...roots, directory], places }
+  return { ok: true, path, roots: [...roots, directory], places, package: directory }
+}
+
+/** Why the version of a package is not in the range that is wanted. */
+async function misfitOf(
+  { name, range, directory }: { name: string; range: string; directory: string },
+  isShipped: boolean,
+): Promise<{ message: string; hint?: string } | undefined> {
+  const [{ default: validRange }, { default: satisfies }] = await Promise.all([
+    import('semver/ranges/valid.js'), // most agents do not need it
+    import('semver/functions/satisfies.js'),
+  ])
+  if (validRange(range) === null) return { message: `"${range}" is not a range of versions, as ^1.2 is` }
+  const version = versionIn(directory)
+  if (version === undefined) return { message: `the package in ${directory} does not say its version` }
+  if (satisfies(version, range)) return undefined
+  const wanted = `npm:${name}@${range}`
+  const message = isShipped
+    ? `${wanted} is wanted; this delta ships ${version}`
+    : `${name} is ${version} here, and ${wanted} is wanted`
+  return { message, hint: `Run npm install ${typed(`${name}@${range}`)}, or change the range.` }
+}
+
+/** A package with a range, as people type it in a shell: only blanks and operators need quotes. */
+function typed(wanted: string): string {
+  return /^[\w.@/^~+-]+$/.test(wanted) ? wanted : quoteForPerson([wanted])
+}
+
+function versionIn(directory: string): string | undefined {
+  const read = readText(join(directory, 'package.json'))
+  try {
+    const { version } = Object(JSON.parse(read.ok ? read.text : '{}')) as { version?: unknown }
+    return typeof version === 'string' ? version : undefined
+  } catch {
+    return undefined // it is not JSON
+  }
 }
 
 function findPackage(name: string, home: string): string | undefined {

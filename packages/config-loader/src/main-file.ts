@@ -14,7 +14,7 @@ import {
 } from '@delta/model/internal'
 import { apiOfProvider, vendorOfProvider } from '@delta/model/vendors'
 import { fitShape, formatPath, nearestNames, type ShapeProblem } from '@delta/settings'
-import { type AgentDocument, agentSchema } from './agent-schema.js'
+import { type AgentDocument, agentSchema, IMPORT_A_SERVER } from './agent-schema.js'
 import { displayName, findMainFile, readText, readYaml, realPath, type Workplace } from './files.js'
 import { HOOKS_FILE, OLD_KEYS } from './hooks.js'
 import type { Findings } from './problems.js'
@@ -89,13 +89,15 @@ function readDocument(
   const { value, problems } = fitShape(agentSchema, withoutHooks(main.value), known)
   const spot = { file: main, path: [], findings }
   // with a misspelt key, a run would spend more, cost something else, or keep what it must not
-  const isStrict = ({ path: [key] }: ShapeProblem) => STRICT.has(key)
-  report(problems.filter(isStrict), strictly(spot))
+  const isStrict = ({ path: [key] }: ShapeProblem) => STRICT.has(key) || SERVERS.has(key)
+  report(problems.filter(isStrict).map(pointElsewhere), strictly(spot))
   report(problems.filter((problem) => !isStrict(problem)).map(pointElsewhere), spot)
   return value ?? withoutFaults(agentSchema, main.value, problems, { name: 'unnamed' })
 }
 
 const STRICT = new Set<unknown>(['limits', 'prices', 'snapshots'])
+/** As other programs list MCP servers: without them, the agent would have no tools. */
+const SERVERS = new Set<unknown>(['mcp_servers', 'mcpServers'])
 
 /** Hooks stood here before version 1.9: `loadHooks` reads them. */
 function withoutHooks(value: unknown): unknown {
@@ -136,6 +138,7 @@ function withoutServer(file: YamlFile, sets: readonly SetValue[], findings: Find
 function pointElsewhere(problem: ShapeProblem): ShapeProblem {
   const key = String(problem.path[0])
   if (!problem.unknownKey) return problem
+  if (SERVERS.has(key)) return { ...problem, hint: IMPORT_A_SERVER }
   if (knownKeys().includes(key)) return { ...problem, hint: 'It belongs under "llm:".' }
   const [nearest] = problem.nearest === undefined ? nearestNames(key, OLD_KEYS) : []
   return nearest ? { ...problem, nearest, hint: `Hooks belong in ${HOOKS_FILE}.` } : problem

@@ -40,7 +40,7 @@ test.each<[string, Files, string[]]>([
   [
     'a wrong import, the others, and their files',
     {
-      'agent.yaml': `${MAIN}imports:\n  - 5\n  - { path: a.yaml }\n  - a.yaml\n  - none.yaml\n`,
+      'agent.yaml': `${MAIN}imports:\n  - 5\n  - { path: a.yaml }\n  - a.yaml\n  - none.yaml\nmcp_servers: {}\n`,
       'a.yaml': 'imports: [b.yaml]\ntools: 7\n',
       'b.yaml': 'tools: [{ name: b, exec: "x | y" }]\n',
     },
@@ -48,6 +48,7 @@ test.each<[string, Files, string[]]>([
       'agent/agent.yaml:4:5: imports[0]: must be a string or a mapping with "atip", got 5.',
       'agent/agent.yaml:5:5: imports[1]: must be a path, or { atip: <file> } for a description in ATIP (Agent Tool Introspection Protocol).',
       'agent/agent.yaml:7:5: imports[3]: "none.yaml" does not exist in agent.',
+      'agent/agent.yaml:8:1: unknown key "mcp_servers".',
       'agent/a.yaml:2:8: tools: must be a list, got 7.',
       'agent/b.yaml:1:29: tools[0] "b": Shell metacharacter \'|\' not allowed in exec: mode. Use shell: mode or remove pipe.',
     ],

@@ -41,21 +41,21 @@ export interface Job {
   paths: CellPaths
   plan: Plan
   task: PlannedTask
-  /** Of the task in `inputs/`. */
+  /** The task's directory in `inputs/`. */
   input: string
-  /** Of the scorers' files. */
+  /** The directory of the scorers' files in `inputs/`. */
   scorerFiles: string | undefined
   agent: LoadedAgent
   credentials: Credentials & SettingSources
   prices: EngineOptions['prices']
   limits: CellLimits
-  /** Of a command of the agent. */
+  /** The environment of the agent's commands. */
   env: NodeJS.ProcessEnv
-  /** Of the worker. */
+  /** The worker's own environment. */
   workerEnv: NodeJS.ProcessEnv
   /** Aborted when the worker stops or has lost the cell. */
   signal: AbortSignal
-  /** Of the lease. */
+  /** Number of the lease. */
   epoch: number
   /** Workers that died in the cell since its last result. */
   deadWorkers: number
@@ -105,7 +105,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run,
     verdict,
     scores,
-    warnings: await warningsOf(attempt),
+    warnings: verdict.state === 'invalid' ? [] : await warningsOf(attempt), // its record may be what is damaged
     setupMs: worked.setupMs,
     scoreMs: Math.round(performance.now() - began),
   })
@@ -117,7 +117,7 @@ interface Worked {
   setupMs: number
   /** Why the setup failed. */
   failure?: string
-  /** Of the workspace's root when the agent began. */
+  /** Identity of the workspace's root when the agent began. */
   root?: string
   /** The journal, or what lies beside it, was cut, replaced or deleted during the run. */
   isRecordLost?: boolean
@@ -254,9 +254,9 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
   const { input, task, plan, signal } = job
   await rm(attempt.directory, { recursive: true, force: true })
   await mkdir(attempt.runs, { recursive: true, mode: 0o700 })
-  const { workspace = '', instruction = '' } = partsOfInput(input)
+  const { workspace = '', instruction = '', run = '' } = partsOfInput(input)
   if (task.fork === undefined) await copyTree(workspace, attempt.workspace)
-  else await forkInto(job, attempt, task.fork)
+  else await forkInto(job, attempt, { ...task.fork, run })
   const began = performance.now()
   const failure = plan.setup === undefined ? undefined : await setUp(plan.setup, job, attempt)
   const setupMs = Math.round(performance.now() - began)
@@ -272,10 +272,10 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
 async function forkInto(
   job: Job,
   attempt: AttemptPaths,
-  { at, message }: NonNullable<PlannedTask['fork']>,
+  { at, message, run }: NonNullable<PlannedTask['fork']> & { run: string },
 ): Promise<void> {
   await forkRun({
-    run: join(job.input, 'run'),
+    run,
     runId: attempt.runId,
     runsDirectory: attempt.runs,
     at,
@@ -333,7 +333,7 @@ async function tamperedIn(
 }
 
 async function areInputsIntact({ input, task, scorerFiles, plan }: Job): Promise<boolean> {
-  if (!(await isTaskIntact(input, task.input))) return false
+  if (!(await isTaskIntact(input, task))) return false
   const planned = { names: namesOfFiles(plan), hash: plan.scorer_files }
   return scorerFiles === undefined || areScorerFilesIntact(scorerFiles, planned)
 }

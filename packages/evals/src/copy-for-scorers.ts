@@ -12,7 +12,7 @@ const MOST_BYTES = 2e9
 export class CopyTooLarge extends Error {}
 
 interface Sources {
-  /** Of the agent. */
+  /** The agent's workspace. */
   workspace: string
   /** The template of the task. */
   template: string

@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
-import { type EngineOptions, forkRun, isEngineError } from '@delta/engine'
+import { type EngineOptions, isEngineError } from '@delta/engine'
 import { ENGINE_VERSION, hasPrice } from '@delta/engine/internal'
 import { agentOfCell } from '@delta/workspace/internal'
 import { EvaluationError } from './errors.js'
@@ -59,7 +58,7 @@ interface PlanOptions {
  *
  * A kill leaves the plan as it was, or the new one. Two plannings at once follow one another.
  *
- * @param directory - Of the evaluation; created (0700) if it is missing.
+ * @param directory - The evaluation's directory; created (0700) if it is missing.
  * @throws {EvaluationError} `ERR_EVAL_PLAN`. {ConfigError} An agent does not load.
  */
 export async function planEval(
@@ -75,8 +74,8 @@ export async function planEval(
   try {
     const keep = (input: Input) => keepInput(paths.inputs, input)
     const planned = await drawUp(evaluation, directory, { ...options, keep })
-    const text = `${JSON.stringify(planned.plan, null, 2)}\n`
     const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
+    const text = `${JSON.stringify({ ...planned.plan, manifest: sha256(lines) }, null, 2)}\n`
     options.onPlan?.(text)
     replaceIfOther(paths.plan, text)
     replaceIfOther(paths.manifest, lines)
@@ -119,7 +118,6 @@ async function drawUp(
 
   const scorers = await scorerInput(dirname(evaluation.path), namesOfFiles(evaluation))
   await keep(scorers)
-  for (const task of evaluation.tasks) if (task.fork) await tryFork(task, task.fork, env)
   const plan: Plan = {
     version: 1,
     name: evaluation.name,
@@ -168,15 +166,18 @@ async function planTask(
   { directory, keep }: { directory: string; keep: Keep },
 ): Promise<TaskToPlan> {
   const { id, instruction, metadata, workspace, tests, solution, fork } = task
-  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory }
-  const hashes = await hashTaskParts(parts)
+  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory, at: fork?.at }
+  const hashes = await hashTaskParts(parts).catch((cause: unknown) => {
+    if (!isEngineError(cause)) throw cause
+    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause }) // it cannot be forked there
+  })
   const input = taskInput(parts, hashes)
   await keep(input)
   const own = fork?.run.own && (await agentInput(fork.run.own.home, undefined))
   if (own) await keep(own)
   return {
     id,
-    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run, at: fork?.at }),
+    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run }),
     input: input.hash,
     limits: lowestLimits(limits, task.limits),
     ...(fork && {
@@ -192,41 +193,6 @@ async function planTask(
     }),
     tests: hashes.tests,
   }
-}
-
-/** Forks the run once for nothing, so that what cannot be forked is refused now. */
-async function tryFork(
-  { id, instruction }: Task,
-  { run, at }: NonNullable<Task['fork']>,
-  env: NodeJS.ProcessEnv | undefined,
-): Promise<void> {
-  const place = await mkdtemp(join(tmpdir(), 'delta-eval-'))
-  try {
-    await forkRun({
-      run: run.directory,
-      at,
-      message: instruction,
-      into: join(place, 'workspace'),
-      runsDirectory: join(place, 'runs'),
-      agent: (await loadAgent(await someAgent(place), { env })).agent,
-      files: 'require',
-      env,
-      sync: false,
-    })
-  } catch (cause) {
-    if (!isEngineError(cause)) throw cause
-    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause })
-  } finally {
-    await rm(place, { recursive: true, force: true })
-  }
-}
-
-/** A fork needs an agent, and any will do. */
-async function someAgent(place: string): Promise<string> {
-  const directory = join(place, 'agent')
-  await mkdir(directory)
-  await builtInInput('nop').fill(directory)
-  return directory
 }
 
 async function planVariant(
@@ -442,7 +408,7 @@ export function doesCount(plan: Plan, cell: Cell, result: CellResult): boolean {
   )
 }
 
-/** Of each kind the lowest of evaluation, task and agent. */
+/** The lowest limit of each kind that evaluation, task and agent have. */
 export function limitsOfCell(plan: Plan, { task, variant }: Pick<Cell, 'task' | 'variant'>): CellLimits {
   const ofTask = plan.tasks.find(({ id }) => id === task)?.limits ?? {}
   const ofVariant = plan.variants.find(({ name }) => name === variant)?.limits ?? {}

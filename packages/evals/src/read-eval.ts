@@ -16,7 +16,7 @@ import type { CellLimits, Scorer } from './types.js'
 
 /** An `eval.yaml`, read: its tasks and variants are listed, its paths absolute. */
 export interface Evaluation extends Pick<EvalFile, 'setup' | 'provider_wait' | 'snapshots'> {
-  /** Of the file. */
+  /** Absolute path of the file. */
   path: string
   name: string
   baseline: string

@@ -40,7 +40,7 @@ th { text-align: left; font-weight: normal; padding: 0 .6rem 0 0 }
 td { padding: 0 .5rem; text-align: right; border: 1px solid var(--line) }
 `
 
-/** Of `"`, too: texts stand in attributes. */
+/** Escapes `"`, too: texts stand in attributes. */
 function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -124,7 +124,7 @@ function scale(x: (value: number) => number, values: readonly number[], y: numbe
     .join('')
 }
 
-/** Of agents whose cost is known for all tokens. */
+/** Only agents whose cost is known for all tokens. */
 function costs(report: EvalReport): string {
   const points = scoredIn(report).flatMap(({ name, kind, score, totals, runs }) =>
     kind === 'agent' && totals !== null && totals.cost !== null && totals.priced === 1
@@ -159,7 +159,7 @@ function costs(report: EvalReport): string {
 
 const MOST_TASKS = 50
 
-/** Of the first two variants that are compared: the baseline and the next. */
+/** Compares the first two variants: the baseline and the next. */
 function differences({ pairs, by_task, variants }: EvalReport): string {
   const agents = new Set(variants.flatMap(({ name, kind }) => (kind === 'agent' ? name : [])))
   const pair = pairs.find(({ a, b }) => agents.has(a) && agents.has(b)) ?? pairs[0]

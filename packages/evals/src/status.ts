@@ -15,19 +15,20 @@ export interface CellStatus {
   result?: CellResult
 }
 
+/** How many cells stand where. */
+export interface CellCounts {
+  planned: number
+  scored: number
+  unscored_agent: number
+  unscored_infra: number
+  invalid: number
+  pending: number
+}
+
 /** Where an evaluation stands. */
 export interface EvalStatus {
   name: string
-  cells: {
-    planned: number
-    scored: number
-    unscored_agent: number
-    unscored_infra: number
-    invalid: number
-    pending: number
-    running: number
-    lost: number
-  }
+  cells: CellCounts & { running: number; lost: number }
   /** Cells that lie there and are planned no longer. */
   left: number
   /** Who works on it now: processes, as `host:pid`. */
@@ -58,29 +59,34 @@ export function results(directory: string): CellStatus[] {
  */
 export function evalStatus(directory: string, now = Date.now()): EvalStatus {
   const all = results(directory)
-  const count = (standing: Standing) => all.filter((each) => each.standing === standing).length
+  const cells = countCells(all.map(({ standing }) => standing))
   const planned = new Set(all.map(({ cell }) => cell.cell))
   const found = all.flatMap(({ result }) => result ?? [])
   const rate = ratePerMinute(found, now)
-  const open = count('pending') + count('running') + count('lost')
+  const open = cells.pending + cells.running + cells.lost
   return {
     name: readPlan(directory).name,
-    cells: {
-      planned: all.length,
-      scored: count('scored'),
-      unscored_agent: count('unscored-agent'),
-      unscored_infra: count('unscored-infra'),
-      invalid: count('invalid'),
-      pending: count('pending'),
-      running: count('running'),
-      lost: count('lost'),
-    },
+    cells,
     left: cellsIn(directory).filter((cell) => !planned.has(cell)).length,
     workers: workersIn(directory, all),
     rate_per_minute: rate,
     eta_s: rate === null || open === 0 ? null : Math.round((60 * open) / rate),
     totals: totalsOf(found),
     unscored: reasonsOf(found),
+  }
+}
+
+export function countCells(standings: readonly Standing[]): EvalStatus['cells'] {
+  const count = (standing: Standing) => standings.filter((each) => each === standing).length
+  return {
+    planned: standings.length,
+    scored: count('scored'),
+    unscored_agent: count('unscored-agent'),
+    unscored_infra: count('unscored-infra'),
+    invalid: count('invalid'),
+    pending: count('pending'),
+    running: count('running'),
+    lost: count('lost'),
   }
 }
 

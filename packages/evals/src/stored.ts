@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createFile, readIfThere, syncName } from '@delta/durable'
 import { namesIn, removeFile } from '@delta/durable/internal'
 import { EvaluationError } from './errors.js'
+import { sha256 } from './hash.js'
 import { type CellPaths, evalPaths } from './layout.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
@@ -29,7 +30,22 @@ export function planOf(directory: string): Plan | undefined {
 
 /** The cells of the plan, in the order of work. */
 export function readManifest(directory: string): Cell[] {
-  const text = readIfThere(evalPaths(directory).manifest)?.toString() ?? ''
+  return cellsOf(textOfManifest(directory))
+}
+
+/** Both of one planning; undefined while another one replaces them. */
+export function readPlanned(directory: string): { plan: Plan; cells: Cell[] } | undefined {
+  const plan = readPlan(directory)
+  const text = textOfManifest(directory)
+  const isWhole = plan.manifest === undefined || plan.manifest === sha256(text)
+  return isWhole ? { plan, cells: cellsOf(text) } : undefined
+}
+
+function textOfManifest(directory: string): string {
+  return readIfThere(evalPaths(directory).manifest)?.toString() ?? ''
+}
+
+function cellsOf(text: string): Cell[] {
   return text
     .split('\n')
     .filter(Boolean)

@@ -15,12 +15,12 @@ import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
 import { doesCount, limitsOfCell } from './plan.js'
 import { nameOfCell } from './retry.js'
-import { numbersIn, readEarlierResults, readManifest, readPlan, readResult } from './stored.js'
+import { numbersIn, readEarlierResults, readPlan, readPlanned, readResult } from './stored.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
 /** How a worker works. */
 export interface WorkOptions {
-  /** Of the person: keys, and what the agents' commands find. Default: `process.env`. */
+  /** The person's environment: keys, and what the agents' commands find. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
   /** Which part of the cells it begins with; it then helps with the others. */
   shard?: { number: number; of: number } | undefined
@@ -52,9 +52,9 @@ export type Change =
  * Works on the cells of an evaluation until each has its result. Other workers may do the same at once, here or on another machine
  * that sees the directory: they share nothing but files.
  *
- * @param directory - Of the evaluation. Its agents and scorers run: it must be yours.
+ * @param directory - The evaluation's directory. Its agents and scorers run: it must be yours.
  * @returns `stopped` if the signal was aborted.
- * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. The system's error when the disk is full or read-only, {EngineError} when a model has no
+ * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`; `ERR_EVAL_PLAN` after a planning that was killed. The system's error when the disk is full or read-only, {EngineError} when a model has no
  *   key or no price, {ConfigError} when an agent does not load: other cells stay interrupted.
  */
 export async function work(directory: string, options: WorkOptions = {}): Promise<'done' | 'stopped'> {
@@ -88,7 +88,9 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
   /** Works on one more cell. False: there is nothing left, or the worker stops. */
   async function next(): Promise<boolean> {
     if (signal.aborted) return false
-    const { plan, cells } = evaluation.now()
+    const planned = evaluation.now()
+    if (planned === undefined) return lookAgain([]).then(() => true)
+    const { plan, cells } = planned
     let isWaiting = mine.size > 0
     for (const cell of cells) {
       if (mine.has(cell.cell) || only?.(nameOfCell(cell)) === false || isDone(cell, plan)) continue
@@ -210,6 +212,8 @@ class HeldError extends Error {}
 
 const LOOK_AGAIN_MS = 1000
 const LOST_CHECK_MS = 5000
+/** Replacing two files takes less. */
+const REPLACED_MS = 10_000
 
 /** Owners of the cell that died since its last result: their files in `lease/` do not say `released`. */
 function deadWorkersIn(cell: ReturnType<ReturnType<typeof evalPaths>['cell']>, lock: Lock): number {
@@ -249,18 +253,36 @@ function watchLock(lock: Lock, outer: AbortSignal) {
 function followPlan(directory: string, shard: WorkOptions['shard']) {
   const paths = evalPaths(directory)
   const done = new Set<string>()
+  const began = performance.now()
   let readAt = ''
   let known: { plan: Plan; cells: Cell[] } | undefined
+
+  function readAnew(stamp: string): void {
+    const read = readPlanned(directory)
+    if (read === undefined) {
+      refuseHalf()
+      return
+    }
+    done.clear()
+    known = { plan: read.plan, cells: fromShard(read.cells, shard) }
+    readAt = stamp
+  }
+
+  function refuseHalf(): void {
+    if (known !== undefined || performance.now() - began < REPLACED_MS) return
+    throw new EvaluationError(
+      'ERR_EVAL_PLAN',
+      `${paths.plan}: planning was interrupted. Plan it again: delta eval run`,
+    )
+  }
+
   return {
-    now(): { plan: Plan; cells: Cell[] } {
+    /** Undefined while both files are being replaced for the first time. */
+    now(): { plan: Plan; cells: Cell[] } | undefined {
       const { mtimeNs, ino } = statSync(paths.manifest, { bigint: true })
       const { mtimeNs: ofPlan } = statSync(paths.plan, { bigint: true })
       const stamp = `${mtimeNs} ${ino} ${ofPlan}`
-      if (known === undefined || stamp !== readAt) {
-        done.clear()
-        known = { plan: readPlan(directory), cells: fromShard(readManifest(directory), shard) }
-        readAt = stamp
-      }
+      if (known === undefined || stamp !== readAt) readAnew(stamp)
       return known
     },
     isDone(cell: Cell, counts: (result: CellResult) => boolean): boolean {

@@ -108,6 +108,17 @@ export function isAgentCommand(command: readonly string[]): boolean {
 }
 
 /**
+ * True for `delta mcp call` by its bare name. It stays outside of the sandbox of its tool, whose words it gets in
+ * `SERVER_SANDBOX`: the server that it reaches runs inside, and outlives the call.
+ */
+export function isServerCall([program, ...words]: readonly string[]): boolean {
+  return program === 'delta' && words[0] === 'mcp' && words[1] === 'call'
+}
+
+/** The variable that tells `delta mcp call` how its server is confined: `{ prefix, settings }` as JSON. */
+export const SERVER_SANDBOX = 'DELTA_SERVER_SANDBOX'
+
+/**
  * True when a command starts the `delta` that the run's own `PATH` finds first, or the program that runs now. A model may have
  * written any other file of that name.
  */

@@ -4,6 +4,7 @@ import {
   commandEnvironment,
   fillVariables,
   isAgentCommand,
+  SERVER_SANDBOX,
   toolVariables,
   variablesOf,
 } from './environment.js'
@@ -12,6 +13,7 @@ import { endOrphans } from './orphans.js'
 import { patternBudget } from './pattern-budget.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { runCommand } from './run-command.js'
+import type { Sandbox } from './sandbox.js'
 import type { Tool } from './tool.js'
 import {
   keepBytes,
@@ -109,15 +111,18 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  * @throws What `onSpawn` throws, and the system's error when redacted output cannot be stored (`ENOSPC`).
  */
 export async function runPrepared(call: RunnableCall, given: RunContext): Promise<ToolResult> {
-  const { tool } = call
+  const { tool, serverSandbox } = call
   const context = { ...given, credentials: withExported(given.env, given.credentials) }
   const { actionId, outputPrefix, graceMs, signal, onSpawn, secrets = [], secretTokens = {} } = context
   const directory = findWorkingDirectory(tool, context)
   if ('refusal' in directory) return notRun('ERROR', `ERROR: ${directory.refusal} Nothing was run.`)
 
   const cwd = directory.path
-  const env = environmentOf(tool, context, cwd)
-  const refusal = await call.sandbox?.problem({ cwd, env })
+  const env = {
+    ...environmentOf(tool, context, cwd),
+    ...(serverSandbox && { [SERVER_SANDBOX]: forServer(serverSandbox, tool) }),
+  }
+  const refusal = await (call.sandbox ?? serverSandbox)?.problem({ cwd, env })
   if (refusal !== undefined) return notRun('BLOCKED', `BLOCKED: ${refusal}`)
   const filled = withSecrets(call, context)
   if ('refusal' in filled) return notRun('BLOCKED', `BLOCKED: ${filled.refusal}`)
@@ -144,6 +149,11 @@ export async function runPrepared(call: RunnableCall, given: RunContext): Promis
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
   return result
+}
+
+/** The settings tell whether two calls want the same sandbox; the words may hide what has been made in between. */
+function forServer({ prefix }: Sandbox, { settings }: Tool): string {
+  return JSON.stringify({ prefix, settings: settings.sandbox })
 }
 
 /** The environment of a tool. The config loader judges whether it is an agent by its command as written, so that counts. */

@@ -11,7 +11,7 @@ export {
   secretValues,
 } from './credentials.js'
 export { renderDisplay } from './display.js'
-export { isAgentCommand } from './environment.js'
+export { isAgentCommand, SERVER_SANDBOX } from './environment.js'
 export { isTooDeep } from './json-limits.js'
 export { mediaOf } from './media.js'
 export { patternBudget } from './pattern-budget.js'

@@ -126,6 +126,14 @@ function mcpContent(stdout: CapturedOutput, reading: Reading): Content {
   return { status: isError ? 'FAILED' : 'SUCCESS', parts }
 }
 
+/**
+ * Whether a command that failed has printed an MCP result all the same: `delta mcp call` ends with 1 where the tool itself
+ * reports a failure.
+ */
+export function isMcpResult(stdout: CapturedOutput): boolean {
+  return stdout.omittedBytes === 0 && mcpResult.safeParse(parseJson(stdout.text)).success
+}
+
 /** Undefined also for too many values, and for what is nested so deeply that it cannot be written again. */
 function parseJson(json: string): unknown {
   if (hasTooManyValues(json)) return undefined

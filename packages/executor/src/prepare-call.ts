@@ -1,7 +1,7 @@
 import { bindArguments, type ExpandedTool, type Matches } from '@delta/tool-expander'
 import { withAnswers } from '@delta/tool-expander/internal'
 import { bubblewrap } from './bubblewrap.js'
-import { type ToolVariables, toolVariables, type Variables } from './environment.js'
+import { isServerCall, type ToolVariables, toolVariables, type Variables } from './environment.js'
 import { hasTooManyValues, isTooDeep, MOST_VALUES } from './json-limits.js'
 import { patternBudget } from './pattern-budget.js'
 import { decide, type Policy } from './policy.js'
@@ -58,6 +58,8 @@ export interface RunnableCall {
   variables: ToolVariables
   /** Its words are the first of `argv`. */
   sandbox?: Sandbox
+  /** For `delta mcp call`: what confines the server that it calls, not the call. */
+  serverSandbox?: Sandbox
   /** What starts, sandbox included. */
   argv: string[]
   /** Absent: end of file at once. */
@@ -94,14 +96,15 @@ export function prepareCall(
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
   const sandbox = bubblewrap(tool, variables, context)
-  const argv = [...(sandbox?.prefix ?? []), ...bound.argv]
+  const isOutside = isServerCall(tool.expanded.command)
+  const argv = isOutside ? bound.argv : [...(sandbox?.prefix ?? []), ...bound.argv]
   return {
     decision,
     tool,
     args,
     variables,
     argv,
-    ...(sandbox && { sandbox }),
+    ...(sandbox && (isOutside ? { serverSandbox: sandbox } : { sandbox })),
     ...(bound.stdin !== undefined && { stdin: bound.stdin }),
     resolvedCommand: quoteCommand(argv),
     reasons,

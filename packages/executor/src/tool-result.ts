@@ -5,7 +5,7 @@ import { removeFile } from '@delta/durable/internal'
 import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
 import { type Credentials, secretValues } from './credentials.js'
 import { fit, joined, readEnds, wholeText } from './fit-output.js'
-import { contentBytes, contentOf, describeParts, limited, type ToolPart } from './output-parts.js'
+import { contentBytes, contentOf, describeParts, isMcpResult, limited, type ToolPart } from './output-parts.js'
 import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'
@@ -80,9 +80,10 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
   }
   const { exitCode, signal, durationMs } = outcome
   const status = toolStatus(outcome)
-  const settled = status === 'SUCCESS' ? settleContent : settle
+  const isReported = exitCode === 1 && tool.settings.output.as === 'mcp' && isMcpResult(outcome.stdout)
+  const settled = status === 'SUCCESS' || isReported ? settleContent : settle
   const printed = settled(describeEnding(outcome, tool), outcome, tool.settings, context)
-  return { status, exitCode, signal, durationMs, ...printed }
+  return { status, exitCode, signal, durationMs, ...printed, ...(isReported && { status }) }
 }
 
 /**

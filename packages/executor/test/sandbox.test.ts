@@ -26,6 +26,16 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
   expect(line).toContain('--chdir /work/sub -- sh -c true')
 })
 
+test('delta mcp call stays outside, and is told how its server is confined; another path of delta is not believed', async () => {
+  const definition = (program: string) =>
+    defineTool({ name: 'tool', exec: `${program} mcp call /agent/x.yaml add`, sandbox: { network: true } })
+  const { argv, sandbox, serverSandbox } = prepare(definition('delta'))
+  expect(argv).toEqual(['delta', 'mcp', 'call', '/agent/x.yaml', 'add'])
+  expect(sandbox).toBeUndefined()
+  expect(serverSandbox?.prefix.slice(0, 2)).toEqual(['bwrap', '--die-with-parent'])
+  expect(prepare(definition('/work/delta')).argv[0]).toBe('bwrap')
+})
+
 test('what the agent imports is read-only where a writable path holds it, with the directory of each file', async () => {
   const { path } = await workspace({
     'node_modules/kit/a.yaml': '',

@@ -13,6 +13,12 @@ export const fixtures = {
   ignoreSigterm: path('ignore-sigterm.sh'),
   /** `leave-grandchild <seconds> [file]`: prints `grandchild <pid>` and exits; the grandchild keeps the pipe open. */
   leaveGrandchild: path('leave-grandchild.sh'),
+  /**
+   * An MCP server over stdio, `node <path>`, with a tool for each thing a server does: `count`, `add`, `env`, `fail`, `end`, `wait`,
+   * `structured`; `later` needs tasks. It writes `start <pid>` and more into `server.log` of its directory, where `tools.json` changes
+   * its tools.
+   */
+  mcpServer: path('mcp-server.mjs'),
 } as const
 
 function path(name: string): string {

@@ -51,7 +51,10 @@ export function runDirectoriesAt(place: RunsAt, { below = false }: { below?: boo
   const directory = resolve(place)
   const cell = cellAt(directory)
   if (cell !== undefined) return runDirectoriesOfCell(cell)
-  if (isEvaluation(directory)) return cellsIn(directory).flatMap((path) => runDirectoriesAt(path, { below }))
+  if (isEvaluation(directory)) {
+    const cells = cellsIn(directory).filter((path) => cellAt(path) !== undefined)
+    return cells.flatMap((path) => (below ? readableAt(path) : runDirectoriesAt(path)))
+  }
   const names = directoriesIn(directory)
   const isWorkspace = names.includes('.delta')
   if (isWorkspace && !below) return runDirectoriesOf(directory) // it also holds other directories

@@ -376,7 +376,7 @@ export interface RequestDetail {
 export interface Block {
   index: number
   source: string
-  type: 'file' | 'text' | 'computed_file' | 'journal' | 'tools'
+  type: 'file' | 'text' | 'computed_file' | 'skills' | 'journal' | 'tools'
   bytes: number
   /** As the context estimated it. */
   estimate: number

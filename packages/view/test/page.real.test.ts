@@ -7,8 +7,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import {
   called,
   end,
+  evaluationOf,
   installedChromium,
   journalOf,
+  place,
   type Said,
   start,
   thought,
@@ -53,9 +55,9 @@ interface Opened {
 /** The page of some runs. */
 async function opened(
   runs: Record<string, readonly Said[]>,
-  { width = 1440, height = 900, theme = 'light' as 'light' | 'dark', run = '', forced = false } = {},
+  { width = 1440, height = 900, theme = 'light' as 'light' | 'dark', run = '', forced = false, at = '' } = {},
 ): Promise<Opened> {
-  const workspace = await workspaceOf(runs)
+  const workspace = at || (await workspaceOf(runs))
   const directory = (id: string) => join(workspace, '.delta', id)
   const served = await serve({ places: [workspace], ...(run && { run: directory(run) }) })
   const context: BrowserContext = await browser.newContext({
@@ -154,6 +156,44 @@ describe.skipIf(!chromiumHere)('the page in a browser', () => {
     await page.keyboard.press('/')
     await page.keyboard.type('nothing has this')
     await page.getByText('No run fits this filter.').waitFor()
+  })
+
+  test('groups the cells of an evaluation, filters them by score, shows results as they come, and compares two', async () => {
+    const events = [start({ task: 'Fix it.' }), user('x'), ...called(1), thought(2), end(2)]
+    const scored = (score: number) => ({ state: 'scored', score })
+    const files = evaluationOf([
+      { name: 'sonnet/calc/1', events, result: scored(1) },
+      { name: 'luna/calc/10', events },
+      { name: 'luna/calc/2', events, result: scored(0.5) },
+      { name: 'luna/calc/1', events, result: { state: 'unscored-agent', score: null } },
+    ])
+    const { path, write } = await place(files)
+    const { page, problems } = await opened({}, { at: path })
+    const texts = (name: string) => page.locator(`.row:not(.head) .${name}`).allTextContents()
+    await expect.poll(() => texts('c-name')).toEqual(['x', 'luna/calc', 'sonnet/calc'])
+    expect(await texts('c-about')).toEqual([
+      '4 cells: 2 scored, 1 unscored-agent, 1 pending',
+      'Fix it.',
+      'Fix it.',
+    ])
+    expect(await texts('c-run a')).toEqual(['repeat 1', 'repeat 2', 'repeat 10', 'repeat 1'])
+    expect(await texts('c-score')).toEqual(['', '0.25', '', '0.5', '', '1', '1'])
+    await write('x.eval/cells/c1/result.json', JSON.stringify({ attempt: 1, ...scored(1) }))
+    await expect
+      .poll(() => texts('c-score'), { timeout: 8000 })
+      .toEqual(['', '0.5', '', '0.5', '1', '1', '1'])
+    await page.keyboard.press('/')
+    await page.keyboard.type('score:<1 variant:luna')
+    await expect.poll(() => texts('c-state')).toEqual(['scored'])
+    expect(await texts('c-score')).toEqual(['', '0.5', '0.5'])
+    await page.keyboard.press('Escape')
+    for (const key of 'jxjxd') await page.keyboard.press(key)
+    await page.getByText('No difference').waitFor()
+    expect(await page.locator('.side').allTextContents()).toEqual([
+      expect.stringContaining('luna/calc/1mcompletedunscored-agent'),
+      expect.stringContaining('luna/calc/2mcompletedscored 0.5'),
+    ])
+    expect(problems).toEqual([])
   })
 
   test('sorts by a column when its header is clicked', async () => {

@@ -16,6 +16,7 @@ import {
   COST,
   called,
   end,
+  evaluationOf,
   journalOf,
   place,
   type Said,
@@ -109,6 +110,20 @@ test('a damaged journal is listed up to the damage, with its line', async () => 
   expect(runs[0]?.problem).toMatch(/^damaged: line 6: /)
   const { steps } = await client.get<StepList>(`/api/runs/${runs[0]?.key}/steps`)
   expect(steps[0]).toMatchObject({ n: 1, thought: { text: 'thought 1' } })
+})
+
+test('a cell says where it stands; its result comes into the list when its run has long ended', async () => {
+  const { path, write } = await place(evaluationOf([{ name: 'luna/calc/2', events: FINISHED }]))
+  const client = await serving([path])
+  const { runs, since } = await client.get<RunList>('/api/runs')
+  const cell = { evaluation: 'x', variant: 'luna', task: 'calc', repeat: 2, attempt: 1, counts: true }
+  expect(runs).toMatchObject([{ id: 'c0-1', cell: { ...cell, state: 'pending', score: null } }])
+  await write('x.eval/cells/c0/result.json', JSON.stringify({ attempt: 1, state: 'scored', score: 0.5 }))
+  await expect
+    .poll(async () => (await client.get<RunList>(`/api/runs?since=${since}`)).runs, { timeout: 5000 })
+    .toMatchObject([{ cell: { ...cell, state: 'scored', score: 0.5 } }])
+  const page = await client.get<RunPage>(`/api/runs/${runs[0]?.key}`)
+  expect(page.run.cell).toMatchObject({ state: 'scored' })
 })
 
 test('runs below a workspace are found; those below .git and node_modules are not looked for', async () => {

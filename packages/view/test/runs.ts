@@ -104,6 +104,30 @@ export async function workspaceOf(runs: Record<string, readonly Said[]>): Promis
   return (await place(Object.fromEntries(files))).path
 }
 
+/** A cell of an evaluation whose run has these events: `luna/calc/2`, with its result if it has one. */
+export interface PlannedCell {
+  name: string
+  events: readonly Said[]
+  result?: object
+}
+
+/** The files of the evaluation `x.eval`. */
+export function evaluationOf(cells: readonly PlannedCell[]): Record<string, string> {
+  const lines = cells.map(({ name }, index) => {
+    const [variant, task, repeat] = name.split('/')
+    return JSON.stringify({ cell: `c${index}`, variant, task, repeat: Number(repeat), seed: 1 })
+  })
+  const files = cells.flatMap(({ events, result }, index) => {
+    const cell = `x.eval/cells/c${index}`
+    return [
+      [`${cell}/cell.json`, lines[index] ?? ''],
+      [`${cell}/1/runs/c${index}-1/journal.jsonl`, journalOf(events)],
+      ...(result ? [[`${cell}/result.json`, JSON.stringify({ attempt: 1, ...result })]] : []),
+    ]
+  })
+  return { 'x.eval/plan.json': '{}', 'x.eval/manifest.jsonl': lines.join('\n'), ...Object.fromEntries(files) }
+}
+
 /** A page that is served for the test. Of an answer, everything. */
 export interface Client extends Served {
   token: string

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { CallCard, DiffAnswer, RunRow, StepCard } from '../src/api.js'
+import { CellWords } from './cells.js'
 import { get } from './client.js'
 import { ForkSign } from './fork-sign.js'
 import { clock, count, duration, money, plural, runName, shortId } from './format.js'
@@ -197,6 +198,7 @@ function Side({ letter, run, task = '' }: { letter: string; run: OpenRun; task: 
       </span>
       <ForkMark row={row} />
       <span class={statusClass(row.status)}>{oneLine(statusWord(row))}</span>
+      <CellWords cell={row.cell} />
       <span class="dim">
         {plural(row.steps, 'step')} · {money(row.cost)} · {clock(row.wallMs)}
       </span>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SearchMatch } from '../src/api.js'
 import { type Address, TABS } from './address.js'
+import { CellWords } from './cells.js'
 import { search } from './client.js'
 import { CostPanel } from './cost.js'
 import { ForkSign } from './fork-sign.js'
@@ -255,6 +256,7 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
         <span class={statusClass(row.status)} title={oneLine(row.reason ?? '')}>
           {row.status === 'RUNNING' && <i class="dot" />} {oneLine(statusWord(row))}
         </span>
+        <CellWords cell={row.cell} />
         {row.startedAt !== null && <span class="wall">{clock(wallOf(row))}</span>}
         {row.tokens > 0 && (
           <>

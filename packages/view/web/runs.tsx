@@ -1,6 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Cell, RunRow } from '../src/api.js'
+import type { RunPage, RunRow } from '../src/api.js'
+import { type CellHeading, Heading, isCell, isOfEvaluation, shortScore, underHeadings } from './cells.js'
+import { get } from './client.js'
 import { compileFilter, type Filtered } from './filter.js'
 import { ForkSign } from './fork-sign.js'
 import { ago, clock, count, percent, plural, runName, shortCount, shortId, shortMoney } from './format.js'
@@ -10,13 +12,8 @@ import { oneLine } from './text/marks.js'
 import { type ListHandle, Windowed } from './windowed.js'
 import { stateClass, statusClass, statusWord } from './words.js'
 
-/** A line of the table: a run, or the heading of an evaluation, or of a variant's cells of a task. */
-type Line =
-  | { kind: 'run'; row: RunRow; depth: number; children: number }
-  | { kind: 'evaluation'; name: string; cells: CellRow[] }
-  | { kind: 'group'; words: [variant: string, task: string]; cells: CellRow[] }
-
-type CellRow = RunRow & { cell: Cell }
+/** A line of the table. */
+type Line = { kind: 'run'; row: RunRow; depth: number; children: number } | CellHeading
 
 const filter = computed(() => (address.value.screen === 'runs' ? address.value.filter : ''))
 const sort = computed(() => (address.value.screen === 'runs' ? address.value.sort : ''))
@@ -56,7 +53,7 @@ const lines = computed<Line[]>(() => {
     )
     return sorted.map((row) => ({ kind: 'run', row, depth: 0, children: 0 }))
   }
-  return nested(found.value, unfolded.value)
+  return nested(found.value, { all: runs.value, open: unfolded.value })
 })
 
 const hasCells = computed(() => runs.value.some(({ cell }) => cell !== undefined))
@@ -88,8 +85,11 @@ const sums = computed(() => {
   }
 })
 
-/** Callers before their sub-agents, which are folded; the cells of evaluations under their task. */
-function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
+/** Callers before their sub-agents, which are folded; the cells of an evaluation together, where its newest one is. */
+function nested(
+  rows: readonly RunRow[],
+  { all, open }: { all: readonly RunRow[]; open: ReadonlySet<string> },
+): Line[] {
   const keys = new Set(rows.map(({ key }) => key))
   const below = new Map<string, RunRow[]>()
   for (const row of rows) {
@@ -103,49 +103,18 @@ function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
     if (open.has(row.key) && depth < 20) for (const child of children.toReversed()) add(child, depth + 1)
   }
   const top = rows.filter((row) => row.caller?.key === undefined || !keys.has(row.caller.key))
-  const evaluations = groupBy(top.filter(isCell), ({ cell }) => cell.evaluationKey)
+  const seen = new Set<string>()
   for (const row of top) {
-    const cells = row.cell && evaluations.get(row.cell.evaluationKey)
     if (!isCell(row)) add(row, 0)
-    else if (cells?.[0] === row) addEvaluation(cells)
-  }
-  return lines
-
-  /** In an order that does not change while cells come and go on. */
-  function addEvaluation(cells: CellRow[]): void {
-    const sorted = cells.toSorted(
-      ({ cell: one }, { cell: other }) =>
-        byName(one.variant, other.variant) ||
-        byName(one.task, other.task) ||
-        one.repeat - other.repeat ||
-        one.attempt - other.attempt,
-    )
-    lines.push({ kind: 'evaluation', name: cells[0]?.cell.evaluation ?? '', cells })
-    const groups = groupBy(sorted, ({ cell }) => JSON.stringify([cell.variant, cell.task]))
-    for (const members of groups.values()) {
-      const { variant = '', task = '' } = members[0]?.cell ?? {}
-      lines.push({ kind: 'group', words: [variant, task], cells: members })
-      for (const row of members) add(row, 0)
+    else if (!seen.has(row.cell.evaluationKey)) {
+      seen.add(row.cell.evaluationKey)
+      const isOfSame = isOfEvaluation(row)
+      for (const line of underHeadings(top.filter(isOfSame), all.filter(isOfSame)))
+        if (line.kind === 'cell') add(line.row, 0)
+        else lines.push(line)
     }
   }
-}
-
-function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group) group.push(row)
-    else groups.set(keyOf(row), [row])
-  }
-  return groups
-}
-
-function isCell(row: RunRow): row is CellRow {
-  return row.cell !== undefined
-}
-
-function byName(one: string, other: string): number {
-  return one.localeCompare(other, 'en', { numeric: true })
+  return lines
 }
 
 function commonDirectory(paths: readonly string[]): string {
@@ -220,6 +189,12 @@ function open(row: RunRow): void {
   go({ screen: 'run', key: row.key, tab: 'context' })
 }
 
+/** By its directory: an id is known only in its own workspace. */
+async function copyCommand({ key }: RunRow): Promise<void> {
+  const { commands } = await get<RunPage>(`/api/runs/${encodeURIComponent(key)}`)
+  await copy(`delta show ${commands.argument}`)
+}
+
 function toggleMark(key: string): void {
   const others = marked.value.filter((each) => each !== key)
   marked.value = others.length < marked.value.length ? others : [...others.slice(-1), key]
@@ -258,7 +233,7 @@ export function Runs() {
     mark: () => current?.kind === 'run' && toggleMark(current.row.key),
     compare: compareMarked,
     fold: () => current?.kind === 'run' && current.children > 0 && toggleFold(current.row.key),
-    copy: () => current?.kind === 'run' && copy(`delta show ${current.row.id}`),
+    copy: () => current?.kind === 'run' && copyCommand(current.row),
     cost: () =>
       current?.kind === 'run' && go({ screen: 'run', key: current.row.key, tab: 'context', view: 'cost' }),
     back: () => filter.value !== '' && setFilter(''),
@@ -282,7 +257,11 @@ export function Runs() {
             ref={box}
             type="search"
             value={filter.value}
-            placeholder="words, status:failed  model:gpt*  cost:>0.1  tool:bash"
+            placeholder={
+              hasCells.value
+                ? 'words, score:<1  state:scored  variant:luna  task:calc'
+                : 'words, status:failed  model:gpt*  cost:>0.1  tool:bash'
+            }
             spellcheck={false}
             autocomplete="off"
             onInput={(event) => setFilter(event.currentTarget.value)}
@@ -419,10 +398,11 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
   const mark = marked.value.indexOf(row.key)
   const [model, ...others] = row.models
   const isOver = row.status === 'GONE'
+  const isGrouped = isCell(row) && sort.value === '' // then its heading has said the task
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys work on the whole page; the link in the row is what Tab reaches
     <div
-      class={`row ${isCurrent ? 'selected' : ''} ${isOver ? 'gone' : ''}`}
+      class={`row ${isCurrent ? 'selected' : ''} ${isOver ? 'gone' : ''} ${isGrouped ? 'cell' : ''}`}
       role="row"
       tabIndex={-1}
       aria-rowindex={index + 2}
@@ -449,7 +429,7 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
           </button>
         )}
         <a class="mono" href={`#/run/${encodeURIComponent(row.key)}`} title={oneLine(row.id)}>
-          {row.cell && sort.value === '' ? `repeat ${row.cell.repeat}` : oneLine(runName(row))}
+          {isGrouped ? `repeat ${row.cell.repeat}` : oneLine(runName(row))}
         </a>
         {row.forkOf && (
           <span class="dim" title={`A fork of ${oneLine(row.forkOf.id)} after step ${row.forkOf.step}`}>
@@ -472,7 +452,11 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         </span>
       )}
       <span class="c-task" role="gridcell" title={oneLine(row.task ?? '')}>
-        {row.problem ? <span class="bad">{oneLine(row.problem)}</span> : <bdi>{oneLine(row.task ?? '')}</bdi>}
+        {row.problem ? (
+          <span class="bad">{oneLine(row.problem)}</span>
+        ) : (
+          !isGrouped && <bdi>{oneLine(row.task ?? '')}</bdi>
+        )}
       </span>
       <span
         class={`c-status ${statusClass(row.status)}`}
@@ -514,39 +498,6 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       </span>
     </div>
   )
-}
-
-function Heading({ line, index }: { line: Exclude<Line, { kind: 'run' }>; index: number }) {
-  const words = line.kind === 'evaluation' ? [line.name] : line.words
-  return (
-    <div class={`row group ${line.kind}`} role="row" aria-rowindex={index + 2}>
-      <span role="gridcell">
-        <bdi>{words.map(oneLine).join(' · ')}</bdi>
-        <span class="dim">{sumOf(line)}</span>
-      </span>
-    </div>
-  )
-}
-
-/** Of an evaluation, how many cells stand where; of the cells of a task, how they score. */
-function sumOf({ kind, cells }: Exclude<Line, { kind: 'run' }>): string {
-  if (kind === 'evaluation') {
-    const states = groupBy(cells, ({ cell }) => cell.state)
-    const counts = [...states].map(([state, found]) => `${count(found.length)} ${oneLine(state)}`)
-    return [`${plural(cells.length, 'cell')} with a run`, ...counts].join(', ')
-  }
-  const scores = cells.flatMap(({ cell }) => scoreThatCounts(cell) ?? [])
-  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
-  return scores.length === 0 ? '' : `mean ${shortScore(mean)} of ${count(scores.length)}`
-}
-
-/** As a report takes it: where there was nothing to score, 0. */
-function scoreThatCounts({ counts, state, score }: Cell): number | null {
-  return counts && state === 'unscored-agent' ? 0 : counts && state === 'scored' ? score : null
-}
-
-function shortScore(score: number): string {
-  return String(Math.round(score * 1000) / 1000)
 }
 
 /** A running run's clock goes on between the answers of the server. */

@@ -140,6 +140,12 @@ interface Plan {
   tasks: { id: string; fork?: Parameters<typeof agentOfCell>[1] }[]
 }
 
+/** True for a run of an evaluation, whoever's it is. */
+export function isCell(runDirectory: string): boolean {
+  const cell = cellPlaceOf(runDirectory)
+  return cell !== undefined && nameOfCellAt(cell) !== undefined
+}
+
 /**
  * @param directory - Of a run or a workspace, or a path that names a cell.
  * @throws {WorkspaceError} It is of a cell of an evaluation, whose workers go on with it.

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { lstatSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { CallToolOptions } from './call-tool.js'
+import { serverEnvironment } from './environment.js'
+import { McpClientError } from './errors.js'
+import {
+  type KeepRequest,
+  keeperPaths,
+  type LiveRun,
+  makePrivate,
+  type Question,
+  type Reply,
+  readKeeper,
+  type Start,
+} from './run-server.js'
+
+/** What a call within a run needs. */
+export interface CallInRunOptions extends CallToolOptions {
+  cwd: string
+  env: NodeJS.ProcessEnv
+  /** The command that starts a process which calls `keepServer`. */
+  keeper: readonly string[]
+}
+
+/**
+ * Calls a tool of the server that belongs to a file and a run. All calls of a run reach the same process, which keeps its state
+ * and ends with the engine. The first call starts it. Loads no client of the protocol.
+ *
+ * @param file - Absolute path of the file.
+ * @throws As `callMcpTool`. `ERR_MCP_REFUSED` also for a directory of sockets that is somebody else's.
+ */
+export async function callInRun(
+  run: LiveRun,
+  { file, tool, args }: { file: string; tool: string; args: Record<string, unknown> },
+  options: CallInRunOptions,
+): Promise<CallToolResult> {
+  const { signal, onNote, sandbox } = options
+  const socket = await reach(run, file, options)
+  const stop = () => socket.destroy() // the other side then cancels the call
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
+  try {
+    const question: Question = { tool, args, sandbox: sandbox?.settings ?? null }
+    socket.write(`${JSON.stringify(question)}\n`)
+    for await (const line of createInterface({ input: socket })) {
+      const reply = JSON.parse(line) as Reply
+      if ('result' in reply) return reply.result as CallToolResult // from our own process, which has parsed it
+      if ('error' in reply) throw new McpClientError(reply.error.code, reply.error.message)
+      onNote?.(reply.note)
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    socket.destroy()
+  }
+  if (signal?.aborted) throw signal.reason
+  throw new McpClientError('ERR_MCP_SERVER', `${tool}: the process that keeps the server ended during the call.`)
+}
+
+/** How long another call may take to start what this one needs, before this one tries. */
+const STARTING_MS = 5000
+const LOOK_EVERY_MS = 20
+
+async function reach(run: LiveRun, file: string, options: CallInRunOptions): Promise<Socket> {
+  const { record } = keeperPaths(run, file)
+  for (;;) {
+    const open = await tryRecord(record, run)
+    if (open) return open
+    if (await startKeeper(run, file, options)) continue
+    for (let waited = 0; waited < STARTING_MS; waited += LOOK_EVERY_MS) {
+      const open = await tryRecord(record, run)
+      if (open) return open
+      await wait(LOOK_EVERY_MS, undefined, { signal: options.signal })
+    }
+  }
+}
+
+async function tryRecord(path: string, { epoch }: LiveRun): Promise<Socket | undefined> {
+  const record = readKeeper(path)
+  if (record?.epoch !== epoch) return undefined // of an engine that is gone: it is about to end
+  if (lstatSync(record.socket, { throwIfNoEntry: false }) === undefined) return undefined
+  makePrivate(dirname(record.socket))
+  const socket = connect(record.socket)
+  socket.on('error', () => {}) // its end is what counts
+  try {
+    await once(socket, 'connect')
+    return socket
+  } catch {
+    return undefined // killed: nobody listens
+  }
+}
+
+/** @returns False if another process is doing the same. */
+async function startKeeper(run: LiveRun, file: string, { keeper, cwd, env, sandbox }: CallInRunOptions): Promise<boolean> {
+  const [program = '', ...rest] = keeper
+  const child = spawn(program, rest, {
+    cwd: '/',
+    detached: true, // a session of its own, and below without the marks by which a call's processes are found and ended
+    env: serverEnvironment(env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.unref()
+  child.stdin.on('error', () => {}) // it ended, which its output says
+  const request: KeepRequest = { run, file, cwd, env, ...(sandbox && { sandbox }) }
+  child.stdin.end(JSON.stringify(request))
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const start = JSON.parse(line) as Start
+      if ('error' in start) throw new McpClientError(start.error.code, start.error.message)
+      return start.started
+    }
+  } finally {
+    child.stdout.destroy()
+  }
+  throw new McpClientError('ERR_MCP_SERVER', `The process that keeps the server of ${file} did not start.`)
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { type Effects, safeDefineTool } from '@delta/executor'
+import { showControls } from '@delta/executor/internal'
+import type { ReviewedTool } from './server-file.js'
+
+/** What a server says of a tool, as far as it counts here. */
+export interface OfferedTool {
+  name: string
+  description?: string | undefined
+  inputSchema: unknown
+  annotations?:
+    | {
+        readOnlyHint?: boolean | undefined
+        destructiveHint?: boolean | undefined
+        idempotentHint?: boolean | undefined
+        openWorldHint?: boolean | undefined
+      }
+    | undefined
+  execution?: { taskSupport?: string | undefined } | undefined
+}
+
+/** A tool as it stands in the file, for a person to review. */
+export interface WrittenTool {
+  name: string
+  description?: string
+  input_schema: unknown
+  exec: string
+  stdin: 'json'
+  output: 'mcp'
+  effects?: Effects
+  trust: 'community'
+  'x-mcp': { tool: string; sha256: string }
+}
+
+/** Where the written tools stand. */
+interface Setting {
+  /** Prefix of their names. */
+  server: string
+  /** Name of the file, without its directory. */
+  file: string
+  /** The server is reached over the network. */
+  isRemote: boolean
+}
+
+/** Longer ones are somebody's prompt, not a description. */
+const LONGEST_DESCRIPTION = 1024
+/** What the APIs of models take as the name of a tool. */
+const LONGEST_NAME = 64
+
+/** A tool of a server as one of an agent, or why it cannot be one. */
+export function writeTool(offered: OfferedTool, { server, file, isRemote }: Setting): WrittenTool | { reason: string } {
+  const { name, inputSchema, execution } = offered
+  if (execution?.taskSupport === 'required') return { reason: 'needs tasks' }
+  if (!/^\w[\w./-]*$/.test(name)) return { reason: 'its name cannot be a word of a command' }
+  const description = shownDescription(offered.description)
+  const effects = effectsOf(offered, isRemote)
+  const written: WrittenTool = {
+    name: `${server}_${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME),
+    ...(description !== undefined && { description }),
+    input_schema: inputSchema,
+    exec: `delta mcp call \${TOOL_HOME}/${file} ${name}`,
+    stdin: 'json',
+    output: 'mcp',
+    ...(Object.keys(effects).length > 0 && { effects }),
+    trust: 'community',
+    'x-mcp': { tool: name, sha256: fingerprint(offered) },
+  }
+  const parsed = safeDefineTool(written)
+  return parsed.ok ? written : { reason: parsed.problems.map(({ message }) => message).join('; ') }
+}
+
+/** The description as a model reads it: cut, with control characters made visible. */
+export function shownDescription(description: string | undefined): string | undefined {
+  if (description === undefined || description === '') return undefined
+  const shown = showControls(description)
+  return shown.length <= LONGEST_DESCRIPTION ? shown : `${shown.slice(0, LONGEST_DESCRIPTION - 1)}…`
+}
+
+/** Only what the server declares; its absence means unknown, not nothing. */
+function effectsOf({ annotations = {} }: OfferedTool, isRemote: boolean): Effects {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
+  const isReadOnly = readOnlyHint === true
+  const destructive = isReadOnly ? false : destructiveHint
+  const network = isRemote || openWorldHint
+  return {
+    ...(isReadOnly && { filesystem: { write: false, delete: false } }),
+    ...(destructive !== undefined && { destructive }),
+    ...(idempotentHint !== undefined && { idempotent: idempotentHint }),
+    ...(network !== undefined && { network }),
+  }
+}
+
+/** SHA-256 of what the server says of a tool to a model: name, description and schema, as JSON with sorted keys. */
+export function fingerprint({ name, description, inputSchema }: OfferedTool): string {
+  return createHash('sha256')
+    .update(canonicalJson({ name, description, inputSchema }))
+    .digest('hex')
+}
+
+/** One text for all spellings of a value: without spaces, keys in the order of their UTF-16 code units. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => (isMapping(inner) ? sorted(inner) : inner)) ?? 'null'
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sorted(mapping: Record<string, unknown>): Record<string, unknown> {
+  // numeric keys come first in every object, so both texts agree on them
+  return Object.fromEntries(Object.entries(mapping).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** Which parts of a tool are not what was reviewed, in words; empty if none changed. */
+export function changedParts(reviewed: ReviewedTool, offered: OfferedTool): string[] {
+  if (fingerprint(offered) === reviewed.sha256) return []
+  const parts = [
+    reviewed.description !== shownDescription(offered.description) && 'description',
+    canonicalJson(reviewed.inputSchema) !== canonicalJson(offered.inputSchema) && 'input_schema',
+  ].filter((part) => part !== false)
+  return parts.length > 0 ? parts : [`description, after its first ${LONGEST_DESCRIPTION} characters`]
+}
