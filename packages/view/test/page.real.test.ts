@@ -137,9 +137,16 @@ describe.skipIf(!chromiumHere)('the page in a browser', () => {
   test('filters the runs by what is typed, and the address keeps it', async () => {
     const { page } = await opened({
       forty: fortySteps(),
-      other: [start({ task: 'Something else.' }), user('x')],
+      other: [start({ task: 'Something else.', work_dir: '/work/jobs/north' }), user('x')],
     })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
+    await expect
+      .poll(() => page.locator('.c-workspace').allTextContents())
+      .toEqual(['Workspace', '/work', 'jobs/north'])
+    await page.keyboard.press('/')
+    await page.keyboard.type('workspace:jobs/*')
+    await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1)
+    await page.keyboard.press('Escape')
     await page.keyboard.press('/')
     await page.keyboard.type('status:completed steps:>30')
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1)

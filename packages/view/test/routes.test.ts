@@ -19,6 +19,7 @@ import {
   evaluationOf,
   journalOf,
   place,
+  type Said,
   serving,
   start,
   thought,
@@ -386,6 +387,27 @@ test('a piece of what a command printed comes by Range', async () => {
     headers: { 'content-range': 'bytes 8-9/10' },
   })
   expect(await ranged('bytes=10-')).toMatchObject({ status: 416, headers: { 'content-range': 'bytes */10' } })
+})
+
+test('a step has changed files if its snapshot says so, whatever an engine counts at its start', async () => {
+  const snapshot = (iteration: number, files_id: string, changed: number): Said => ({
+    type: 'SNAPSHOT',
+    iteration,
+    snapshot_id: `${iteration}`,
+    files_id,
+    changed,
+  })
+  const events = [start(), user('Go.'), ...called(1), snapshot(1, 'a', 0), ...called(2), snapshot(2, 'b', 1)]
+  const resumed = [
+    start({ resumed: true }),
+    ...called(3),
+    snapshot(3, 'b', 14),
+    ...called(4),
+    snapshot(4, 'c', 1),
+  ]
+  const client = await serving([await workspaceOf({ run: [...events, ...resumed] })])
+  const { steps } = await client.get<StepList>(`/api/runs/${await only(client)}/steps`)
+  expect(steps.map(({ snapshot }) => snapshot?.isChanged)).toEqual([false, true, false, true])
 })
 
 test('an image of the run is served by what its bytes are; other bytes are not', async () => {
