@@ -119,7 +119,7 @@ function applied(changes, text) {
 }
 
 /**
- * A unified diff, which `patch` takes.
+ * A unified diff, with the line ends that `read` shows: LF alone.
  *
  * @param {Change[]} changes
  * @param {string} text
@@ -210,5 +210,6 @@ function range(from, count) {
 
 /** @param {string} mark @param {string} line */
 function marked(mark, line) {
-  return line.endsWith('\n') ? mark + line : `${mark}${line}\n\\ No newline at end of file\n`
+  const shown = line.replace(/\r?\n$/, '')
+  return `${mark}${shown}\n${shown === line ? '\\ No newline at end of file\n' : ''}`
 }
