@@ -54,7 +54,9 @@ const BUNDLES: Record<string, string> = {
 const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
 
 /** What `npm pack` of the package takes. */
-const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) => /^lib$|\.(?:yaml|mjs)$|^package\.json$/.test(file))
+const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) =>
+  /^lib$|\.(?:yaml|mjs)$|^package\.json$/.test(file),
+)
 
 /** What Vite bundles into the page of `delta view`. */
 const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
@@ -120,7 +122,8 @@ export default defineConfig({
     for (const owner of ['config-loader', 'evals'])
       await cp(`../../packages/${owner}/schemas`, 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
-    for (const file of TOOLS) await cp(`${PACKAGES}/tools/${file}`, `dist/packages/@delta/tools/${file}`, { recursive: true })
+    for (const file of TOOLS)
+      await cp(`${PACKAGES}/tools/${file}`, `dist/packages/@delta/tools/${file}`, { recursive: true })
     const page = '../../packages/view/dist/assets' // the demo is built without it
     if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

@@ -41,7 +41,8 @@ function editsOf(edits) {
     const { old, new: text } = Object(edit)
     if (typeof old !== 'string' || typeof text !== 'string')
       throw new Refusal(`edits[${index}]: "old" and "new" must be strings.`)
-    if (old === '') throw new Refusal(`edits[${index}]: "old" is empty. To make a file, or all of it anew, use write.`)
+    if (old === '')
+      throw new Refusal(`edits[${index}]: "old" is empty. To make a file, or all of it anew, use write.`)
     if (old === text) throw new Refusal(`edits[${index}]: "old" and "new" are the same.`)
   }
   return edits
@@ -72,7 +73,9 @@ function changesFor(edits, text, path) {
   for (const [index, change] of changes.entries()) {
     const before = changes[index - 1]
     if (before && before.end > change.start) {
-      const both = [before.edit, change.edit].sort((one, other) => one - other).map((edit) => `edits[${edit}]`)
+      const both = [before.edit, change.edit]
+        .sort((one, other) => one - other)
+        .map((edit) => `edits[${edit}]`)
       throw new Refusal(`${shown(path)}: ${both.join(' and ')} change the same text. Make one edit of them.`)
     }
   }
@@ -119,7 +122,7 @@ function applied(changes, text) {
 }
 
 /**
- * A unified diff, which `patch` takes.
+ * A unified diff, with the line ends that `read` shows: LF alone.
  *
  * @param {Change[]} changes
  * @param {string} text
@@ -210,5 +213,6 @@ function range(from, count) {
 
 /** @param {string} mark @param {string} line */
 function marked(mark, line) {
-  return line.endsWith('\n') ? mark + line : `${mark}${line}\n\\ No newline at end of file\n`
+  const shown = line.replace(/\r?\n$/, '')
+  return `${mark}${shown}\n${shown === line ? '\\ No newline at end of file\n' : ''}`
 }

@@ -20,7 +20,10 @@ await runTool((args) => {
     lines.push(line)
     if (lines.length > ENTRIES) break
   }
-  const all = lines.length > ENTRIES ? [...lines.slice(0, ENTRIES), '[there are more: list a directory of them]'] : lines
+  const all =
+    lines.length > ENTRIES
+      ? [...lines.slice(0, ENTRIES), '[there are more: list a directory of them]']
+      : lines
   process.stdout.write(all.length === 0 ? `${shown(path)} is empty.\n` : `${all.join('\n')}\n`)
 })
 
@@ -38,7 +41,8 @@ function* entriesIn(directory, depth, before = '') {
     const path = join(directory, entry.name)
     if (entry.isSymbolicLink()) yield `${shown(name)} -> ${shown(readlinkSync(path))}`
     else yield entry.isDirectory() ? `${shown(name)}/` : shown(name)
-    if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name)) yield* inReadable(path, depth - 1, `${name}/`)
+    if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
+      yield* inReadable(path, depth - 1, `${name}/`)
   }
 }
 

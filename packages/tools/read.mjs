@@ -12,7 +12,7 @@ const ALL_CHARACTERS = 50_000
 const MEDIA_BYTES = 5_000_000
 
 /** How the files begin that `output: auto` of the tool makes a part of the result. */
-const MEDIA = [/^\x89PNG\r\n\x1a\n/, /^\xff\xd8\xff/, /^GIF8[79]a/, /^RIFF[^]{4}WEBP/, /^%PDF-/]
+const MEDIA = [/^\x89PNG\r\n\x1a\n/, /^\xff\xd8\xff/, /^GIF8[79]a/, /^RIFF.{4}WEBP/s, /^%PDF-/]
 
 await runTool(async (args) => {
   const path = textOf(args, 'path')
@@ -25,7 +25,9 @@ await runTool(async (args) => {
     if (!isMedia && isBinary(start))
       throw new Refusal(`${shown(path)} is binary (${stat.size} bytes), not text or an image.`)
     if (isMedia && stat.size > MEDIA_BYTES)
-      throw new Refusal(`${shown(path)} has ${stat.size} bytes; ${MEDIA_BYTES} are the most for an image or PDF.`)
+      throw new Refusal(
+        `${shown(path)} has ${stat.size} bytes; ${MEDIA_BYTES} are the most for an image or PDF.`,
+      )
     const bytes = createReadStream('', { fd, start: 0, autoClose: false })
     if (isMedia) return void (await pipe(bytes))
     process.stdout.write(await numbered(bytes.setEncoding('utf8'), { path, offset, limit }))

@@ -1,6 +1,16 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
-import { closeSync, constants, createReadStream, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { fromRoot, inside, isBinary, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
 import { globTest, ignoreTest } from './lib/glob.mjs'
@@ -11,6 +21,7 @@ const LINES = 300
 const LINE_CHARACTERS = 500
 /** Of a longer line, as in a file that a program has written, the beginning is looked at. */
 const LONGEST_TESTED = 1_000_000
+const OF_BINARY = /: (?:binary file matches|WARNING: stopped searching binary file)/
 /** What no search is about. */
 const LEFT_OUT = ['.git', '.delta', '.sessions']
 
@@ -29,14 +40,18 @@ await runTool(async (args) => {
     if (lines.length > LINES) break
   }
   const more = lines.length > LINES ? '\n[there are more: narrow the pattern, the path or the glob]' : ''
-  process.stdout.write(lines.length === 0 ? 'No line matches.\n' : `${lines.slice(0, LINES).join('\n')}${more}\n`)
+  process.stdout.write(
+    lines.length === 0 ? 'No line matches.\n' : `${lines.slice(0, LINES).join('\n')}${more}\n`,
+  )
 })
 
 /** @typedef {{ pattern: string, glob: string | undefined, real: string, isFile?: boolean }} Search */
 
 /** What `rg` finds; undefined where there is none. @param {Search} search */
 function ripgrep({ pattern, glob, real }) {
-  const [isThere] = (process.env.PATH ?? '').split(':').filter((directory) => isExecutable(join(directory, 'rg')))
+  const [isThere] = (process.env.PATH ?? '')
+    .split(':')
+    .filter((directory) => isExecutable(join(directory, 'rg')))
   if (isThere === undefined) return undefined
   const globs = [...(glob === undefined ? [] : [glob]), ...LEFT_OUT.map((name) => `!${name}`)]
   return runRipgrep([
@@ -63,7 +78,11 @@ async function* runRipgrep(words) {
     complaint = (complaint + text).slice(0, 2000)
   })
   try {
-    for await (const { line } of linesOf(child.stdout.setEncoding('utf8'), LONGEST_TESTED)) {
+    let before = ''
+    for await (const { line: part } of linesOf(child.stdout.setEncoding('utf8'), LONGEST_TESTED)) {
+      const line = before + part
+      // a NUL ends the name; before it stands a line break that is a part of it, or what rg says of a binary file
+      before = line.includes('\0') || OF_BINARY.test(line) ? '' : `${line}\n`
       const [, name = '', number, text = ''] = /^([^\0]*)\0(\d+):(.*)$/s.exec(line) ?? []
       if (number !== undefined) yield lineOf(name.replace(/^\.\//, ''), Number(number), text)
     }

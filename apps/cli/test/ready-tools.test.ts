@@ -12,7 +12,8 @@ const agentWith = (imports: string[], options: Parameters<typeof temporaryAgent>
   temporaryAgent({ agent: { imports }, ...options, onCleanup: onTestFinished })
 
 const CODE = 'export function add(a, b) {\r\n  return a - b\r\n}\r\n\r\nexport const zero = 0'
-const TEST = "import { add } from './add.mjs'\r\nif (add(2, 3) !== 5) throw new Error(`add(2, 3) is ${add(2, 3)}`)\r\n"
+const TEST =
+  "import { add } from './add.mjs'\r\nif (add(2, 3) !== 5) throw new Error(`add(2, 3) is ${add(2, 3)}`)\r\n"
 
 test('an agent made of @delta/tools alone fixes a bug in a repository with CRLF files, and leaves nothing else behind', async () => {
   const agent = await agentWith(['npm:@delta/tools/files.yaml', 'npm:@delta/tools/shell.yaml'], {
@@ -30,18 +31,27 @@ test('an agent made of @delta/tools alone fixes a bug in a repository with CRLF 
       { content: 'Fixed: {{last_observation}}' },
     ],
   })
-  const files = { 'src/add.mjs': CODE, 'src/add.test.mjs': TEST, '.gitignore': '*.log\n', 'a.log': 'function add' }
+  const files = {
+    'src/add.mjs': CODE,
+    'src/add.test.mjs': TEST,
+    '.gitignore': '*.log\n',
+    'a.log': 'function add',
+  }
   const workspace = await temporaryWorkspace(files, { onCleanup: onTestFinished })
   const run = await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Fix add', '-q'])
   expect(run).toMatchObject({ exitCode: 0, stdout: 'Fixed: Created notes/fix.md (15 bytes).\n' })
   const events = (await journalOf(workspace.path)) as unknown as Record<string, unknown>[]
-  const seen = events.flatMap(({ type, observation_content: seen }) => (type === 'ACTION_RESULT' ? [seen] : []))
+  const seen = events.flatMap(({ type, observation_content: seen }) =>
+    type === 'ACTION_RESULT' ? [seen] : [],
+  )
   expect(seen.slice(0, 6)).toEqual([
     '.delta/\n.gitignore\na.log\nsrc/\nsrc/add.mjs\nsrc/add.test.mjs\n',
     expect.stringContaining('Error: add(2, 3) is -1'),
     'src/add.mjs:1:export function add(a, b) {\n',
     '     1\texport function add(a, b) {\n     2\t  return a - b\n     3\t}\n     4\t\n     5\texport const zero = 0\n',
-    expect.stringMatching(/-export function add.*\r?\n- {2}return a - b\r?\n\+export function add.*\r?\n\+ {2}return a \+ b/),
+    expect.stringMatching(
+      /-export function add.*\r?\n- {2}return a - b\r?\n\+export function add.*\r?\n\+ {2}return a \+ b/,
+    ),
     'passed\n',
   ])
   expect(await workspace.read('src/add.mjs')).toBe(CODE.replace('a - b', 'a + b'))
@@ -73,7 +83,11 @@ test('init names the version that it ships, the agent has no other, and one that
 
 test('a policy without destructive effects keeps the shell out, and the tools for files in', async () => {
   const agent = await agentWith(['npm:@delta/tools/files.yaml', 'npm:@delta/tools/shell.yaml'], {
-    turns: [calls('shell', { command: 'echo x' }), calls('write', { path: 'a', content: 'x' }), { content: 'Done.' }],
+    turns: [
+      calls('shell', { command: 'echo x' }),
+      calls('write', { path: 'a', content: 'x' }),
+      { content: 'Done.' },
+    ],
     agent: {
       imports: ['npm:@delta/tools/files.yaml', 'npm:@delta/tools/shell.yaml'],
       policy: { allow_network: false },

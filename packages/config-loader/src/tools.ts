@@ -241,7 +241,11 @@ export function withoutCredentials(
     if (key === undefined || !isForeign(loaded)) return [name, loaded]
     const at = [...path, 'pass_env']
     const message = sentence(at, `${key} is not passed on to a tool of a package`)
-    findings.warn(file.locate(at), message, `Define "${name}" in your own file, or --set tools.${name}.pass_env=[${key}].`)
+    findings.warn(
+      file.locate(at),
+      message,
+      `Define "${name}" in your own file, or --set tools.${name}.pass_env=[${key}].`,
+    )
     const { pass_env: _, ...rest } = loaded.rest
     return [name, { ...loaded, rest, tool: { ...tool, settings: { ...tool.settings, passEnv: [] } } }]
   }

@@ -163,8 +163,18 @@ test.each(['^1.2', '1.x', '>=1 <2', '1.2.3', '*'])('npm: takes a version in the 
 })
 
 test.each([
-  ['^2', '1.2.3', '@acme/kit is 1.2.3 here, and npm:@acme/kit@^2 is wanted.\n', 'Run npm install @acme/kit@^2, or change the range.'],
-  ['^1', '1.2.3-rc.1', '@acme/kit is 1.2.3-rc.1 here, and npm:@acme/kit@^1 is wanted.\n', 'or change the range.'],
+  [
+    '^2',
+    '1.2.3',
+    '@acme/kit is 1.2.3 here, and npm:@acme/kit@^2 is wanted.\n',
+    'Run npm install @acme/kit@^2, or change the range.',
+  ],
+  [
+    '^1',
+    '1.2.3-rc.1',
+    '@acme/kit is 1.2.3-rc.1 here, and npm:@acme/kit@^1 is wanted.\n',
+    'or change the range.',
+  ],
   ['newest', '1.2.3', '"newest" is not a range of versions, as ^1.2 is.\n', ''],
   ['^1', undefined, 'node_modules/@acme/kit does not say its version.\n', ''],
 ])('npm: explains that %s is not the version %s', async (range, version, message, hint) => {

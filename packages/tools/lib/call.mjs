@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** A sentence for the model; the tool ends with exit code 1. */
@@ -96,7 +105,8 @@ function realPathOf(absolute, path) {
     if (code !== 'ENOENT') throw error
   }
   // what a link names is not there yet, and could be anywhere
-  if (lstatSync(absolute, { throwIfNoEntry: false })) throw new Refusal(`${shown(path)} is a link to nothing.`)
+  if (lstatSync(absolute, { throwIfNoEntry: false }))
+    throw new Refusal(`${shown(path)} is a link to nothing.`)
   return join(realPathOf(dirname(absolute), path), basename(absolute))
 }
 

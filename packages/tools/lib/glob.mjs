@@ -32,7 +32,8 @@ export function ignoreTest(text) {
 /** @param {string} glob */
 function expressionOf(glob) {
   const isAnchored = glob.replace(/\/$/, '').includes('/')
-  const parts = glob.replace(/^\//, '').match(/\\.|\*\*\/|\/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|[^]/g) ?? []
+  const parts =
+    glob.replace(/^\//, '').match(/\\.|\*\*\/|\/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|\{[^{}]*\}|./gs) ?? []
   return new RegExp(`^${isAnchored ? '' : '(?:.*/)?'}${parts.map(partOf).join('')}$`, 's')
 }
 
@@ -51,14 +52,16 @@ function partOf(part) {
 
 /** @param {string} glob */
 function inner(glob) {
-  return (glob.match(/\\.|\*+|\?|\[!?\]?[^\]]*\]|[^]/g) ?? []).map(partOf).join('')
+  return (glob.match(/\\.|\*+|\?|\[!?\]?[^\]]*\]|./gs) ?? []).map(partOf).join('')
 }
 
 /** @param {string} part `[a-z]`, or `[!a-z]` */
 function classOf(part) {
   const isNegated = /^\[[!^]/.test(part)
   const members = part.slice(isNegated ? 2 : 1, -1).replace(/[\\\]^[]/g, '\\$&')
-  return /[^-]-[^-]/.test(members) && !isOrdered(members) ? literal(part) : `[${isNegated ? '^/' : ''}${members}]`
+  return /[^-]-[^-]/.test(members) && !isOrdered(members)
+    ? literal(part)
+    : `[${isNegated ? '^/' : ''}${members}]`
 }
 
 /** `[z-a]` is no range. @param {string} members */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { parse } from 'yaml'
 import { callTool, workspaceOf } from './helper.js'
 
@@ -14,8 +14,9 @@ interface Case {
 
 const cases = parse(readFileSync(new URL('cases/files.yaml', import.meta.url), 'utf8')) as Case[]
 
-test.concurrent.each(cases)('$it', async ({ files = {}, call, prints = '', error = '', after = {} }) => {
-  const workspace = await workspaceOf(files)
+test.concurrent.for(cases)('$it', async (each, { onTestFinished, expect }) => {
+  const { files = {}, call, prints = '', error = '', after = {} } = each
+  const workspace = await workspaceOf(files, onTestFinished)
   const [[name = '', args] = []] = Object.entries(call)
   const result = await callTool(name, args, { cwd: workspace.path })
   expect({ stdout: result.stdout, stderr: result.stderr, exitCode: result.exitCode }).toEqual({

@@ -16,6 +16,9 @@ export function callTool(
   })
 }
 
-export function workspaceOf(files: Record<string, string | Uint8Array> = {}): Promise<TemporaryWorkspace> {
-  return temporaryWorkspace(files, { onCleanup: onTestFinished })
+export function workspaceOf(
+  files: Record<string, string | Uint8Array> = {},
+  onCleanup: (cleanUp: () => Promise<void>) => void = onTestFinished,
+): Promise<TemporaryWorkspace> {
+  return temporaryWorkspace(files, { onCleanup })
 }

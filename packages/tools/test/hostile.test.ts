@@ -17,7 +17,9 @@ test('a link counts as what it leads to: inside it is the file, elsewhere it is 
   expect(await readFile(join(cwd, 'a.txt'), 'utf8')).toBe('two\n')
   const refused = async (name: string, args: object) => (await callTool(name, args, { cwd })).stderr
   expect(await refused('read', { path: 'leak.txt' })).toBe('leak.txt: outside of the workspace.\n')
-  expect(await refused('write', { path: 'out/new.txt', content: '' })).toBe('out/new.txt: outside of the workspace.\n')
+  expect(await refused('write', { path: 'out/new.txt', content: '' })).toBe(
+    'out/new.txt: outside of the workspace.\n',
+  )
   expect(await refused('write', { path: 'later', content: '' })).toBe('later is a link to nothing.\n')
   expect(await refused('edit', { path: 'out/secret.txt', edits: [{ old: 's', new: 'x' }] })).toBe(
     'out/secret.txt: outside of the workspace.\n',
@@ -37,7 +39,10 @@ test.skipIf(!areInstalled('mkfifo'))('a pipe is never waited for', async () => {
     ['edit', { edits: [{ old: 'a', new: 'b' }] }],
     ['search', { pattern: 'x' }],
   ] as const)
-    expect(await callTool(name, { path: 'p', ...args }, { cwd })).toMatchObject({ stderr: message, exitCode: 1 })
+    expect(await callTool(name, { path: 'p', ...args }, { cwd })).toMatchObject({
+      stderr: message,
+      exitCode: 1,
+    })
   expect((await callTool('search', { pattern: 'x' }, { cwd })).stdout).toBe('a.txt:1:x\n')
   expect((await callTool('list', {}, { cwd })).stdout).toBe('a.txt\np\n')
 })
@@ -105,7 +110,8 @@ test('an edit that another one overtook is refused, and writers at once leave on
   expect(texts).toContain(await readFile(join(cwd, 'a.txt'), 'utf8'))
 
   await writeFile(join(cwd, 'n.txt'), 'one\ntwo\n')
-  const edits = (old: string) => callTool('edit', { path: 'n.txt', edits: [{ old, new: `${old}!` }] }, { cwd })
+  const edits = (old: string) =>
+    callTool('edit', { path: 'n.txt', edits: [{ old, new: `${old}!` }] }, { cwd })
   const both = await Promise.all([edits('one'), edits('two')])
   const done = both.filter(({ exitCode }) => exitCode === 0).length
   const text = await readFile(join(cwd, 'n.txt'), 'utf8')
