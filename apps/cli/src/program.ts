@@ -456,7 +456,10 @@ function addConnecting({ add, group }: Adding): void {
   group('mcp', 'Use the tools of MCP servers, and give tools to MCP clients')
   add('mcp import', async () => (await commandsWithMcp()).importCommand)
     .description('Ask an MCP server what tools it has, and write them into a file that agents import')
-    .argument('[words...]', 'the command that starts the server, after --; or its address; or a file to check')
+    .argument(
+      '[words...]',
+      'the command that starts the server, after --; or its address; or a file to check',
+    )
     .option('-o, --output <file>', 'file to write; default: <name>.yaml')
     .option('--name <name>', "prefix of the tools' names; default: the server's own name")
     .addOption(

@@ -22,7 +22,15 @@ export interface Terminal {
   exit(exitCode: number): void
 }
 
-export const EXIT = { completed: 0, failed: 1, usage: 2, different: 3, busy: 6, protocol: 9, waiting: 101 } as const
+export const EXIT = {
+  completed: 0,
+  failed: 1,
+  usage: 2,
+  different: 3,
+  busy: 6,
+  protocol: 9,
+  waiting: 101,
+} as const
 
 /** Exit codes of a run that a signal stopped, by the signal's name. */
 export const SIGNAL_EXIT: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

@@ -54,7 +54,8 @@ test('delta mcp call prints the result and ends with 1 for a failure, 2 for argu
   expect(await call('add', '{"a":2}')).toMatchObject({
     exitCode: 9,
     stdout: '',
-    stderr: 'Error: desk_add changed since it was imported (description). Review it: delta mcp import desk.yaml --check.\n',
+    stderr:
+      'Error: desk_add changed since it was imported (description). Review it: delta mcp import desk.yaml --check.\n',
   })
   const review = (flag: string) => delta(['mcp', 'import', 'desk.yaml', flag], { cwd })
   const shown = 'desk_add changed (description)\n  Adds{+ more+}.\n'

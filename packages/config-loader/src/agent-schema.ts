@@ -72,7 +72,11 @@ export const toolFileSchema = z.strictObject({
   mcp: z.optional(
     z
       .looseObject({})
-      .check(z.describe('The MCP server whose tools these are; delta mcp import writes it, delta mcp call reads it.')),
+      .check(
+        z.describe(
+          'The MCP server whose tools these are; delta mcp import writes it, delta mcp call reads it.',
+        ),
+      ),
   ),
 })
 

@@ -219,7 +219,11 @@ function refuseKeys(tools: ToolSet, file: YamlFile, findings: Findings): void {
     const name = tool.settings.passEnv.find((each) => of === file && KEY_NAMES.includes(each))
     const hint = 'If the server needs that key, write the tool again in agent.yaml, with pass_env.'
     if (name !== undefined)
-      wrong({ file, path: [...path, 'pass_env'], findings }, `${name} is not passed to a tool of an MCP server here`, hint)
+      wrong(
+        { file, path: [...path, 'pass_env'], findings },
+        `${name} is not passed to a tool of an MCP server here`,
+        hint,
+      )
   }
 }
 

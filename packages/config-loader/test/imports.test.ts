@@ -253,7 +253,8 @@ test.each<[string, string]>([
     'bad.yaml': tool('bad', '"a | b"'),
     'notes.yaml': 'description: Notes.\n',
     'empty.yaml': '# later\n',
-    'keys.yaml': 'mcp: { name: x, command: [x] }\ntools: [{ name: k, exec: ls, pass_env: [OPENAI_API_KEY] }]\n',
+    'keys.yaml':
+      'mcp: { name: x, command: [x] }\ntools: [{ name: k, exec: ls, pass_env: [OPENAI_API_KEY] }]\n',
     'tools/b.yaml': tool('b'),
   })
   await symlink('circle.yaml', join(home, 'circle.yaml'))

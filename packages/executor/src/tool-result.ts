@@ -5,7 +5,14 @@ import { removeFile } from '@delta/durable/internal'
 import { type CapturedOutput, captureFile, nothingCaptured } from './channels.js'
 import { type Credentials, secretValues } from './credentials.js'
 import { fit, joined, readEnds, wholeText } from './fit-output.js'
-import { contentBytes, contentOf, describeParts, isMcpResult, limited, type ToolPart } from './output-parts.js'
+import {
+  contentBytes,
+  contentOf,
+  describeParts,
+  isMcpResult,
+  limited,
+  type ToolPart,
+} from './output-parts.js'
 import type { Policy } from './policy.js'
 import { showControls } from './quote.js'
 import { createRedactor, type Redactor, redactFile } from './redact.js'

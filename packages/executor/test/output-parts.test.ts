@@ -228,9 +228,16 @@ describe('output: mcp takes what a tool of the Model Context Protocol returns', 
   test('exit code 1 with a result is a failure that the tool itself reports; with anything else it is its output', async () => {
     const ending = (exitCode: number, content: string) =>
       printing(content, { output: 'mcp' }, { script: `cat bytes; exit ${exitCode}` })
-    const content = mcp([{ type: 'text', text: 'no such page' }, { type: 'image', data: base64(png(2, 2)) }])
+    const content = mcp([
+      { type: 'text', text: 'no such page' },
+      { type: 'image', data: base64(png(2, 2)) },
+    ])
     const reported = await ending(1, content)
-    expect(reported).toMatchObject({ status: 'FAILED', exitCode: 1, parts: [{ type: 'text' }, { type: 'image' }] })
+    expect(reported).toMatchObject({
+      status: 'FAILED',
+      exitCode: 1,
+      parts: [{ type: 'text' }, { type: 'image' }],
+    })
     expect(reported.observation).toMatch(/^\[exit code 1\]\nno such page\n\[image image\/png 2x2, /)
     expect(await ending(1, 'oops')).toMatchObject({ status: 'FAILED', observation: '[exit code 1]\noops' })
     expect((await ending(9, content)).observation).toMatch(/^\[exit code 9\]\n\{"content":/)

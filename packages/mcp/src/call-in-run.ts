@@ -21,7 +21,7 @@ import {
 } from './run-server.js'
 
 /** What a call within a run needs. */
-export interface CallInRunOptions extends CallToolOptions {
+export interface CallInRunOptions extends Omit<CallToolOptions, 'onProgress'> {
   cwd: string
   env: NodeJS.ProcessEnv
   /** The command that starts a process which calls `keepServer`. */
@@ -30,7 +30,8 @@ export interface CallInRunOptions extends CallToolOptions {
 
 /**
  * Calls a tool of the server that belongs to a file and a run. All calls of a run reach the same process, which keeps its state
- * and ends with the engine. The first call starts it. Loads no client of the protocol.
+ * and ends with the engine. The first call starts it. Loads no client of the protocol. Progress is not reported: nobody watches, and
+ * the model would read it.
  *
  * @param file - Absolute path of the file.
  * @throws As `callMcpTool`. `ERR_MCP_REFUSED` also for a directory of sockets that is somebody else's.
@@ -40,7 +41,7 @@ export async function callInRun(
   { file, tool, args }: { file: string; tool: string; args: Record<string, unknown> },
   options: CallInRunOptions,
 ): Promise<CallToolResult> {
-  const { signal, onNote, sandbox } = options
+  const { signal, onLog, sandbox } = options
   const socket = await reach(run, file, options)
   const stop = () => socket.destroy() // the other side then cancels the call
   signal?.addEventListener('abort', stop)
@@ -52,14 +53,17 @@ export async function callInRun(
       const reply = JSON.parse(line) as Reply
       if ('result' in reply) return reply.result as CallToolResult // from our own process, which has parsed it
       if ('error' in reply) throw new McpClientError(reply.error.code, reply.error.message)
-      onNote?.(reply.note)
+      onLog?.(reply.log)
     }
   } finally {
     signal?.removeEventListener('abort', stop)
     socket.destroy()
   }
   if (signal?.aborted) throw signal.reason
-  throw new McpClientError('ERR_MCP_SERVER', `${tool}: the process that keeps the server ended during the call.`)
+  throw new McpClientError(
+    'ERR_MCP_SERVER',
+    `${tool}: the process that keeps the server ended during the call.`,
+  )
 }
 
 /** How long another call may take to start what this one needs, before this one tries. */
@@ -96,7 +100,11 @@ async function tryRecord(path: string, { epoch }: LiveRun): Promise<Socket | und
 }
 
 /** @returns False if another process is doing the same. */
-async function startKeeper(run: LiveRun, file: string, { keeper, cwd, env, sandbox }: CallInRunOptions): Promise<boolean> {
+async function startKeeper(
+  run: LiveRun,
+  file: string,
+  { keeper, cwd, env, sandbox }: CallInRunOptions,
+): Promise<boolean> {
   const [program = '', ...rest] = keeper
   const child = spawn(program, rest, {
     cwd: '/',

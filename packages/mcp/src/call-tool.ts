@@ -32,11 +32,11 @@ export async function callMcpTool(
   args: Record<string, unknown> = {},
   options: CallToolOptions = {},
 ): Promise<CallToolResult> {
-  const { cwd = process.cwd(), env = process.env, sandbox, signal, onNote } = options
+  const { cwd = process.cwd(), env = process.env, sandbox, signal, onLog, onProgress } = options
   reviewedTool(file, tool) // before anything is started
   const server = await openServer(() => file, { cwd, env, sandbox, toolHome: dirname(file.path) }, { signal })
   try {
-    return await server.call(tool, args, { signal, onNote })
+    return await server.call(tool, args, { signal, onLog, onProgress })
   } finally {
     await server.close()
   }

@@ -13,7 +13,7 @@ import {
   type Implementation,
   ListToolsResultSchema,
   LoggingMessageNotificationSchema,
-  McpError,
+  type McpError,
   type Progress,
   type Tool,
   ToolListChangedNotificationSchema,
@@ -51,7 +51,6 @@ export interface Connection {
   hasEnded: () => boolean
   listTools(): Promise<Tool[]>
   /**
-   * @param onNote - Called with each progress report and log line, as a line of text.
    * @throws {McpClientError} `ERR_MCP_SERVER`, `ERR_MCP_TIMEOUT`; the reason of `signal`.
    */
   callTool(name: string, args: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
@@ -62,8 +61,10 @@ export interface Connection {
 /** What one call may be told and may tell. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Called with each progress report and log message of the server, as one line. */
-  onNote?: ((line: string) => void) | undefined
+  /** Called with each log message of the server, as a line. */
+  onLog?: ((line: string) => void) | undefined
+  /** Called with each report of progress, as a line. Without it the server is not asked for any. */
+  onProgress?: ((line: string) => void) | undefined
 }
 
 const CLIENT = { name: 'delta', version: '1' }
@@ -82,7 +83,8 @@ export async function connect(
 ): Promise<Connection> {
   const { signal, onToolsChanged = () => {} } = options
   const timeout = server.timeoutMs === 0 ? NO_LIMIT_MS : (server.timeoutMs ?? DEFAULT_TIMEOUT_MS)
-  const link = server.url === undefined ? await startServer(server, place) : connectTo(server.url, server, place)
+  const link =
+    server.url === undefined ? await startServer(server, place) : connectTo(server.url, server, place)
   const listeners = new Set<(line: string) => void>()
   const client = new Client(CLIENT)
   client.onerror = () => {} // a line that is not JSON-RPC; what waits for a response fails by its own limit
@@ -142,23 +144,29 @@ export async function connect(
       } while (cursor)
       return tools
     },
-    async callTool(name, args, { signal, onNote = () => {} }) {
-      listeners.add(onNote)
+    async callTool(name, args, { signal, onLog = () => {}, onProgress }) {
+      const listener = (line: string) => onLog(line)
+      listeners.add(listener)
       try {
         const request = { method: 'tools/call', params: { name, arguments: args } }
-        const onprogress = (progress: Progress) => onNote(progressLine(progress))
         // the SDK's own `callTool` compares results with schemas, which no model asked for
-        const asking = client.request(request, CallToolResultSchema, { timeout, onprogress, ...(signal && { signal }) })
+        const asking = client.request(request, CallToolResultSchema, {
+          timeout,
+          ...(signal && { signal }),
+          ...(onProgress && { onprogress: (progress: Progress) => onProgress(progressLine(progress)) }),
+        })
         return await asked(asking, signal)
       } finally {
-        listeners.delete(onNote)
+        listeners.delete(listener)
       }
     },
   }
 }
 
 function progressLine({ progress, total, message }: Progress): string {
-  return ['progress', total === undefined ? progress : `${progress}/${total}`, message].filter(Boolean).join(' ')
+  return ['progress', total === undefined ? progress : `${progress}/${total}`, message]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** A way to a server. */
@@ -205,7 +213,9 @@ const GRACE_MS = 300
 async function startServer(server: ServerSettings, place: Place): Promise<Link> {
   const { name, command = [], passEnv = [] } = server
   const variables: Record<string, string> = { TOOL_HOME: place.toolHome, CWD: place.cwd }
-  const filled = command.map((word) => word.replaceAll(/\$\{(TOOL_HOME|CWD)\}/g, (_, key) => variables[key] ?? ''))
+  const filled = command.map((word) =>
+    word.replaceAll(/\$\{(TOOL_HOME|CWD)\}/g, (_, key) => variables[key] ?? ''),
+  )
   const [program = '', ...rest] = [...(place.sandbox?.prefix ?? []), ...filled]
   const child = spawn(program, rest, {
     cwd: place.cwd,
@@ -216,7 +226,9 @@ async function startServer(server: ServerSettings, place: Place): Promise<Link> 
   child.on('error', () => {}) // reported below; later ones are of signals to a process that is gone
   child.stdin.on('error', () => {}) // it has ended, which its end says
   if (child.pid === undefined) {
-    const [{ code, message }] = (await once(child, 'error').catch((error) => [error])) as [NodeJS.ErrnoException]
+    const [{ code, message }] = (await once(child, 'error').catch((error) => [error])) as [
+      NodeJS.ErrnoException,
+    ]
     const why = code === 'ENOENT' ? `"${program}" is not on the PATH` : message
     throw new McpClientError('ERR_MCP_SERVER', `${name} does not start: ${why}. See mcp.command.`)
   }

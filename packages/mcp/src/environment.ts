@@ -4,7 +4,10 @@ import { CREDENTIALS } from '@delta/executor/internal'
 const USUAL = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER', 'SHELL', 'DELTA_CELL']
 
 /** The environment of a server: what every command needs, and what the file lists of that which the call has. */
-export function serverEnvironment(env: NodeJS.ProcessEnv, passEnv: readonly string[] = []): NodeJS.ProcessEnv {
+export function serverEnvironment(
+  env: NodeJS.ProcessEnv,
+  passEnv: readonly string[] = [],
+): NodeJS.ProcessEnv {
   const names = [...USUAL, ...passEnv.filter((name) => name !== CREDENTIALS)]
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }

@@ -4,7 +4,7 @@ import { Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { connect, type ServerSandbox } from './connect.js'
 import { McpClientError } from './errors.js'
 import { changedParts, type OfferedTool, type WrittenTool, writeTool } from './review.js'
-import { parseServerFile, readText, type ReviewedTool, type ServerSettings } from './server-file.js'
+import { parseServerFile, type ReviewedTool, readText, type ServerSettings } from './server-file.js'
 
 /** What an import is told besides the server. */
 export interface ImportOptions {
@@ -52,7 +52,7 @@ export async function importMcpServer(
 ): Promise<ImportedServer> {
   const { path: asked, cwd = process.cwd() } = options
   const given = { ...server, name: server.name ?? 'server' }
-  const { tools: offered, info } = await askServer(given, { ...options, path: asked ?? cwd })
+  const { tools: offered, info } = await askServer(given, options)
   const settings = { ...given, name: server.name ?? shortName(info) }
   const path = resolve(cwd, asked ?? `${settings.name}.yaml`)
   const { tools, leftOut } = writtenTools(offered, settings, path)
@@ -74,9 +74,10 @@ function shortName(info: Implementation | undefined): string {
 
 async function askServer(
   settings: ServerSettings,
-  { path, cwd = process.cwd(), env = process.env, sandbox, signal }: ImportOptions & { path: string },
+  { path, cwd = process.cwd(), env = process.env, sandbox, signal }: ImportOptions,
 ): Promise<{ tools: OfferedTool[]; info: Implementation | undefined }> {
-  const connection = await connect(settings, { cwd, env, sandbox, toolHome: dirname(resolve(cwd, path)) }, { signal })
+  const toolHome = path === undefined ? cwd : dirname(resolve(cwd, path))
+  const connection = await connect(settings, { cwd, env, sandbox, toolHome }, { signal })
   try {
     return { tools: await connection.listTools(), info: connection.info }
   } finally {
@@ -96,13 +97,21 @@ function writtenTools(offered: readonly OfferedTool[], { name: server, url }: Se
     const written = writeTool(each, { server, file, isRemote: url !== undefined })
     const twin = 'reason' in written ? undefined : tools.find(({ name }) => name === written.name)
     if ('reason' in written) leftOut.push({ name: each.name, reason: written.reason })
-    else if (twin) leftOut.push({ name: each.name, reason: `would be ${written.name}, as ${twin['x-mcp'].tool} is` })
+    else if (twin)
+      leftOut.push({ name: each.name, reason: `would be ${written.name}, as ${twin['x-mcp'].tool} is` })
     else tools.push(written)
   }
   return { tools, leftOut }
 }
 
-function writtenSettings({ name, command, url, headersEnv, passEnv = [], timeoutMs = 60_000 }: ServerSettings) {
+function writtenSettings({
+  name,
+  command,
+  url,
+  headersEnv,
+  passEnv = [],
+  timeoutMs = 60_000,
+}: ServerSettings) {
   const isUsed = headersEnv && Object.keys(headersEnv).length > 0
   return {
     name,
@@ -157,7 +166,10 @@ export interface ServerReview {
  *
  * @throws {McpClientError} As `importMcpServer`; `ERR_MCP_FILE` also for a file that is not one of an MCP server.
  */
-export async function reviewServer(path: string, options: Omit<ImportOptions, 'path'> = {}): Promise<ServerReview> {
+export async function reviewServer(
+  path: string,
+  options: Omit<ImportOptions, 'path'> = {},
+): Promise<ServerReview> {
   const before = readText(path)
   const { server, tools: reviewed } = parseServerFile(before, path)
   const { tools: offered, info } = await askServer(server, { ...options, path })

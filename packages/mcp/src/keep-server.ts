@@ -17,8 +17,8 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { isMcpClientError, McpClientError } from './errors.js'
 import { type OpenServer, openServer } from './open-server.js'
 import {
-  type KeepRequest,
   type KeeperRecord,
+  type KeepRequest,
   keeperPaths,
   owningEpoch,
   type Question,
@@ -59,7 +59,8 @@ export async function keepServer(
     await serve(request, {
       wasLost: before !== undefined,
       socket,
-      write: (server) => replaceFile(paths.record, JSON.stringify({ ...record, ...(server && { server }) }), { sync: false }),
+      write: (server) =>
+        replaceFile(paths.record, JSON.stringify({ ...record, ...(server && { server }) }), { sync: false }),
       tell,
       signal,
     })
@@ -149,7 +150,10 @@ async function serve(request: KeepRequest, { wasLost, socket, write, tell, signa
 
 /** The server while there is one. */
 interface Kept {
-  call(question: Question, options: { signal: AbortSignal; onNote: (line: string) => void }): Promise<CallToolResult>
+  call(
+    question: Question,
+    options: { signal: AbortSignal; onLog: (line: string) => void },
+  ): Promise<CallToolResult>
   close(): Promise<void>
 }
 
@@ -183,7 +187,9 @@ function keptServer(
   return {
     async call({ tool, args }, options) {
       const result = await (await running()).call(tool, args, options)
-      const note = isLost ? `[server ${read().server.name} was restarted; what it held in memory is gone]` : undefined
+      const note = isLost
+        ? `[server ${read().server.name} was restarted; what it held in memory is gone]`
+        : undefined
       isLost = false
       return note === undefined ? result : withNote(result, note)
     },
@@ -212,8 +218,8 @@ async function answer(call: Socket, kept: Kept, { sandbox }: KeepRequest): Promi
     const [line] = await once(createInterface({ input: call }), 'line', { signal: cancel.signal })
     const question = JSON.parse(line) as Question
     refuseOtherSandbox(question, sandbox?.settings ?? null)
-    const onNote = (note: string) => reply({ note })
-    reply({ result: await kept.call(question, { signal: cancel.signal, onNote }) })
+    const onLog = (log: string) => reply({ log })
+    reply({ result: await kept.call(question, { signal: cancel.signal, onLog }) })
   } catch (error) {
     if (!cancel.signal.aborted) reply({ error: asReply(error) })
   }

@@ -48,7 +48,10 @@ const LONGEST_DESCRIPTION = 1024
 const LONGEST_NAME = 64
 
 /** A tool of a server as one of an agent, or why it cannot be one. */
-export function writeTool(offered: OfferedTool, { server, file, isRemote }: Setting): WrittenTool | { reason: string } {
+export function writeTool(
+  offered: OfferedTool,
+  { server, file, isRemote }: Setting,
+): WrittenTool | { reason: string } {
   const { name, inputSchema, execution } = offered
   if (execution?.taskSupport === 'required') return { reason: 'needs tasks' }
   if (!/^\w[\w./-]*$/.test(name)) return { reason: 'its name cannot be a word of a command' }
@@ -92,9 +95,7 @@ function effectsOf({ annotations = {} }: OfferedTool, isRemote: boolean): Effect
 
 /** SHA-256 of what the server says of a tool to a model: name, description and schema, as JSON with sorted keys. */
 export function fingerprint({ name, description, inputSchema }: OfferedTool): string {
-  return createHash('sha256')
-    .update(canonicalJson({ name, description, inputSchema }))
-    .digest('hex')
+  return createHash('sha256').update(canonicalJson({ name, description, inputSchema })).digest('hex')
 }
 
 /** One text for all spellings of a value: without spaces, keys in the order of their UTF-16 code units. */

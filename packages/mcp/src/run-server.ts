@@ -107,7 +107,7 @@ export interface Question {
 
 /** What it gets: lines of JSON, the last one with a result or an error. */
 export type Reply =
-  | { note: string }
+  | { log: string }
   | { result: unknown }
   | { error: { code: McpClientErrorCode; message: string } }
 
@@ -123,4 +123,7 @@ export interface KeepRequest {
 }
 
 /** Its first line: it listens, another process does so already, or why it cannot. */
-export type Start = { started: true } | { started: false } | { error: { code: McpClientErrorCode; message: string } }
+export type Start =
+  | { started: true }
+  | { started: false }
+  | { error: { code: McpClientErrorCode; message: string } }

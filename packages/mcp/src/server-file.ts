@@ -49,7 +49,9 @@ const serverSchema = /* @__PURE__ */ z.lazy(() => {
   return z.strictObject({
     name: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,32}$/, 'letters, digits, _ and -, at most 32')),
     command: z.optional(z.array(z.string(), 'a list: the program and its arguments').check(z.minLength(1))),
-    url: z.optional(z.string().check(z.regex(/^https?:\/\/\S+$/, 'an address that begins with http:// or https://'))),
+    url: z.optional(
+      z.string().check(z.regex(/^https?:\/\/\S+$/, 'an address that begins with http:// or https://')),
+    ),
     headers_env: z.optional(z.record(z.string(), variable)),
     pass_env: z.optional(z.array(variable)),
     timeout_ms: z.optional(z.int().check(z.minimum(0), z.maximum(LONGEST_MS))),
@@ -83,7 +85,11 @@ export function readText(path: string): string {
     const bytes = readIfThere(path)
     if (bytes) return bytes.toString()
   } catch (cause) {
-    throw new McpClientError('ERR_MCP_FILE', `${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause })
+    throw new McpClientError(
+      'ERR_MCP_FILE',
+      `${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`,
+      { cause },
+    )
   }
   throw new McpClientError(
     'ERR_MCP_FILE',

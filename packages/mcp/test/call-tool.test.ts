@@ -5,7 +5,9 @@ import { openDesk } from './helpers.js'
 test('a tool is called with what the file says, and a failure that it reports is a result', async () => {
   const desk = await openDesk()
   const here = { cwd: desk.directory }
-  expect(await callMcpTool(desk.file(), 'add', { a: 2 }, here)).toEqual({ content: [{ type: 'text', text: '3' }] })
+  expect(await callMcpTool(desk.file(), 'add', { a: 2 }, here)).toEqual({
+    content: [{ type: 'text', text: '3' }],
+  })
   expect(await callMcpTool(desk.file(), 'fail', {}, here)).toEqual({
     content: [{ type: 'text', text: 'no such file' }],
     isError: true,
@@ -42,7 +44,8 @@ test('a tool whose text is not what was reviewed is refused before it is called'
   const call = (tool: string) => callMcpTool(desk.file(), tool, { a: 1 }, { cwd: desk.directory })
   await expect(call('count')).rejects.toMatchObject({
     code: 'ERR_MCP_CHANGED',
-    message: 'desk_count changed since it was imported (description). Review it: delta mcp import desk.yaml --check.',
+    message:
+      'desk_count changed since it was imported (description). Review it: delta mcp import desk.yaml --check.',
   })
   await expect(call('add')).rejects.toThrow('desk_add changed since it was imported (input_schema).')
   await expect(call('fail')).rejects.toMatchObject({
@@ -55,7 +58,8 @@ test('a tool that was not imported is refused, and nothing is started', async ()
   const desk = await openDesk()
   await expect(callMcpTool(desk.file(), 'later', {}, { cwd: desk.directory })).rejects.toMatchObject({
     code: 'ERR_MCP_UNKNOWN',
-    message: 'desk.yaml has no tool "later" of its server. It has: count, add, env, fail, end, wait, structured.',
+    message:
+      'desk.yaml has no tool "later" of its server. It has: count, add, env, fail, end, wait, structured.',
   })
   expect(desk.log()).toBe('')
 })
@@ -70,21 +74,29 @@ test('a server that ends during a call, or does not start, is an error with its 
   const { server, ...file } = desk.file()
   const started = (command: string[]) =>
     callMcpTool({ ...file, server: { ...server, command } }, 'count', {}, here)
-  await expect(started(['sh', '-c', 'echo no licence >&2; exit 1'])).rejects.toThrow('desk ended (exit code 1).\nno licence')
+  await expect(started(['sh', '-c', 'echo no licence >&2; exit 1'])).rejects.toThrow(
+    'desk ended (exit code 1).\nno licence',
+  )
   await expect(started(['no-such-server'])).rejects.toThrow(
     'desk does not start: "no-such-server" is not on the PATH. See mcp.command.',
   )
 })
 
-test('a call that is stopped or takes too long is cancelled, and progress and log messages are notes', async () => {
+test('a call that is stopped or takes too long is cancelled, and tells of progress and log messages', async () => {
   const desk = await openDesk({ timeoutMs: 2000 })
   const stop = new AbortController()
   const notes: string[] = []
-  const onNote = (line: string) => {
+  const onLog = (line: string) => notes.push(line)
+  const onProgress = (line: string) => {
     notes.push(line)
-    if (line.startsWith('progress')) stop.abort(new Error('enough'))
+    stop.abort(new Error('enough'))
   }
-  const call = callMcpTool(desk.file(), 'wait', {}, { cwd: desk.directory, signal: stop.signal, onNote })
+  const call = callMcpTool(
+    desk.file(),
+    'wait',
+    {},
+    { cwd: desk.directory, signal: stop.signal, onLog, onProgress },
+  )
   await expect(call).rejects.toThrow('enough')
   expect(notes).toEqual(['[info] waiting', 'progress 1/2'])
   await expect(callMcpTool(desk.file(), 'wait', {}, { cwd: desk.directory })).rejects.toMatchObject({

@@ -33,7 +33,10 @@ export async function openDesk(settings: { timeoutMs?: number; passEnv?: string[
   const text = (await imported)
     .replace('timeout_ms: 60000', `timeout_ms: ${timeoutMs}`)
     .replace('pass_env: []', `pass_env: ${JSON.stringify(passEnv)}`)
-  const { path: directory } = await temporaryWorkspace({ 'desk.yaml': text, 'server.log': '' }, { onCleanup: onTestFinished })
+  const { path: directory } = await temporaryWorkspace(
+    { 'desk.yaml': text, 'server.log': '' },
+    { onCleanup: onTestFinished },
+  )
   const path = join(directory, 'desk.yaml')
   return {
     directory,

@@ -8,11 +8,16 @@ import { openDesk, SERVER } from './helpers.js'
 
 test('an import is a file of tools, with what the server declares and a hash of what it says', async () => {
   const { path: cwd } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
-  const { path, text, tools, leftOut, info } = await importMcpServer({ command: SERVER, passEnv: ['DESK_TOKEN'] }, { cwd })
+  const { path, text, tools, leftOut, info } = await importMcpServer(
+    { command: SERVER, passEnv: ['DESK_TOKEN'] },
+    { cwd },
+  )
   expect(path).toBe(join(cwd, 'desk.yaml'))
   expect(info).toMatchObject({ name: 'tests/desk', version: '3.1' })
   expect(leftOut).toEqual([{ name: 'later', reason: 'needs tasks' }])
-  expect(text).toContain('# written by delta mcp import; review it, it is part of your agent\n\nmcp: { name: desk, command: [')
+  expect(text).toContain(
+    '# written by delta mcp import; review it, it is part of your agent\n\nmcp: { name: desk, command: [',
+  )
   expect(tools.map(({ name, effects }) => [name, effects])).toEqual([
     ['desk_count', { filesystem: { write: false, delete: false }, destructive: false }],
     ['desk_add', undefined],
@@ -66,7 +71,10 @@ test('a review shows changed words, and accepting them keeps what a person wrote
   expect(describeReview(await reviewServer(desk.path, { cwd: desk.directory }))).toBe('')
 
   desk.change({
-    add: { description: 'Adds one.', inputSchema: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] } },
+    add: {
+      description: 'Adds one.',
+      inputSchema: { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+    },
     end: null,
     fresh: { description: 'New here.' },
   })
@@ -91,9 +99,19 @@ desk_fresh is new
 end is gone
 `)
   writeFileSync(desk.path, review.text)
-  expect(review.text).toContain('  # mine\n  - name: desk_add\n    sandbox: true\n    description: Adds one.\n')
+  expect(review.text).toContain(
+    '  # mine\n  - name: desk_add\n    sandbox: true\n    description: Adds one.\n',
+  )
   expect(review.text).toContain('description: Always fails.')
-  expect([...readServerFile(desk.path).tools.keys()]).toEqual(['count', 'add', 'env', 'fail', 'wait', 'structured', 'fresh'])
+  expect([...readServerFile(desk.path).tools.keys()]).toEqual([
+    'count',
+    'add',
+    'env',
+    'fail',
+    'wait',
+    'structured',
+    'fresh',
+  ])
   expect(describeReview(await reviewServer(desk.path, { cwd: desk.directory }))).toBe('')
 })
 
@@ -114,8 +132,12 @@ test('a file that is not a server file is refused with every problem', async () 
       return (error as Error).message.replaceAll(`${path}/`, '')
     }
   }
-  expect(problemOf('missing.yaml')).toBe('missing.yaml does not exist. Import a server first: delta mcp import -o missing.yaml -- <command>')
-  expect(problemOf('tools.yaml')).toBe('tools.yaml is not a file of an MCP server: it has no "mcp:". Import one: delta mcp import -o tools.yaml -- <command>')
+  expect(problemOf('missing.yaml')).toBe(
+    'missing.yaml does not exist. Import a server first: delta mcp import -o missing.yaml -- <command>',
+  )
+  expect(problemOf('tools.yaml')).toBe(
+    'tools.yaml is not a file of an MCP server: it has no "mcp:". Import one: delta mcp import -o tools.yaml -- <command>',
+  )
   expect(problemOf('wrong.yaml')).toMatchInlineSnapshot(`
     "wrong.yaml:
     - mcp.name must be letters, digits, _ and -, at most 32, got "a b"

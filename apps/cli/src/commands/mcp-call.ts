@@ -9,7 +9,7 @@ import { UsageError } from '../usage.js'
 
 type Result = Awaited<ReturnType<typeof callMcpTool>>
 
-/** `delta mcp call`: calls a tool of a server. Stdout is its result; progress and log messages of the server go to stderr. */
+/** `delta mcp call`: calls a tool of a server. Stdout is its result; log messages of the server, and outside of a run its progress, go to stderr. */
 export async function execute(
   flags: { text?: true },
   terminal: Terminal,
@@ -19,12 +19,14 @@ export async function execute(
   const call = { file: resolve(terminal.cwd, path), tool, args: await readArguments(terminal) }
   using stop = stopSignal(terminal)
   try {
-    const options = { signal: stop.signal, onNote: (line: string) => say(terminal, line) }
+    const tell = (line: string) => say(terminal, line)
+    const options = { signal: stop.signal, onLog: tell, onProgress: tell }
     const result = await callTool(call, terminal, options)
     print(terminal, flags.text ? printable(textOf(result)) : `${JSON.stringify(result)}\n`)
     return result.isError ? EXIT.failed : EXIT.completed
   } catch (error) {
-    if (stop.signal.aborted) throw new StoppedError(stop.signal, error, 'The server was told to stop the call.')
+    if (stop.signal.aborted)
+      throw new StoppedError(stop.signal, error, 'The server was told to stop the call.')
     throw error
   }
 }

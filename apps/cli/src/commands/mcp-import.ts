@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import {
   describeReview,
@@ -50,19 +50,26 @@ async function importServer(
   const { output } = flags
   const there = output === undefined ? undefined : resolve(terminal.cwd, output)
   if (there !== undefined && existsSync(there)) refuseOverwriting(there, output ?? there)
-  const imported = await importMcpServer(server, { ...options, ...(output !== undefined && { path: output }) })
-  if (there === undefined && existsSync(imported.path)) refuseOverwriting(imported.path, relative(terminal.cwd, imported.path))
+  const imported = await importMcpServer(server, {
+    ...options,
+    ...(output !== undefined && { path: output }),
+  })
+  if (there === undefined && existsSync(imported.path))
+    refuseOverwriting(imported.path, relative(terminal.cwd, imported.path))
   write(imported.path, imported.text)
-  for (const word of server.command?.slice(0) ?? []) warnOfRelative(word, terminal)
+  for (const word of server.command ?? []) warnOfRelative(word, terminal)
   const { tools, leftOut, info } = imported
   const file = relative(terminal.cwd, imported.path)
   const from = info ? ` of ${info.name} ${info.version}` : ''
-  const line = `${file}: ${counted(tools.length, 'tool')}${from}${leftOutWords(leftOut)}. Add imports: [./${file}]`
+  const line = `${file}: ${counted(tools.length, 'tool')}${from}${leftOutWords(leftOut)}. Add imports: [./${basename(file)}]`
   print(terminal, printable(`${line}\n`))
   return EXIT.completed
 }
 
-function serverOf({ name, header, passEnv }: ImportFlags, words: readonly string[]): Omit<ServerSettings, 'name'> & { name?: string } {
+function serverOf(
+  { name, header, passEnv }: ImportFlags,
+  words: readonly string[],
+): Omit<ServerSettings, 'name'> & { name?: string } {
   const [first] = words
   if (first === undefined)
     throw new UsageError('Say how the server starts, or its address: delta mcp import -o x.yaml -- <command>')
@@ -90,7 +97,9 @@ function refuseOverwriting(path: string, shown: string): void {
   } catch {
     isServerFile = false // some other file
   }
-  const next = isServerFile ? `See what changed: delta mcp import ${shown} --check` : 'Choose another name with -o.'
+  const next = isServerFile
+    ? `See what changed: delta mcp import ${shown} --check`
+    : 'Choose another name with -o.'
   throw new UsageError(`${shown} exists already. ${next}`)
 }
 
