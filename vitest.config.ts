@@ -33,6 +33,7 @@ const LONGER = [
   'packages/model/test/streams-of-every-api.test.ts',
   'packages/sessions/test/concurrency.test.ts',
   'packages/snapshots/test/crash.test.ts',
+  'packages/snapshots/test/giving-up.test.ts',
   'packages/snapshots/test/property.test.ts',
   'packages/snapshots/test/round-trip.test.ts',
   'packages/tool-expander/test/property.test.ts',

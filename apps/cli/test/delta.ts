@@ -52,15 +52,11 @@ export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   }
 }
 
-/** Runs the command in this process, or in one of its own where the environment has something else that belongs to a process. */
+/** Runs the command in this process, or in one of its own where the environment speaks to Node.js. */
 export function delta(args: string[], { env = {}, ...options }: RunOptions = {}): Promise<ProcessResult> {
-  const isOther = OF_PROCESS.some((name) => env[name] !== undefined && env[name] !== process.env[name])
-  if (isOther) return deltaProcess(args, { env, ...options })
+  if (env.NODE_OPTIONS) return deltaProcess(args, { env, ...options })
   return runInProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
 }
-
-/** What Node.js, git and the system's other programs find in the environment of this process. */
-const OF_PROCESS = ['HOME', 'HTTPS_PROXY', 'HTTP_PROXY', 'LANG', 'NODE_OPTIONS', 'NO_PROXY', 'PATH']
 
 /** Runs the command as it is installed, in a process of its own: for what kills it, and for what must survive its end. */
 export function deltaProcess(args: string[], { env, ...options }: RunOptions = {}): Promise<ProcessResult> {

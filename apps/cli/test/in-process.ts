@@ -40,7 +40,7 @@ export async function runInProcess(
       throw new Error('The command wants to end its process. Start one: startDelta.')
     },
   })
-  const where = { cwd: cwd ?? HOME.cwd, TMPDIR: env.TMPDIR }
+  const where = { cwd: cwd ?? HOME.cwd, env: asked(env) }
   const exitCode = await within(where, () => main(host as unknown as NodeJS.Process))
   stdout.end()
   stderr.end()
@@ -48,13 +48,17 @@ export async function runInProcess(
   return { exitCode, signal: null, stdout: out, stderr: err }
 }
 
-/** Where a process is, and where it puts temporary files: what a command asks the process itself. */
+/** What a command, or what it calls, asks the process instead of its terminal. */
 interface Place {
   cwd: string
-  TMPDIR: string | undefined
+  env: NodeJS.ProcessEnv
 }
 
-const HOME: Place = { cwd: process.cwd(), TMPDIR: process.env.TMPDIR }
+/** Where programs, temporary files, the person's own files and proxies are; and the state directory, for sandboxes. */
+const ASKED = ['DELTA_STATE_DIR', 'HOME', 'HTTPS_PROXY', 'HTTP_PROXY', 'LANG', 'NO_PROXY', 'PATH', 'TMPDIR']
+
+const asked = (env: NodeJS.ProcessEnv) => Object.fromEntries(ASKED.map((name) => [name, env[name]]))
+const HOME: Place = { cwd: process.cwd(), env: asked(process.env) }
 let place = HOME
 let running = 0
 
@@ -74,8 +78,10 @@ async function within<Result>(where: Place, run: () => Promise<Result>): Promise
 
 function moveTo(where: Place): void {
   process.chdir(where.cwd)
-  if (where.TMPDIR === undefined) delete process.env.TMPDIR
-  else process.env.TMPDIR = where.TMPDIR
+  for (const [name, value] of Object.entries(where.env)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
   place = where
 }
 

@@ -67,7 +67,7 @@ test(
       await checkPromises(run.workspace, server)
     }
   },
-  60_000 + KILLS * 10_000,
+  300_000 + KILLS * 10_000,
 )
 
 test.skipIf(!areInstalled('git'))(
@@ -91,7 +91,7 @@ test.skipIf(!areInstalled('git'))(
       await checkForks(run)
     }
   },
-  60_000 + KILLS_WITH_SNAPSHOTS * 10_000,
+  300_000 + KILLS_WITH_SNAPSHOTS * 10_000,
 )
 
 /** In a fork of each iteration with a snapshot is what the calls up to it left, and nothing of a later one. The first goes on. */
