@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 
-const FOLDERS = readdirSync('packages')
+const FOLDERS = readdirSync('packages').filter((folder) => existsSync(`packages/${folder}/src`))
 
 /** What one library needs besides. */
 const SPECIAL: Record<string, Options> = {

@@ -20,14 +20,24 @@ const sameInputs = {
 /** `npm run test:real` sets it: what needs installed parts, or long kills. */
 const isReal = process.env.DELTA_TESTS === 'real'
 
-const REAL = '{packages,apps}/*/test/**/*.real.test.ts'
+const REAL = ['{packages,apps}/*/test/**/*.real.test.ts', 'examples/**/*.real.test.ts']
 
 /** What `npm test` tries a few times, and `npm run test:real` often. */
 const LONGER = [
+  'examples/real-model.test.ts',
   'packages/engine/test/crash.test.ts',
+  'packages/engine/test/failure.test.ts',
+  'packages/engine/test/fork.test.ts',
+  'packages/engine/test/replay-edges.test.ts',
   'packages/journal/test/crash.test.ts',
+  'packages/model/test/streams-of-every-api.test.ts',
   'packages/sessions/test/concurrency.test.ts',
+  'packages/snapshots/test/crash.test.ts',
+  'packages/snapshots/test/giving-up.test.ts',
+  'packages/snapshots/test/property.test.ts',
+  'packages/snapshots/test/round-trip.test.ts',
   'packages/tool-expander/test/property.test.ts',
+  'packages/trace/test/hostile-records.test.ts',
 ]
 
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */
@@ -35,9 +45,9 @@ export default defineConfig({
   plugins: [pythonAsText, sameInputs],
   test: {
     include: isReal
-      ? [REAL, ...LONGER]
+      ? [...REAL, ...LONGER]
       : ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
-    exclude: ['**/node_modules/**', ...(isReal ? [] : [REAL])],
+    exclude: ['**/node_modules/**', ...(isReal ? [] : REAL)],
     // these end what hangs; they are no measure of how slow a machine may be
     testTimeout: 300_000,
     hookTimeout: 300_000,

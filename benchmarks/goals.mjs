@@ -29,6 +29,17 @@ export const GOALS = [
   { figure: 'tools.spawn_wall', atMost: 1.15, what: '`executeTool` beside a piped spawn' },
   { figure: 'journal.append_ratio', atMost: 1.3, what: 'a durable append beside `write` and `fdatasync`' },
   { figure: 'sessions.library', atMost: 3.5, what: '`exec` of a session beside `bash -c`' },
+  { figure: 'evals.at_once', atMost: 1.15, what: '200 cells at once beside their runs alone' },
+  { figure: 'evals.of_starts', atMost: 0.3, what: '200 cells at once beside a process for each run' },
+  { figure: 'evals.memory_mb', atMost: 250, what: 'MB of memory of 200 cells at once' },
+  { figure: 'evals.again_ms_a_cell', atMost: 1, what: 'milliseconds a finished cell, beyond two starts' },
+  {
+    figure: 'evals.again_files',
+    atMost: 0,
+    what: 'files that a finished evaluation changes when it is run again',
+  },
+  { figure: 'evals.status', atMost: 3, what: 'the status of 10,000 cells beside `find` and `cat`' },
+  { figure: 'evals.claims', atMost: 1.2, what: '8 workers that share cells beside 8 that have their own' },
   { figure: 'sessions.command', atMost: 3, what: '`delta-sessions exec` beside an empty script' },
 ]
 

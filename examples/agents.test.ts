@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { loadAgent } from '../packages/config-loader/dist/index.js'
-import { delta } from './run-example.js'
+import { deltaHere } from './run-example.js'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
@@ -36,7 +36,7 @@ const LINTED = [
 test.each(LINTED)(
   'delta tool lint finds nothing in %s that is not meant to be so',
   async (name, directory) => {
-    const { stdout } = await delta(['tool', 'lint', directory, '--json'])
+    const { stdout } = await deltaHere(['tool', 'lint', directory, '--json'])
     const found = (JSON.parse(stdout) as { tool?: string; rule: string }[]).map(
       ({ tool, rule }) => `${tool}: ${rule}`,
     )

@@ -9,7 +9,7 @@ import { changedExample, delta, resultsOf, runExample, workspaceOf } from './run
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const SCRIPTED_MODEL = /^llm:\n {2}provider: script\n {2}script: script\.yaml\n/m
 
-/** Examples whose every answer is in a script. Not those that need a repository or stop on purpose: their own tests do more. */
+/** Examples whose every answer is in a script; `npm run test:real` takes all of them, else each fourth. Not those that need a repository or stop on purpose: their own tests do more. */
 const LEFT_OUT = [
   '2-core-features/atip-git',
   '2-core-features/budget-guard',
@@ -21,6 +21,7 @@ const scripted = readdirSync(HERE)
   .flatMap((chapter) => readdirSync(join(HERE, chapter)).map((name) => `${chapter}/${name}`))
   .filter((example) => existsSync(join(HERE, example, 'script.yaml')))
   .filter((example) => !LEFT_OUT.includes(example))
+  .filter((_, index) => process.env.DELTA_TESTS === 'real' || index % 4 === 0)
 
 test.each(scripted)('%s does the same with a model that is a server', async (example) => {
   const { agent } = await loadAgent(join(HERE, example), { env: {} })

@@ -120,6 +120,7 @@ const EFFECTS = {
   completion: READS,
   run: RUNS_AN_AGENT,
   continue: RUNS_AN_AGENT,
+  say: { ...WRITES, idempotent: false, reversible: false },
   fork: RUNS_AN_AGENT,
   replay: RUNS_AN_AGENT,
   'eval init': { ...WRITES, idempotent: false },

@@ -4,6 +4,7 @@
  * @typedef {object} Layer
  * @property {string[]} imports packages of ours that it may import, by folder name
  * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
+ * @property {true} [isPlain] its files are published as they lie there: nothing is built of them, and nothing can be imported
  * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
  */
 
@@ -68,5 +69,6 @@ export const layers = {
   'packages/stats': { imports: [], pure: true },
   'packages/settings': { imports: [], pure: true },
   'packages/durable': { imports: [] },
+  'packages/tools': { imports: [], isPlain: true },
   'packages/testkit': { imports: [], testOnly: true },
 }

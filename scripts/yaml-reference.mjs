@@ -11,6 +11,8 @@ import { root } from './lib/environment.mjs'
 
 const PAGE = join(root, 'docs/reference/yaml.md')
 const SCHEMAS = join(root, 'packages/config-loader/schemas')
+const SCHEMA_OF_EVAL = join(root, 'packages/evals/schemas/eval.json')
+
 /**
  * Every key of a schema, as rows of a table. Of alternatives each brings its own keys; what is the same is shown once.
  *
@@ -27,9 +29,16 @@ export function describeSchema(schema, path = '', required = false) {
     ...Object.entries(one.properties ?? {}).flatMap(([name, property]) =>
       describeSchema(property, path === '' ? name : `${path}.${name}`, one.required?.includes(name)),
     ),
+    ...describedValues(one).flatMap((values) => describeSchema(values, `${path}.<name>`).slice(1)),
     ...(one.items ? describeSchema(one.items, `${path}[]`).slice(isPlain(one.items) ? 1 : 0) : []),
   ])
   return [...new Set([...own, ...inner])]
+}
+
+/** @param {Schema} schema of which each key is an author's name @returns {Schema[]} */
+function describedValues({ additionalProperties: values }) {
+  if (!(values instanceof Object)) return []
+  return Object.values(values.properties ?? {}).some(({ description }) => description) ? [values] : []
 }
 
 /** @param {Schema} schema */
@@ -54,7 +63,9 @@ function cell(text) {
 }
 
 function page() {
-  const [agent, context, hooks] = ['agent', 'context', 'hooks'].map(read)
+  const [agent, context, hooks] = ['agent', 'context', 'hooks'].map((name) =>
+    read(join(SCHEMAS, `${name}.json`)),
+  )
   const { tools, ...keys } = agent?.properties ?? {}
   const hook = Object.entries(hooks?.anyOf?.[0]?.properties ?? {})
   const { sources, ...others } = context?.properties ?? {}
@@ -86,12 +97,39 @@ ${kinds.map((kind) => `### ${kind.properties?.type?.const}\n\n${table(kind)}`).j
 
 Its keys are the moments of a run: ${hook.map(([name]) => `\`${name}\``).join(', ')}. Under each:
 
-${table(hook[0]?.[1])}`
+${table(hook[0]?.[1])}
+## eval.yaml
+
+What [\`delta eval\`](../how-to/evaluate.md) runs. A variant of \`matrix\` has the keys of \`variants\`; several scorers are a mapping of names to
+what \`score\` has here. The schema for editors comes with [@delta/evals](../../packages/evals/README.md).
+
+${table(evaluation())}`
 }
 
-/** @param {string} name @returns {Schema} */
-function read(name) {
-  return JSON.parse(readFileSync(join(SCHEMAS, `${name}.json`), 'utf8'))
+/** The keys of eval.yaml. Of its partial variants and named scorers only one form each is shown. */
+function evaluation() {
+  const schema = read(SCHEMA_OF_EVAL)
+  const { name, tasks, variants, matrix, exclude, score, ...others } = schema.properties ?? {}
+  const [one] = score?.anyOf ?? []
+  const oneForm = {
+    matrix: { type: 'object', description: matrix?.description },
+    score: { ...one, description: score?.description },
+  }
+  const properties = {
+    name,
+    tasks,
+    variants,
+    matrix: oneForm.matrix,
+    exclude,
+    score: oneForm.score,
+    ...others,
+  }
+  return /** @type {Schema} */ ({ ...schema, properties })
+}
+
+/** @param {string} path @returns {Schema} */
+function read(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
 }
 
 /** @param {Schema | undefined} schema */

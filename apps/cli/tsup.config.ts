@@ -53,6 +53,11 @@ const BUNDLES: Record<string, string> = {
 
 const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
 
+/** What `npm pack` of the package takes. */
+const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) =>
+  /^lib$|\.(?:yaml|mjs)$|^package\.json$/.test(file),
+)
+
 /** What Vite bundles into the page of `delta view`. */
 const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
 
@@ -114,8 +119,11 @@ export default defineConfig({
   async onSuccess() {
     await finishBundles('dist')
     await rm('compiled', { recursive: true, force: true })
-    await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
+    for (const owner of ['config-loader', 'evals'])
+      await cp(`../../packages/${owner}/schemas`, 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
+    for (const file of TOOLS)
+      await cp(`${PACKAGES}/tools/${file}`, `dist/packages/@delta/tools/${file}`, { recursive: true })
     const page = '../../packages/view/dist/assets' // the demo is built without it
     if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

@@ -12,7 +12,8 @@ import { capture } from './step.mjs'
  * @property {string} tarball absolute path of the .tgz
  * @property {string} directory the unpacked content
  * @property {PackedManifest} manifest the package.json inside
- * @property {boolean} isLibrary false for the command line
+ * @property {boolean} isLibrary false for the command line, and for a plain package
+ * @property {true} [isPlain] see `Layer`
  *
  * @typedef {Record<string, string>} Strings
  * @typedef {{ name: string, version: string, private?: boolean, description?: string, author?: string,
@@ -88,7 +89,8 @@ async function unpack(folder, parent) {
     tarball,
     directory,
     manifest: readManifest(directory),
-    isLibrary: folder.startsWith('packages/'),
+    isLibrary: folder.startsWith('packages/') && !layers[folder]?.isPlain,
+    ...(layers[folder]?.isPlain && { isPlain: true }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { layers } from '../layers.mjs'
 import { root, manifest as rootManifest } from './environment.mjs'
 import { filesUnder } from './files.mjs'
 import { readManifest } from './pack.mjs'
@@ -48,13 +49,14 @@ export function changesetProblems(changesets) {
   ]
 }
 
-/** Those of ours whose code is in the command line, by name. */
+/** Those of ours whose code or files are in the command line, by name. */
 function bundledPackages() {
   const { devDependencies } = readManifest('apps/cli')
   const found = new Set(ours(devDependencies).filter((name) => !readManifest(folderOf(name)).private))
   for (const name of found)
     for (const needed of ours(readManifest(folderOf(name)).dependencies)) found.add(needed)
-  return [...found].sort()
+  const plain = Object.keys(layers).filter((folder) => layers[folder]?.isPlain)
+  return [...found, ...plain.map((folder) => readManifest(folder).name)].sort()
 }
 
 /** @param {Record<string, string>} [dependencies] */
@@ -145,7 +147,7 @@ function fileProblems(packed) {
  * @param {Packed} packed
  */
 function noticeProblems(packed) {
-  if (packed.isLibrary) return []
+  if (packed.isLibrary || packed.isPlain) return []
   const licenses = bundledLicenses(packed)
   if (licenses.length === 0) return [`${NOTICES} lists no package, and the command line is a bundle`]
   return licenses

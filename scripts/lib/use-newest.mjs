@@ -17,6 +17,10 @@ const NEWEST = [
   '@langchain/core',
   '@langchain/openai',
   '@modelcontextprotocol/sdk',
+  '@deepseek-ai/cordis',
+  '@deepseek-ai/dsh-llm',
+  '@deepseek-ai/dsh-system-prompt',
+  '@deepseek-ai/dsh-tools',
 ].map((name) => `${name}@latest`)
 
 /** Models of the newest specification, under the name by which the tests know them beside those of the one before. */

@@ -6,6 +6,11 @@ import { layers } from '../layers.mjs'
 import { root } from '../lib/environment.mjs'
 import { capture } from '../lib/step.mjs'
 
+/** Those that a program imports. */
+const libraries = Object.keys(layers).filter(
+  (folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly && !layers[folder]?.isPlain,
+)
+
 test('the lockfile pins no host: whoever installs decides where packages come from', () => {
   const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
   expect(lockfile).toMatch(/^lockfileVersion:/)
@@ -71,7 +76,7 @@ test('each package of the repository is in the diagram, and depends on no other 
 })
 
 test('the references of each package for `tsc -b` are what its package.json names, so that what depends on a change is checked again', () => {
-  for (const folder of Object.keys(layers).filter((name) => name !== 'apps/cli')) {
+  for (const folder of Object.keys(layers).filter((name) => name !== 'apps/cli' && !layers[name]?.isPlain)) {
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(root, folder, 'package.json'), 'utf8'),
     )
@@ -93,7 +98,6 @@ test('each published package has the licence, which `npm pack` takes along', () 
 })
 
 test('the README of every library says what to install, and its first program needs no more', () => {
-  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
   for (const folder of libraries) {
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     const [, line = ''] = /^```sh\nnpm install (.*)\n```$/m.exec(readme) ?? []
@@ -108,7 +112,6 @@ test('the README of every library says what to install, and its first program ne
 })
 
 test('the README of every library names each function, class and constant that it exports', async () => {
-  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
   for (const folder of libraries) {
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     const names = (await Promise.all(entriesOf(folder).map((path) => import(path)))).flatMap(Object.keys)
@@ -118,7 +121,6 @@ test('the README of every library names each function, class and constant that i
 })
 
 test('the README of every library lists only what it exports', async () => {
-  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
   for (const folder of libraries) {
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     const exported = (await Promise.all(entriesOf(folder).map((path) => import(path)))).flatMap(Object.keys)

@@ -84,6 +84,7 @@ export function waysOut(error: unknown, typed: readonly string[] = []): string[]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
+  if (typed[0] === 'eval' && way !== 'show') return [] // the runs of an evaluation go on with it
   const place = placeOfRun(run)
   const id = basename(run)
   const resume = commandToContinue(place, id) + (typed.includes('--trust-run') ? ' --trust-run' : '')

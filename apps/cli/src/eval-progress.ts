@@ -1,6 +1,6 @@
 import { type EvalStatus, evalStatus } from '@delta/evals'
 import type { Terminal } from './terminal.js'
-import { money, say } from './text.js'
+import { counted, money, say } from './text.js'
 
 /** Without a terminal, a line is printed at each tenth and after this time. */
 const QUIET_MS = 60_000
@@ -91,12 +91,16 @@ export function statusInWords(status: EvalStatus): string {
   const lines = [
     lineOf(status),
     cells.running > 0 && `running: ${cells.running}, by ${workers.join(', ')}`,
-    open > 0 && `${open} cells are left: delta eval run`,
-    ...Object.entries(unscored).map(
-      ([reason, count]) => `${reason} (${count} ${count === 1 ? 'cell' : 'cells'})`,
-    ),
+    open > 0 && `${counted(open, 'cell')} left: delta eval run`,
+    ...Object.entries(unscored).map(([reason, count]) => withCount(reason, count)),
     Object.keys(unscored).length > 0 && 'Once that is fixed: delta eval retry',
-    left > 0 && `${left} cells left the plan, and do not count.`,
+    left > 0 && `${counted(left, 'cell')} no longer planned: not counted`,
   ]
   return `${lines.filter((line) => line !== false).join('\n')}\n`
+}
+
+/** `timed out (advice)` as `timed out (3 cells; advice)`. */
+function withCount(reason: string, cells: number): string {
+  const [, what = reason, advice] = /^(.*) \((.*)\)$/.exec(reason) ?? []
+  return `${what} (${counted(cells, 'cell')}${advice === undefined ? '' : `; ${advice}`})`
 }

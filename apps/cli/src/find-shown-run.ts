@@ -5,7 +5,7 @@ import { isOfRun, latestRunId, runDirectory } from '@delta/journal/internal'
 import { listRuns, type RunSummary, readRun } from '@delta/journal/runs'
 import { type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { commandAt, placeInWords } from '@delta/workspace/internal'
-import { runOfCell } from './cell-path.js'
+import { refuseEvaluation, runOfCell } from './run-of-cell.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage.js'
 
@@ -46,17 +46,19 @@ export async function shownRun(
   const directory = typed === undefined ? undefined : directoryAt(typed, terminal)
   if (directory === undefined) return findShownRun(placeToLook(flags, terminal), typed)
   if (isOfRun(directory)) return readRun(directory, { tolerant: true })
+  refuseEvaluation(directory, typed)
   return findShownRun(placeToLook({ ...flags, workDir: directory }, terminal), undefined)
 }
 
 /**
- * The directory that was typed in the place of an id; undefined for an id.
+ * The directory that was typed in the place of an id, of a cell that of its run; undefined for an id.
  *
- * @throws {UsageError} A path leads to no directory.
+ * @throws {UsageError} A path leads to no directory, or to a cell without a run.
  */
 export function directoryAt(typed: string, { cwd }: Terminal): string | undefined {
-  const typedPath = resolve(cwd, typed)
-  const path = runOfCell(typedPath) ?? typedPath
+  const path = resolve(cwd, typed)
+  const run = runOfCell(path, typed)
+  if (run !== undefined) return run
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
   if (!typed.includes('/')) return undefined
   throw new UsageError(

@@ -76,13 +76,18 @@ Environment:
 What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message, or interaction/response.txt, as answer
-  COMPLETED          needs a message, and continues with it
+  COMPLETED          needs a message, and continues with it, or with what \
+delta say said too late
   FAILED             needs a message, or --retry, which sends the last request \
 again (out of iterations: with a higher --max-iterations)
   RUNNING            changes nothing, exit code 6; --force ends the other \
 process and resumes
 
 Exit codes and environment are those of delta run: delta run --help`,
+
+  say: `
+The run reads it before its next request, and before it would complete. It gets no further iterations. If the run \
+ends first, delta continue takes it.`,
 
   fork: `
 The run and its workspace are only read: it may be running, or of somebody else. What the fork inherits is not \
@@ -202,6 +207,22 @@ The server ends the running commands and itself when its input ends.
 
 Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, \
 2 the tools do not load or the directory is missing, 130/143/129 stopped by a signal`,
+
+  'eval run': `
+An eval.yaml:
+  tasks: tasks/
+  variants:
+    mine: { agent: ./my-agent }
+    oracle: { agent: oracle }
+  repeats: 3
+  score: { command: sh check.sh }
+
+Each directory in tasks/ with an instruction.md is a task. workspace/ beside it \
+is what the agent finds, tests/ what only the scorer sees, and solution/solve.sh \
+what the oracle runs. Exit code 0 of the scorer scores 1, and 1 scores 0.
+
+Exit codes: 0 each cell counts, 1 some do not, 2 usage or configuration, 130/143/129 \
+stopped by a signal`,
 
   completion: `
   source <(delta completion bash)

@@ -161,6 +161,13 @@ function addRunning({ add }: Adding): void {
       )
       .option('--deny <request-id>', 'refuse the waiting command'),
   )
+
+  add('say', () => import('./commands/say.js'))
+    .description('Say something to a running run, which reads it before its next request')
+    .argument('<run>', 'run id, unique prefix, or run directory')
+    .requiredOption('-m, --message <text>', `what to say; ${MESSAGE}; required`)
+    .addOption(workspace('workspace whose runs have the id'))
+    .addOption(runsDirectory())
 }
 
 function addForking({ add }: Adding): void {

@@ -120,7 +120,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'ENGINE_START':
       return fit([style('dim', printableLine(start(event, transcript)))])
     case 'USER_MESSAGE':
-      if (!transcript) return []
+      if (!transcript && event.inbox_id === undefined) return []
       return [
         ...said('bold', '> ', textOf(event.content)),
         ...(detail.isApprovalOpen ? [style('dim', NO_DECISION)] : []),

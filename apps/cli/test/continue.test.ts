@@ -35,10 +35,13 @@ test('after kill -9 in a tool and in a journal line, continue ends what is left,
 })
 
 test('a command that ended together with its engine is not called still running', async () => {
-  const { run, at } = await scene({
-    tools: [{ name: 'die', shell: 'kill -9 $PPID\necho gone' }],
-    turns: [calls('die'), { content: 'Done.' }],
-  })
+  const { run, at } = await scene(
+    {
+      tools: [{ name: 'die', shell: 'kill -9 $PPID\necho gone' }],
+      turns: [calls('die'), { content: 'Done.' }],
+    },
+    { isProcess: true },
+  )
   await run()
   const { stderr } = await at('continue')
   expect(stderr).toMatch(

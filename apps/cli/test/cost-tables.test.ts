@@ -299,11 +299,11 @@ test('a directory without runs is refused', async () => {
 
 test('the answer that a killed run lost has its place in every table', async () => {
   const hooks = `post_llm_response: { command: [sh, -c, '[ "$ITERATION_COUNT" = 1 ] || kill -9 $PPID'] }\n`
-  const { run, at } = await served(turns, {
-    agent: { prices: PRICES },
-    tools: [work],
-    files: { 'hooks.yaml': hooks },
-  })
+  const { run, at } = await served(
+    turns,
+    { agent: { prices: PRICES }, tools: [work], files: { 'hooks.yaml': hooks } },
+    { isProcess: true },
+  )
   expect((await run('-q')).signal).toBe('SIGKILL')
   for (const key of KEYS) await tableOf(at, key)
   expect(await tableOf(at, 'step')).toMatchObject([{ step: 1 }, { step: 2, cost: expect.closeTo(COST, 12) }])

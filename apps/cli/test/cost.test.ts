@@ -45,10 +45,11 @@ test('each request is priced as it is answered, and the sum stands at the end, i
 test('an answer that came before a kill was paid for, each time: it counts when the run goes on', async () => {
   const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 2 ] || kill -9 $PPID'] }\n`
   const turns = [{ content: 'Done.', usage: USAGE }, { content: 'More.' }]
-  const { run, at, events } = await served(turns, {
-    agent: { prices: PRICES },
-    files: { 'hooks.yaml': hooks },
-  })
+  const { run, at, events } = await served(
+    turns,
+    { agent: { prices: PRICES }, files: { 'hooks.yaml': hooks } },
+    { isProcess: true },
+  )
   expect((await run('-q')).signal).toBe('SIGKILL')
   expect((await at('continue', '-q')).signal).toBe('SIGKILL')
   expect((await at('continue', '-q')).stdout).toBe('Done.\n')
@@ -210,10 +211,11 @@ test('the answer that a sub-agent got before it was killed counts; one whose dir
 
 test('a killed run that nobody continues shows what its last answer cost, and once when it goes on', async () => {
   const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 1 ] || kill -9 $PPID'] }\n`
-  const { run, at } = await served([{ content: 'Done.', usage: USAGE }], {
-    agent: { prices: PRICES },
-    files: { 'hooks.yaml': hooks },
-  })
+  const { run, at } = await served(
+    [{ content: 'Done.', usage: USAGE }],
+    { agent: { prices: PRICES }, files: { 'hooks.yaml': hooks } },
+    { isProcess: true },
+  )
   const listed = async () => JSON.parse((await at('list-runs', '--json')).stdout)[0]
   expect((await run('-q')).signal).toBe('SIGKILL')
   const killed = await listed()

@@ -19,6 +19,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { afterEach, onTestFinished } from 'vitest'
+import { runInProcess } from './in-process.js'
 
 /** What a scripted server receives in any test is in the record of the run. */
 export const records = checkRecords(readBody)
@@ -27,10 +28,13 @@ afterEach(records.check)
 /** The command as it is installed. */
 export const DELTA = fileURLToPath(new URL('../bin.cjs', import.meta.url))
 
-interface Options {
+interface RunOptions {
   cwd?: string
   env?: Record<string, string>
   input?: string
+}
+
+interface StartOptions extends RunOptions {
   /** Leave stdin open for `write`. */
   interactive?: boolean
 }
@@ -48,11 +52,18 @@ export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   }
 }
 
-export function delta(args: string[], { env, ...options }: Options = {}): Promise<ProcessResult> {
+/** Runs the command in this process, or in one of its own where the environment speaks to Node.js. */
+export function delta(args: string[], { env = {}, ...options }: RunOptions = {}): Promise<ProcessResult> {
+  if (env.NODE_OPTIONS) return deltaProcess(args, { env, ...options })
+  return runInProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
+}
+
+/** Runs the command as it is installed, in a process of its own: for what kills it, and for what must survive its end. */
+export function deltaProcess(args: string[], { env, ...options }: RunOptions = {}): Promise<ProcessResult> {
   return runProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
 }
 
-export function startDelta(args: string[], { env, ...options }: Options = {}): StartedProcess {
+export function startDelta(args: string[], { env, ...options }: StartOptions = {}): StartedProcess {
   return startProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
 }
 
@@ -90,12 +101,14 @@ export interface Scene {
 interface SceneOptions {
   files?: Record<string, string | Uint8Array>
   env?: Record<string, string>
+  /** Each command is a process of its own, which its tools and hooks may kill, and may ask what it is. */
+  isProcess?: boolean
 }
 
 /** Both are removed when the test ends. The model has a key where it is a server's. */
 export async function scene(
   options: TemporaryAgentOptions = {},
-  { files, env = options.baseUrl === undefined ? {} : KEY }: SceneOptions = {},
+  { files, env = options.baseUrl === undefined ? {} : KEY, isProcess = false }: SceneOptions = {},
 ): Promise<Scene> {
   const agent = await temporaryAgent({ ...options, onCleanup: onTestFinished })
   const workspace = await temporaryWorkspace(files, { onCleanup: onTestFinished })
@@ -105,7 +118,8 @@ export async function scene(
     ...['-w', workspace.path],
     ...flags,
   ]
-  const at: Scene['at'] = (...line) => delta(words(...line), { env })
+  const start = isProcess ? deltaProcess : delta
+  const at: Scene['at'] = (...line) => start(words(...line), { env })
   return {
     agent,
     workspace,
@@ -124,10 +138,11 @@ export async function scene(
 export async function served(
   script: Parameters<typeof startScriptedServer>[0],
   options: TemporaryAgentOptions = {},
+  more: Pick<SceneOptions, 'isProcess'> = {},
 ): Promise<Scene & { server: ScriptedServer }> {
   const server = await startScriptedServer(script)
   onTestFinished(() => server[Symbol.asyncDispose]())
-  return { server, ...(await scene({ baseUrl: server.baseUrl, ...options })) }
+  return { server, ...(await scene({ baseUrl: server.baseUrl, ...options }, more)) }
 }
 
 /** A turn of a script that calls one tool. */

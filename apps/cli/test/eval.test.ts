@@ -1,8 +1,8 @@
-import { cp, readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { calls, delta, startDelta } from './delta.js'
+import { calls, delta, journalOf, startDelta } from './delta.js'
 
 const EVAL = `tasks: tasks/
 variants:
@@ -112,6 +112,10 @@ test('an evaluation that was copied is not run without --trust-run, and its runs
     stderr:
       'Error: copy.eval was not made by you. It would run 2 agents and 1 scorer from copy.eval/inputs. Look at them, then add --trust-run.\n',
   })
+  expect(await evaluate('work', 'x.eval', '--shard', '3/2')).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --shard 3/2: give the number of this worker and of all, such as 3/20.\n',
+  })
   const other = { ...at, env: { DELTA_STATE_DIR: join(home.path, 'other') } }
   expect((await delta(['eval', 'run'], other)).exitCode).toBe(2)
   expect(await evaluate('work', 'copy.eval', '-q', '--trust-run')).toMatchObject({
@@ -124,20 +128,123 @@ test('a cell is a run to look at, and delta continue refuses it', { timeout: 60_
   await evaluate('run', '-q', '--only', 'oracle/one/1')
   const [cell = ''] = await cells()
   const attempt = join(home.path, 'x.eval/cells', cell, '1')
-  for (const named of ['x.eval/oracle/one/1', join('x.eval/cells', cell), join(attempt, 'runs', `${cell}-1`)])
-    expect(await delta(['show', named, '--answer'], at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  const words = [
-    'continue',
-    '-w',
-    join(attempt, 'workspace'),
-    '--runs-dir',
-    join(attempt, 'runs'),
-    '-m',
-    'More.',
-  ]
-  expect(await delta(words, at)).toMatchObject({
-    exitCode: 2,
-    stderr: 'Error: oracle/one/1 belongs to an evaluation: delta eval run goes on with it.\n',
+  const [named, kept] = ['x.eval/oracle/one/1', join('x.eval/cells', cell)]
+  for (const each of [named, kept, join(attempt, 'runs', `${cell}-1`)])
+    expect(await delta(['show', each, '--answer'], at)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const read = async (...words: string[]) => (await delta(words, at)).stdout
+  expect(await read('diff', named, kept)).toContain('same: 2 iterations.')
+  expect(await read('cost', named)).toMatch(/^run \S+ of oracle/)
+  expect(JSON.parse(await read('export', kept, '--format', 'atif')).session_id).toBe(`${cell}-1`)
+  expect(await read('view', named, '--export', 'cell.html')).toMatch(/^cell.html: 2 steps/)
+  expect(JSON.parse(await read('cost', 'x.eval', '--by', 'run', '--json')).rows).toHaveLength(1)
+  for (const place of [named, kept, join(attempt, 'workspace')])
+    expect(await delta(['continue', '-w', place, '-m', 'More.'], at)).toMatchObject({
+      exitCode: 2,
+      stderr: 'Error: oracle/one/1 belongs to an evaluation: delta eval run goes on with it.\n',
+    })
+  for (const [typed, why] of [
+    ['x.eval', 'x.eval is an evaluation. It has 16 cells. Name one, such as x.eval/'],
+    ['x.eval/oracle/three/1', 'There is no cell x.eval/oracle/three/1. It has 16 cells. Name one, such as '],
+    ['x.eval/nop/one/1', 'nop/one/1 has no run: it is pending.'],
+  ] as const)
+    expect((await delta(['show', typed], at)).stderr).toContain(why)
+})
+
+test('a fork of a cell has the agent that was planned, or none where a tool has written the plan', {
+  timeout: 60_000,
+}, async () => {
+  const { home, at, evaluate } = await evaluation()
+  await evaluate('run', '-q', '--only', 'oracle/one/1')
+  const fork = () => delta(['fork', 'x.eval/oracle/one/1', '--at', '1', '--no-run', '--without-files'], at)
+  const forked = await fork()
+  expect(forked.stdout).toMatch(/\/oracle-one-1-fork-1\n$/)
+  const [, plan = ''] = [home.path, join(home.path, 'x.eval/plan.json')]
+  const text = await readFile(plan, 'utf8')
+  const { variants } = JSON.parse(text)
+  const other = JSON.stringify(JSON.parse(text)).replace(variants[0].agent, '../evil')
+  await home.write('x.eval/plan.json', other)
+  expect(await fork()).toMatchObject({ exitCode: 2, stdout: '' })
+  expect((await fork()).stderr).toContain('is not among your runs')
+  expect((await evaluate('work', 'x.eval')).stderr).toMatch(
+    /^Error: x.eval\/plan.json is not what you planned. /,
+  )
+  expect(await evaluate('run', '-q', '--only', 'oracle/one/1')).toMatchObject({ exitCode: 0 })
+  expect((await fork()).stdout).toMatch(/\/oracle-one-1-fork-1-2\n$/)
+})
+
+test('three models go on from one point of a run: the same files and words, and nothing of it is paid again', {
+  timeout: 60_000,
+}, async () => {
+  const turns = [calls('note'), calls('note'), { content: 'The end.' }, { content: 'More.' }]
+  await using server = await startScriptedServer(turns)
+  const agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools: [{ name: 'note', shell: 'pwd >> notes; cat notes' }],
+    agent: { snapshots: 'every_iteration' },
+    onCleanup: onTestFinished,
+  })
+  await agent.write('.env', 'DELTA_API_KEY=key-of-the-author\n')
+  const { home, at, evaluate, cells } = await evaluation()
+  await rm(join(home.path, 'eval.yaml'))
+  await home.write('site/hint', 'as it was\n')
+  await delta(['run', '--agent', agent.path, '-w', 'site', '--run-id', 'parent', '-m', 'Go', '-q'], at)
+  const parent = () => readFile(join(home.path, 'site/.delta/parent/journal.jsonl'), 'utf8')
+  const before = await parent()
+
+  const score = 'test "$(wc -l < notes)" -eq 2'
+  const init = await evaluate('init', '--fork', 'site', '--at', '1', '--models', 'a,b,c', '--score', score)
+  expect(init.stderr).toBe('eval.yaml is written. Run it: delta eval run\n')
+  const written = await readFile(join(home.path, 'eval.yaml'), 'utf8')
+  await home.write('eval.yaml', `name: x\n${written.replace('repeats: 3', 'repeats: 1')}`)
+  const ran = await evaluate('run', '--json')
+  expect(JSON.parse(ran.stdout)).toMatchObject({ cells: { scored: 3 }, totals: { requests: 6 } })
+  expect(await parent()).toBe(before)
+
+  const lines = before.split('\n')
+  for (const cell of await cells()) {
+    const attempt = join(home.path, 'x.eval/cells', cell, '1')
+    const journal = await readFile(join(attempt, 'runs', `${cell}-1/journal.jsonl`), 'utf8')
+    const inherited = journal.split('\n').filter((line) => line.endsWith(',"inherited":true}'))
+    expect(inherited.map((line) => line.replace(',"inherited":true}', '}'))).toEqual(
+      lines.slice(0, inherited.length),
+    )
+    expect(inherited).toHaveLength(6)
+    expect(await readdir(join(attempt, 'workspace'))).toEqual(['hint', 'notes'])
+    expect(await readFile(join(attempt, 'workspace/hint'), 'utf8')).toBe('as it was\n')
+    expect(await readFile(join(attempt, 'workspace/notes'), 'utf8')).toBe(
+      `${home.path}/site\n${attempt}/workspace\n`,
+    )
+    const {
+      score: own,
+      totals,
+      models,
+    } = JSON.parse(await readFile(join(home.path, 'x.eval/cells', cell, 'result.json'), 'utf8'))
+    expect([own, totals.all.requests, models]).toEqual([1, 2, [expect.any(String)]])
+  }
+  const bodies = server
+    .requests()
+    .map(({ body }) => JSON.parse(body) as { model: string; messages: object[] })
+  const second = bodies[1]
+  const ofCells = ['a', 'b', 'c'].flatMap((name) => bodies.find(({ model }) => model === name) ?? [])
+  expect(ofCells).toHaveLength(3)
+  for (const { messages } of ofCells) {
+    const read = JSON.stringify(messages).replaceAll(/[^"\\ ]+\/1\/workspace/g, join(home.path, 'site'))
+    expect(JSON.parse(read)).toEqual(second?.messages)
+  }
+
+  await delta(['continue', '-w', 'site', '-m', 'On', '-q'], at) // a parent that goes on makes no cell new
+  expect(await parent()).not.toBe(before)
+  const again = await evaluate('run', '--dry-run', '--json')
+  expect(JSON.parse(again.stdout)).toMatchObject({ planned: 3, added: 0, kept: 3 })
+  const { task } = JSON.parse(
+    (await readFile(join(home.path, 'x.eval/manifest.jsonl'), 'utf8')).split('\n')[0] ?? '',
+  )
+  const fork = ['fork', `x.eval/b/${task}/1`, '--at', '2', '--no-run', '--without-files', '--into', 'further']
+  expect(await delta(fork, at)).toMatchObject({ exitCode: 0 })
+  const start = (await journalOf(join(home.path, 'further'))).findLast(({ type }) => type === 'ENGINE_START')
+  expect(start).toMatchObject({
+    agent_home: expect.stringContaining('x.eval/inputs/'),
+    config: { llm: { model: 'b' } },
   })
 })
 
@@ -185,18 +292,30 @@ test('a past run is a task: only the variant differs', { timeout: 60_000 }, asyn
     onCleanup: onTestFinished,
   })
   const { home, at, evaluate } = await evaluation()
-  const ran = await delta(['run', '--agent', agent.path, '-w', 'site', '-m', 'Go', '-q'], at)
+  const ran = await delta(['run', '--agent', agent.path, '-w', 'sites/one', '-m', 'Go', '-q'], at)
   expect(ran).toMatchObject({ exitCode: 0 })
+  const init = ['init', '--fork', 'sites/one', '--at', '1', '--models', 'luna,o/nova', '--score']
+  expect(await evaluate(...init, 'true')).toMatchObject({ exitCode: 2 }) // there is an eval.yaml
+  await rm(join(home.path, 'eval.yaml'))
+  expect(await evaluate(...init, 'test "$(wc -l < notes)" -eq 2')).toEqual({
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: 'eval.yaml is written. Run it: delta eval run\n',
+  })
+  const written = await home.read('eval.yaml')
+  expect(written).toBe(`tasks:
+  - { fork: "sites/one/.delta/${(await home.read('sites/one/.delta/LATEST')).trim()}", at: 1 }
+variants:
+  luna: { model: "luna" }
+  o-nova: { model: "o/nova" }
+repeats: 3
+score: { command: "test \\"$(wc -l < notes)\\" -eq 2" }
+`)
+  await home.write('sites/none/of-a-run', '')
   await home.write(
     'eval.yaml',
-    `name: x
-tasks:
-  - { fork: site, at: 1 }
-variants:
-  same: {}
-  hot: { set: { max_iterations: 7 } }
-score: { command: 'test "$(wc -l < notes)" -eq 2' }
-`,
+    `name: x\n${written.replace(/sites[^"]*/, 'sites/*').replace('repeats: 3', 'repeats: 1')}`,
   )
   const run = await evaluate('run', '--json')
   expect(run.stderr).not.toContain('Error')

@@ -5,7 +5,7 @@ import { runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { runProgram } from '../src/program.js'
 import type { Terminal } from '../src/terminal.js'
-import { delta } from './delta.js'
+import { delta, deltaProcess } from './delta.js'
 import { hasTerminal, shellOnTerminal } from './terminal.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -33,7 +33,7 @@ test('help run is run --help, at any depth; sessions has its own, which names it
 test('--version prints the version of the package and nothing else', async () => {
   const { version } = JSON.parse(await readFile(`${ROOT}apps/cli/package.json`, 'utf8'))
   for (const flag of ['--version', '-V'])
-    expect(await delta([flag])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+    expect(await deltaProcess([flag])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 /** What the program says to words on the command line, in this process: exit code and stderr. */

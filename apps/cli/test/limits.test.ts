@@ -74,10 +74,11 @@ test('an answer of unknown cost ends a run with a limit of dollars; its estimate
 test('killed again and again, a run spends no more than its limit', async () => {
   const shell = 'echo >> kills; [ $(wc -l < kills) -gt 3 ] || kill -9 $PPID'
   const hooks = `post_llm_response: { command: [sh, -c, '${shell}'] }\n`
-  const { run, at, server } = await served([done], {
-    agent: { prices: PRICES, limits: { cost: 2.5 * COST } },
-    files: { 'hooks.yaml': hooks },
-  })
+  const { run, at, server } = await served(
+    [done],
+    { agent: { prices: PRICES, limits: { cost: 2.5 * COST } }, files: { 'hooks.yaml': hooks } },
+    { isProcess: true },
+  )
   for (const go of [run, (flag: string) => at('continue', flag), (flag: string) => at('continue', flag)])
     expect((await go('-q')).signal).toBe('SIGKILL')
   const { exitCode, stderr } = await at('continue', '-q')
@@ -96,7 +97,14 @@ async function family(
     tools,
     child = {},
     files = {},
-  }: { agent?: object; tools: object[]; child?: object; files?: Record<string, string> },
+    isProcess = false,
+  }: {
+    agent?: object
+    tools: object[]
+    child?: object
+    files?: Record<string, string>
+    isProcess?: boolean
+  },
 ) {
   const server = await startScriptedServer({ turns, conversations })
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -105,16 +113,19 @@ async function family(
   const called = { name: 'child', llm, tools: [work], ...child }
   return {
     server,
-    ...(await scene({
-      baseUrl,
-      agent: { prices: PRICES, ...agent },
-      tools,
-      files: {
-        'child/agent.yaml': JSON.stringify(called),
-        'child/context.yaml': 'sources: [{ type: journal }]\n',
-        ...files,
+    ...(await scene(
+      {
+        baseUrl,
+        agent: { prices: PRICES, ...agent },
+        tools,
+        files: {
+          'child/agent.yaml': JSON.stringify(called),
+          'child/context.yaml': 'sources: [{ type: journal }]\n',
+          ...files,
+        },
       },
-    })),
+      { isProcess },
+    )),
   }
 }
 
@@ -202,6 +213,7 @@ test('a sub-agent that reached its own limit goes on by hand as it says, and the
       agent: { limits: { cost: 1 } },
       tools: [delegate, { name: 'stop', shell: 'test -e once || { touch once; kill -9 $PPID; }' }],
       files: middle({ tokens: 1000 }),
+      isProcess: true,
     },
   )
   expect((await run('-q')).signal).toBe('SIGKILL')
@@ -376,7 +388,7 @@ test('a sub-agent counts that was killed with its caller, also when the workspac
   const shell = `${run_child} -w a; kill -9 $PPID`
   const { run, workspace, server } = await family(
     { turns: [{ ...calls('help'), usage: USAGE }, done], conversations: [HELPED] },
-    { agent: { limits: { cost: 4.5 * COST } }, tools: [{ name: 'help', shell }] },
+    { agent: { limits: { cost: 4.5 * COST } }, tools: [{ name: 'help', shell }], isProcess: true },
   )
   expect((await run('-q')).signal).toBe('SIGKILL')
   const link = `${workspace.path}-link`
@@ -420,15 +432,20 @@ test('at the limit of its time a command is stopped, and the run ends; under the
 })
 
 test('the time counts through kills: what was left is what the next engine has', async () => {
-  const { run, at, events } = await served([calls('slow'), calls('sleep'), done], {
-    agent: { limits: { wall_time: '3s' } },
-    tools: [{ name: 'slow', shell: 'sleep 1.2' }, sleep],
-    files: {
-      'hooks.yaml': `on_iteration_end: { command: [sh, -c, 'test -e gone || { touch gone; kill -9 $PPID; }'] }\n`,
+  const { run, at, events } = await served(
+    [calls('slow'), calls('sleep'), done],
+    {
+      agent: { limits: { wall_time: '3s' } },
+      tools: [{ name: 'slow', shell: 'sleep 1.2' }, sleep],
+      files: {
+        'hooks.yaml': `on_iteration_end: { command: [sh, -c, 'test -e gone || { touch gone; kill -9 $PPID; }'] }\n`,
+      },
     },
-  })
+    { isProcess: true },
+  )
   expect((await run('-q')).signal).toBe('SIGKILL')
-  expect((await at('continue', '-q')).stderr).toContain('\nFAILED (limit_wall_time) after 2 iterations: ')
+  // a slow machine may not come to the second iteration
+  expect((await at('continue', '-q')).stderr).toMatch(/\nFAILED \(limit_wall_time\) after [12] iterations?: /)
   const [end] = (await events('ENGINE_END')) as { totals?: { duration_ms: number } }[]
   const [first, last] = [(await events('ENGINE_START'))[1], (await events('ERROR')).at(-1)]
   const lastEngine = Date.parse(String(last?.timestamp)) - Date.parse(String(first?.timestamp))

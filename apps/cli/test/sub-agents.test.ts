@@ -196,7 +196,7 @@ test("delta by its name, its path or a link to it gets its parent's key and addr
   const tool_calls = tools.map(({ name }) => ({ name, arguments: {} }))
   const { run, events, workspace } = await scene(
     { tools, turns: [{ tool_calls }, { content: 'Done.' }] },
-    { env: { ...KEY, DELTA_BASE_URL: server.baseUrl } },
+    { env: { ...KEY, DELTA_BASE_URL: server.baseUrl }, isProcess: true },
   )
   await run()
   const answered = { observation_content: expect.stringMatching(/^One\.\n/) }
@@ -224,7 +224,8 @@ test('a file that is merely called delta gets no key, nor does what lies beside 
     { name: 'by_link', command: [link, 'run', '--help'] },
   ]
   const tool_calls = tools.map(({ name }) => ({ name, arguments: {} }))
-  const { run, events } = await scene({ tools, turns: [{ tool_calls }, { content: 'Done.' }] }, { env: KEY })
+  const turns = [{ tool_calls }, { content: 'Done.' }]
+  const { run, events } = await scene({ tools, turns }, { env: KEY, isProcess: true })
   await run()
   expect(await events('ACTION_RESULT')).toMatchObject([
     { observation_content: 'key: []\n' },

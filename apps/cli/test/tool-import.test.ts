@@ -202,9 +202,9 @@ test('tool import refuses two commands that would have one name, in a line; one 
   expect(Object.keys(JSON.parse(stdout).commands)).toEqual(['a'])
 })
 
-test('prototype names and 10000 commands are imported, listed and called like any others', async () => {
+test('prototype names and 1000 commands are imported, listed and called like any others', async () => {
   const { program, importIt } = await notes()
-  const many = Array.from({ length: 10_000 }, (_, index) => `"c${index}":{"description":"x"}`).join(',')
+  const many = Array.from({ length: 1_000 }, (_, index) => `"c${index}":{"description":"x"}`).join(',')
   const { commands: _, ...root } = NOTES
   const hostile = `{"__proto__":{"description":"p"},"constructor":{"description":"c"},${many}}`
   await program.write('metadata.json', `${JSON.stringify(root).slice(0, -1)},"commands":${hostile}}`)
@@ -214,11 +214,11 @@ test('prototype names and 10000 commands are imported, listed and called like an
   })
   await importIt([join(program.path, 'notes'), '-o', join(agent.path, 'notes.atip.json')])
   const listed = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
-  expect(listed).toHaveLength(10_002)
+  expect(listed).toHaveLength(1_002)
   expect(listed[0]).toMatchObject({ name: 'notes___proto__', effects: {}, decision: 'allow' })
   const { stdout } = await run('-q')
   expect(stdout).toContain('there is no tool "notes_toString". Nothing was run.')
-  expect(stdout).toContain('and 9953 more.')
+  expect(stdout).toContain('and 953 more.')
   expect(await program.read('calls')).toBe('--agent\nconstructor\n')
 })
 

@@ -109,7 +109,8 @@ function isNeeded(source: ContextSource): boolean {
 
 /** The file that a source reads or writes, if it lies inside the agent's directory. */
 function ownFile(source: ContextSource, home: string): string | undefined {
-  if (source.type === 'journal' || source.type === 'text') return undefined
+  if (source.type !== 'file' && source.type !== 'computed_file') return undefined
+  if (source.type === 'file' && source.walk) return undefined // of the workspace
   const written = source.type === 'file' ? source.path : source.outputPath
   const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
   if (path.startsWith('${')) return undefined

@@ -82,7 +82,7 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const beginning = readBeginning(reading, { prompt, llm: model && OWN_MODEL })
   const { main, document } = beginning
   const tools = main && readTools(document?.tools ?? [], { file: main, path: ['tools'], findings })
-  const collected = tools && { tools: byName(tools), overrides: [], imported: [] }
+  const collected = tools && { tools: byName(tools), overrides: [], imported: [], packages: [] }
   const parts = readParts(beginning, collected, reading)
   if (!isComplete(parts, findings)) throw invalid(findings)
   parts.main.value = { ...Object(parts.main.value), llm: keptLlm(parts.document.llm, directory) }

@@ -158,7 +158,13 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'sources[].prompt_cache':
     'true or 1h: a prefix that the provider may cache ends here. At most 4 sources may have it.',
   'sources[].max_tokens': 'Token limit of this source.',
+  'sources[].walk':
+    'up: the files of this name from the directory with .git down to the workspace, at most 32 kB together.',
+  'sources[].paths':
+    'Directories that hold a directory with a SKILL.md for each skill; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
   'sources[].max_iterations': 'Only the newest iterations.',
+  'sources[].drop_to':
+    'With more than max_iterations, the oldest are dropped down to about this number at once, and then none for a while. Default: one less than max_iterations',
   'sources[].dropped':
     'A user message in place of dropped iterations, with their number for ${count}; true: [${count} earlier iterations left out]. Default: false',
   'sources[].generator': 'The program that makes the file, run before each request.',

@@ -30,6 +30,8 @@ interface ImportState {
   loaded: Map<string, ToolSet>
   /** What decides what is imported: each file, and for a package its directory, or the directory that holds a link to it. */
   imported: Set<string>
+  /** Directories of packages. */
+  packages: Set<string>
 }
 
 interface Importer {
@@ -46,6 +48,8 @@ export interface CollectedTools {
   overrides: Override[]
   /** What decides what is imported: see `ImportState`. */
   imported: string[]
+  /** Directories of packages: what lies there is somebody else's. */
+  packages: string[]
 }
 
 /** The lists of a file, as far as they could be read. */
@@ -68,10 +72,14 @@ export async function collectTools(
   { workplace, options, findings }: { workplace: Workplace; options: RootOptions; findings: Findings },
 ): Promise<CollectedTools> {
   const roots = importRootsOf(workplace.home, options, findings)
-  const state: ImportState = { workplace, findings, overrides: [], loaded: new Map(), imported: new Set() }
+  const state: ImportState = {
+    ...{ workplace, findings, overrides: [] },
+    ...{ loaded: new Map(), imported: new Set(), packages: new Set() },
+  }
   const tools = await toolsOf(lists, { file, chain: [file.path], roots }, state, base)
   const once = new Map(state.overrides.map((override) => [JSON.stringify(override), override])) // files may meet several times
-  return { tools, overrides: [...once.values()], imported: [...state.imported] }
+  const { imported, packages } = state
+  return { tools, overrides: [...once.values()], imported: [...imported], packages: [...packages] }
 }
 
 async function toolsOf(
@@ -130,7 +138,7 @@ async function importEntry(
   const spot = { file, path, findings }
   const written = readEntry(entry, spot)
   if (written === undefined) return []
-  const resolved = resolveImport(written.atip, file.path, workplace.home, roots)
+  const resolved = await resolveImport(written.atip, file.path, workplace.home, roots)
   if (!resolved.ok) {
     const { message, hint, root } = resolved
     const allowed = root === undefined ? {} : { allowedBy: { option: 'importRoots', value: root } as const }
@@ -144,6 +152,7 @@ async function importEntry(
     return []
   }
   for (const path of [resolved.path, ...resolved.places]) state.imported.add(path)
+  if (resolved.package !== undefined) state.packages.add(resolved.package)
   const atip = typeof entry === 'string' ? undefined : written
   const key = JSON.stringify([resolved.path, atip])
   const inner = { file, chain: [...chain, resolved.path], roots: resolved.roots }
@@ -221,9 +230,9 @@ function refuseKeys(tools: ToolSet, file: YamlFile, findings: Findings): void {
 type ResolvedImport =
   /**
    * `roots`: what the imported file may import from in turn. `places`: directories that decide, as the file does, what is imported.
-   * `root`: the directory that would have to be one.
+   * `package`: the directory of its package. `root`: the directory that would have to be one.
    */
-  | { ok: true; path: string; roots: readonly string[]; places: readonly string[] }
+  | { ok: true; path: string; roots: readonly string[]; places: readonly string[]; package?: string }
   | { ok: false; message: string; hint?: string; root?: string }
 
 interface RootOptions {
@@ -251,21 +260,21 @@ function importRootsOf(
   return roots
 }
 
-const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot, so none leads upwards
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)(?:@([^/]+))?\/(.+)$/i // no name begins with a dot, so none leads upwards
 
 /**
  * Finds the file of an `imports:` entry.
  *
  * A path is relative to the importing file; its target, symbolic links resolved, must lie inside one of the roots.
  * `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those around it, as Node
- * does, and must lie inside the package.
+ * does, and must lie inside the package. `npm:<package>@<range>/<file>` also says which versions fit.
  */
-function resolveImport(
+async function resolveImport(
   entry: string,
   importer: string,
   home: string,
   roots: readonly string[],
-): ResolvedImport {
+): Promise<ResolvedImport> {
   if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
   if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) {
     const hint = 'Save it beside the agent and import that file.'
@@ -282,22 +291,68 @@ function resolveImport(
   }
 }
 
-function resolvePackage(entry: string, home: string, roots: readonly string[]): ResolvedImport {
-  const [, name, file] = PACKAGE.exec(entry) ?? []
+/** A copy of `@delta/tools` comes with the command line, beside its code. Beside the library there is none. */
+const SHIPPED = join(import.meta.dirname, 'packages')
+
+async function resolvePackage(
+  entry: string,
+  home: string,
+  roots: readonly string[],
+): Promise<ResolvedImport> {
+  const [, name, range, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined)
     return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>` }
-  const link = findPackage(name, home)
-  const directory = link && realPath(link)
-  if (link === undefined || directory === undefined) {
-    const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
+  const installed = findPackage(name, home)
+  const link = installed ?? join(SHIPPED, name)
+  const directory = realPath(link)
+  if (directory === undefined) {
+    const wanted = range === undefined ? name : typed(`${name}@${range}`)
+    const hint = `Install it there: cd ${quoteForPerson([home])} && npm install ${wanted}`
     return { ok: false, message: `the package "${name}" is not installed`, hint }
   }
+  const misfit = range !== undefined && (await misfitOf({ name, range, directory }, installed === undefined))
+  if (misfit) return { ok: false, ...misfit }
   const path = realPath(join(directory, file))
   if (path === undefined) return { ok: false, message: `the package in ${directory} has no file "${file}"` }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   const places = link === directory ? [directory] : [directory, dirname(link)] // a link could lead elsewhere tomorrow
-  return { ok: true, path, roots: [...roots, directory], places }
+  return { ok: true, path, roots: [...roots, directory], places, package: directory }
+}
+
+/** Why the version of a package is not in the range that is wanted. */
+async function misfitOf(
+  { name, range, directory }: { name: string; range: string; directory: string },
+  isShipped: boolean,
+): Promise<{ message: string; hint?: string } | undefined> {
+  const [{ default: validRange }, { default: satisfies }] = await Promise.all([
+    import('semver/ranges/valid.js'), // most agents do not need it
+    import('semver/functions/satisfies.js'),
+  ])
+  if (validRange(range) === null) return { message: `"${range}" is not a range of versions, as ^1.2 is` }
+  const version = versionIn(directory)
+  if (version === undefined) return { message: `the package in ${directory} does not say its version` }
+  if (satisfies(version, range)) return undefined
+  const wanted = `npm:${name}@${range}`
+  const message = isShipped
+    ? `${wanted} is wanted; this delta ships ${version}`
+    : `${name} is ${version} here, and ${wanted} is wanted`
+  return { message, hint: `Run npm install ${typed(`${name}@${range}`)}, or change the range.` }
+}
+
+/** A package with a range, as people type it in a shell: only blanks and operators need quotes. */
+function typed(wanted: string): string {
+  return /^[\w.@/^~+-]+$/.test(wanted) ? wanted : quoteForPerson([wanted])
+}
+
+function versionIn(directory: string): string | undefined {
+  const read = readText(join(directory, 'package.json'))
+  try {
+    const { version } = Object(JSON.parse(read.ok ? read.text : '{}')) as { version?: unknown }
+    return typeof version === 'string' ? version : undefined
+  } catch {
+    return undefined // it is not JSON
+  }
 }
 
 function findPackage(name: string, home: string): string | undefined {

@@ -32,7 +32,7 @@ import {
 import { inside } from './report.js'
 import { readSets, setsBelow } from './set.js'
 import { type SnapshotSettings, snapshotsOf } from './snapshots.js'
-import { recordedFormOf, setTools, type ToolSet, toolsAlone } from './tools.js'
+import { recordedFormOf, setTools, type ToolSet, toolsAlone, withoutCredentials } from './tools.js'
 import { writtenVersion, type YamlFile } from './yaml.js'
 
 /** The values of keys that `agent.yaml` leaves out. */
@@ -202,7 +202,8 @@ export function readParts(
   const { main, document, llm, policy, prompt } = beginning
   const hasAll = findings.problems.length === problems
   const inTools = setsBelow(sets, 'tools').filter(({ path }) => path.length > 0)
-  const tools: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
+  const all: ToolSet = collected ? setTools(collected.tools, inTools, { hasAll }, findings) : new Map()
+  const tools = main && collected ? withoutCredentials(all, collected.packages, main, findings) : all
   if (main) checkPolicyTools(policy, tools, { file: main, path: ['policy'], findings })
   const hooks = loadHooks(main, workplace, setsBelow(sets, 'hooks'), findings)
   warnOfOwnScripts({ tools, hooks }, workplace.home, findings)

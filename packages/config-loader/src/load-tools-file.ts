@@ -16,7 +16,7 @@ import {
   inReadingOrder,
 } from './problems.js'
 import { report, withoutFaults } from './report.js'
-import { expandedFormOf, fileAndLine, type ToolSet, toolsAlone } from './tools.js'
+import { expandedFormOf, fileAndLine, type ToolSet, toolsAlone, withoutCredentials } from './tools.js'
 import { isMap, writtenVersion, type YamlFile } from './yaml.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
@@ -59,7 +59,9 @@ export async function loadToolsFile(
 
   const lists = Array.isArray(file.value) ? { tools: file.value } : readLists(file, findings)
   const base = Array.isArray(file.value) ? [] : ['tools']
-  const { tools, overrides } = await collectTools(lists, file, base, { workplace, options, findings })
+  const collected = await collectTools(lists, file, base, { workplace, options, findings })
+  const { overrides, packages } = collected
+  const tools = withoutCredentials(collected.tools, packages, file, findings)
   const policyAt = { file, path: ['policy'], findings }
   const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, policyAt)
   checkPolicyTools(policy, tools, policyAt)

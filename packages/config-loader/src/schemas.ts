@@ -35,13 +35,13 @@ const toolEditorSchema = z
  */
 export function jsonSchemas(): Record<SchemaName, JsonSchema> {
   return {
-    agent: toJsonSchema(
+    agent: schemaOf(
       'agent',
       z.extend(agentSchema, { llm: llmSchema, policy: z.optional(policySchema), imports, tools }),
     ),
-    tools: toJsonSchema('tools', z.extend(toolFileSchema, { imports, tools })),
-    context: toJsonSchema('context', manifestSchema),
-    hooks: toJsonSchema('hooks', hooks),
+    tools: schemaOf('tools', z.extend(toolFileSchema, { imports, tools })),
+    context: schemaOf('context', manifestSchema),
+    hooks: schemaOf('hooks', hooks),
   }
 }
 
@@ -60,29 +60,48 @@ interface JsonSchema {
   [key: string]: unknown
   properties?: Record<string, JsonSchema>
   items?: JsonSchema
+  additionalProperties?: JsonSchema
   anyOf?: JsonSchema[]
   oneOf?: JsonSchema[]
   description?: string
 }
 
-function toJsonSchema(name: SchemaName, schema: z.ZodMiniType): JsonSchema {
+function schemaOf(name: SchemaName, schema: z.ZodMiniType): JsonSchema {
+  return editorSchema(`${name}.yaml of a Delta agent`, schema, DESCRIPTIONS)
+}
+
+/**
+ * The JSON Schema (draft 7) of a YAML file for editors; keys that begin with `x-` may be anything.
+ *
+ * @param descriptions - Of keys that have none, by their place: `[]` is an element of a list, and `<name>` any key.
+ */
+export function editorSchema(
+  title: string,
+  schema: z.ZodMiniType,
+  descriptions: Readonly<Record<string, string>>,
+): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
     override: allowOwnKeys,
   }) as JsonSchema
-  describeKeys(rest, '')
-  return { $schema, title: `${name}.yaml of a Delta agent`, ...rest }
+  describeKeys(rest, '', descriptions)
+  return { $schema, title, ...rest }
 }
 
-function describeKeys(schema: JsonSchema, place: string): void {
-  for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describeKeys(one, place)
-  if (schema.items) describeKeys(schema.items, `${place}[]`)
+function describeKeys(
+  schema: JsonSchema,
+  place: string,
+  descriptions: Readonly<Record<string, string>>,
+): void {
+  for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describeKeys(one, place, descriptions)
+  if (schema.items) describeKeys(schema.items, `${place}[]`, descriptions)
+  if (schema.additionalProperties) describeKeys(schema.additionalProperties, `${place}.<name>`, descriptions)
   for (const [key, value] of Object.entries(schema.properties ?? {})) {
     const inner = place === '' ? key : `${place}.${key}`
-    const description = isDescribed(value) ? undefined : DESCRIPTIONS[inner.replace(/^lifecycle_hooks\./, '')]
+    const description = isDescribed(value) ? undefined : descriptions[inner.replace(/^lifecycle_hooks\./, '')]
     if (description !== undefined) value.description = description
-    describeKeys(value, inner)
+    describeKeys(value, inner, descriptions)
   }
 }
 

@@ -218,6 +218,40 @@ export function expandedFormOf({ tool, rest }: LoadedTool): Record<string, unkno
   return { ...tool.expanded, ...rest }
 }
 
+/**
+ * The tools with what a package may say of them. None of its tools gets a credential that only its own file names: whoever uses it
+ * may say so with `--set`, or define the tool anew.
+ *
+ * @param packages - Directories.
+ * @param main - The file that imports them; it may lie in one itself.
+ */
+export function withoutCredentials(
+  tools: ToolSet,
+  packages: readonly string[],
+  main: YamlFile,
+  findings: Findings,
+): ToolSet {
+  const isForeign = ({ file, path }: LoadedTool) =>
+    file.path !== main.path &&
+    packages.some((directory) => isInside(file.path, directory)) &&
+    file.setBy?.([...path, 'pass_env']) === undefined
+  const each = ([name, loaded]: [string, LoadedTool]): [string, LoadedTool] => {
+    const { tool, file, path } = loaded
+    const [key] = tool.settings.passEnv
+    if (key === undefined || !isForeign(loaded)) return [name, loaded]
+    const at = [...path, 'pass_env']
+    const message = sentence(at, `${key} is not passed on to a tool of a package`)
+    findings.warn(
+      file.locate(at),
+      message,
+      `Define "${name}" in your own file, or --set tools.${name}.pass_env=[${key}].`,
+    )
+    const { pass_env: _, ...rest } = loaded.rest
+    return [name, { ...loaded, rest, tool: { ...tool, settings: { ...tool.settings, passEnv: [] } } }]
+  }
+  return new Map([...tools].map(each))
+}
+
 /** Where a value stands: `file:line`. */
 export function fileAndLine(file: YamlFile, path: ValuePath): string {
   const { file: name, line } = file.locate(path, { key: true })

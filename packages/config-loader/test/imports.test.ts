@@ -149,6 +149,67 @@ test('npm: looks in the directories around the agent, as Node does', async () =>
   expect([...agent.tools.keys()]).toEqual(['acme'])
 })
 
+const packaged = (version: string | undefined, text = tool('read')) => ({
+  'node_modules/@acme/kit/package.json': JSON.stringify({ name: '@acme/kit', version }),
+  'node_modules/@acme/kit/all.yaml': text,
+})
+
+test.each(['^1.2', '1.x', '>=1 <2', '1.2.3', '*'])('npm: takes a version in the range %s', async (range) => {
+  const { agent } = await load({
+    'agent.yaml': importing(JSON.stringify(`npm:@acme/kit@${range}/all.yaml`)),
+    ...packaged('1.2.3'),
+  })
+  expect([...agent.tools.keys()]).toEqual(['read'])
+})
+
+test.each([
+  [
+    '^2',
+    '1.2.3',
+    '@acme/kit is 1.2.3 here, and npm:@acme/kit@^2 is wanted.\n',
+    'Run npm install @acme/kit@^2, or change the range.',
+  ],
+  [
+    '^1',
+    '1.2.3-rc.1',
+    '@acme/kit is 1.2.3-rc.1 here, and npm:@acme/kit@^1 is wanted.\n',
+    'or change the range.',
+  ],
+  ['newest', '1.2.3', '"newest" is not a range of versions, as ^1.2 is.\n', ''],
+  ['^1', undefined, 'node_modules/@acme/kit does not say its version.\n', ''],
+])('npm: explains that %s is not the version %s', async (range, version, message, hint) => {
+  const files = { 'agent.yaml': importing(`npm:@acme/kit@${range}/all.yaml`), ...packaged(version) }
+  const said = await complaint(files)
+  expect(said).toContain(message)
+  expect(said).toContain(hint)
+})
+
+test('a version directory in a package is a part of the path, as before', async () => {
+  const { agent } = await load({
+    'agent.yaml': importing('npm:@acme/kit/v1.0.0/base.yaml'),
+    ...packaged('7.0.0'),
+    'node_modules/@acme/kit/v1.0.0/base.yaml': tool('base'),
+  })
+  expect([...agent.tools.keys()]).toEqual(['base'])
+})
+
+test('K7: a tool of a package gets no key that only the package names', async () => {
+  const keyed = 'tools:\n  - { name: ask, exec: ask, pass_env: [OPENAI_API_KEY] }\n'
+  const files = { 'agent.yaml': importing('npm:@acme/kit/all.yaml'), ...packaged('1.0.0', keyed) }
+  const { agent, warnings, home } = await load(files)
+  expect(agent.tools.get('ask')?.settings.passEnv).toEqual([])
+  expect(agent.snapshot.config.tools).not.toMatchObject([{ pass_env: expect.anything() }])
+  expect(texts(warnings, home)).toEqual([
+    'agent/node_modules/@acme/kit/all.yaml:2: tools[0].pass_env: OPENAI_API_KEY is not passed on to a tool of a package. Define "ask" in your own file, or --set tools.ask.pass_env=[OPENAI_API_KEY].',
+  ])
+  const set = await load(files, { overrides: ['tools.ask.pass_env=[OPENAI_API_KEY]'] })
+  expect(set.agent.tools.get('ask')?.settings.passEnv).toEqual(['OPENAI_API_KEY'])
+  const other = await load(files, { overrides: ['tools.ask.timeout_ms=5'] })
+  expect(other.agent.tools.get('ask')?.settings.passEnv).toEqual([])
+  const own = await load({ ...files, 'agent.yaml': `${files['agent.yaml']}${keyed}` })
+  expect(own.agent.tools.get('ask')?.settings.passEnv).toEqual(['OPENAI_API_KEY'])
+})
+
 const BY_ENTRY = 'agent/agent.yaml:4:5: imports[0]: '
 
 test.each<[string, string]>([

@@ -91,7 +91,7 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
     const what = isText ? 'the beginning of its' : 'its'
     const why = `max_tokens ${limit} is too few for ${what} ${meter.tokens(block)}`
     const warning = `context.yaml: "${sourceName(source)}" is left out: ${why}. Raise it.`
-    return { ...part, groups: [], note: `left out: ${why}`, warning }
+    return { ...part, groups: [], note: `left out: ${why}`, warnings: [...(part.warnings ?? []), warning] }
   }
   const note = `cut from ${meter.tokens(block)} to ${meter.tokens(shortened)} tokens (max_tokens)`
   return { ...part, groups: [{ kind: 'system', messages: [shortened] }], note }

@@ -76,7 +76,7 @@ function accountFor(
     }
     context.messages.push(...messages)
   }
-  for (const { warning } of parts) if (warning !== undefined) context.warnings.push(warning)
+  context.warnings.push(...parts.flatMap(({ warnings = [] }) => warnings))
   return context
 }
 

@@ -2,7 +2,7 @@
 export interface ContextBlock {
   /** Its `id` in `context.yaml`, else its path without a leading variable, else its type. `tools` for the definitions. */
   source_id: string
-  type: 'file' | 'text' | 'computed_file' | 'journal' | 'tools'
+  type: 'file' | 'text' | 'computed_file' | 'skills' | 'journal' | 'tools'
   /** Number of chat messages that it is, or is part of; 0 if the source was left out, and for the tools. */
   messages: number
   /** Index of the first of them in the request. Absent if the source was left out. */

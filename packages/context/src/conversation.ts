@@ -48,6 +48,13 @@ export function groupsOf(events: Iterable<StoredEvent>): MessageGroup[] {
 export interface Conversation {
   /** The conversation up to now. */
   groups(): Promise<MessageGroup[]>
+  /** When the run began, in ISO 8601; undefined before its first event. */
+  startedAt(): Promise<string | undefined>
+}
+
+/** A fork begins behind the events that it has from another run. */
+export function startOf(events: readonly StoredEvent[]): string | undefined {
+  return events.find((event) => !isKnownEvent(event) || !event.inherited)?.timestamp
 }
 
 /**
@@ -72,6 +79,7 @@ export function followEvents(read: () => Promise<readonly StoredEvent[]>): Conve
       count = events.length
       return collector.groups()
     },
+    startedAt: async () => startOf(await read()),
   }
 }
 
@@ -258,15 +266,21 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keeps the last `count` iterations, the engine's messages that belong to them, and every message of a user. */
+/**
+ * Keeps the last `most` iterations, the engine's messages that belong to them, and every message of a user.
+ *
+ * @param options.dropTo - Drops so many at once that only after `most - dropTo` further iterations some must be dropped again: the
+ *   beginning stays the same until then. How many follows from the number of all iterations alone.
+ */
 export function keepLastIterations(
   groups: readonly MessageGroup[],
-  count: number,
-  dropped?: string,
+  most: number,
+  { dropTo = most - 1, dropped }: { dropTo?: number | undefined; dropped?: string | undefined } = {},
 ): MessageGroup[] {
   const numbers = groups.flatMap(({ kind, iteration }) => (kind === 'iteration' ? (iteration ?? []) : []))
-  if (numbers.length <= count) return [...groups]
-  const first = numbers.at(-count)
+  if (numbers.length <= most) return [...groups]
+  const step = most - dropTo
+  const first = numbers[step * Math.ceil((numbers.length - most) / step)]
   return keepFrom(
     groups,
     groups.findIndex(({ iteration }) => iteration === first),

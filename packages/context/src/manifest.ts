@@ -94,6 +94,8 @@ const sourceSchema = camelCased(
       path: text,
       /** What the model gets: an image to look at, or a file such as a PDF. Default: its text. */
       as: z.exactOptional(z.enum(['image', 'file'])),
+      /** The file of this name in each directory from the repository's top down to the workspace. */
+      walk: z.exactOptional(z.enum(['up'])),
       on_missing: onMissing,
       ...block,
     }),
@@ -107,10 +109,14 @@ const sourceSchema = camelCased(
       cache: z.exactOptional(cache),
       ...block,
     }),
+    /** A line for each skill (agentskills.io) in these directories. */
+    z.strictObject({ type: z.literal('skills'), paths: z.array(text).check(z.minLength(1)), ...block }),
     /** The conversation. */
     z.strictObject({
       type: z.literal('journal'),
       max_iterations: z.exactOptional(count),
+      /** How many iterations stay at least when more than `max_iterations` made the oldest go. */
+      drop_to: z.exactOptional(count),
       /** A user message in the place of dropped iterations, with their number in place of `${count}`. */
       dropped: z.exactOptional(dropped),
       ...common,
@@ -143,6 +149,7 @@ type SourceOf<Type> = Extract<ContextSource, { type: Type }>
 
 export type FileSource = SourceOf<'file'>
 export type ComputedFileSource = SourceOf<'computed_file'>
+export type SkillsSource = SourceOf<'skills'>
 export type JournalSource = SourceOf<'journal'>
 export type Condition = z.output<typeof condition>
 export type ContextCommand = ReadOnly<z.output<typeof command>>
@@ -150,7 +157,7 @@ export type ContextCommand = ReadOnly<z.output<typeof command>>
 /** The name of a source in messages, records and headers: its id, else its path without a leading variable, else its type. */
 export function sourceName(source: ContextSource): string {
   if (source.id !== undefined) return source.id
-  if (source.type === 'journal' || source.type === 'text') return source.type
+  if (source.type !== 'file' && source.type !== 'computed_file') return source.type
   return (source.type === 'file' ? source.path : source.outputPath).replace(/^\$\{\w+\}\//, '')
 }
 
@@ -274,14 +281,41 @@ function checkLifetimes(
 function checkSource(source: ContextSource, at: string, findings: Findings): void {
   const { condition } = source
   if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLES, findings)
-  if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['${count}'], findings)
+  if (source.type === 'journal') checkJournal(source, at, findings)
   else checkReplaced(source.header, `${at}.header`, ['${id}'], findings)
   if (source.type === 'file') {
-    checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
+    if (source.walk) checkWalk(source, at, findings)
+    else checkPath(`${at}.path`, source.path, 'AGENT_HOME', findings)
     checkRole(source, `${at}.role`, findings)
   }
+  if (source.type === 'skills')
+    for (const [index, path] of source.paths.entries())
+      checkPath(`${at}.paths[${index}]`, path, 'AGENT_HOME', findings)
   if (source.type === 'computed_file') checkPath(`${at}.output_path`, source.outputPath, 'CWD', findings)
   if (condition?.when === 'file_exists') checkPath(`${at}.condition.path`, condition.path, 'CWD', findings)
+}
+
+function checkJournal(
+  { dropped, dropTo, maxIterations: most }: JournalSource,
+  at: string,
+  findings: Findings,
+): void {
+  checkReplaced(dropped, `${at}.dropped`, ['${count}'], findings)
+  if (dropTo === undefined || (most !== undefined && dropTo < most)) return
+  const [message, hint] =
+    most === undefined
+      ? ['drop_to needs max_iterations, from which it drops', 'Add max_iterations.']
+      : [`drop_to (${dropTo}) must be below max_iterations (${most})`, 'Half of it is a good start.']
+  findings.problems.push({ path: `${at}.drop_to`, message, hint })
+}
+
+function checkWalk({ path, as }: FileSource, at: string, { problems }: Findings): void {
+  if (isAbsolute(path) || /\$|^~|(^|\/)\.\.(\/|$)/.test(path)) {
+    const message = `must be a name to look for in each directory, got "${path}"`
+    problems.push({ path: `${at}.path`, message, hint: 'Write path: AGENTS.md, or remove walk.' })
+  }
+  if (as === undefined) return
+  problems.push({ path: `${at}.as`, message: 'walk sends texts only', hint: 'Remove as, or walk.' })
 }
 
 /** Providers take images and files from a user only. */

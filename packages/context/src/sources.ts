@@ -6,7 +6,13 @@ import { readJournal } from '@delta/journal'
 import { runEventSchema, type StoredEvent } from '@delta/journal/runs'
 import type { Content, ContentPart } from '@delta/model'
 import type { CommandOptions } from './command.js'
-import { type Conversation, groupsOf, keepLastIterations, type MessageGroup } from './conversation.js'
+import {
+  type Conversation,
+  groupsOf,
+  keepLastIterations,
+  type MessageGroup,
+  startOf,
+} from './conversation.js'
 import { ContextError } from './errors.js'
 import { makeOutput } from './generator.js'
 import {
@@ -16,11 +22,14 @@ import {
   type ContextSource,
   type FileSource,
   type JournalSource,
+  type SkillsSource,
   sourceName,
 } from './manifest.js'
 import { LARGEST_MEDIA, LARGEST_TEXT, type Refusal, readBytes, textIn } from './read-file.js'
 import { sizeMessage } from './size.js'
+import { findSkills } from './skills.js'
 import { fillText, resolvePath } from './variables.js'
+import { readUpwards } from './walk.js'
 
 /** What stood in a request of another run, in place of what the world would give now. Nothing of the world is read or run. */
 export interface RecordedSources {
@@ -55,7 +64,7 @@ export interface Part {
   header?: string
   /** Why it was left out, what was cut, or where it came from. */
   note?: string
-  warning?: string
+  warnings?: readonly string[]
 }
 
 /**
@@ -72,15 +81,20 @@ export async function readPart(
     return { source, groups: [], note: `left out: ${source.condition.when} does not hold` }
   if (source.type === 'journal') return { source, groups: await readGroups(source, options) }
 
-  const { text, media, note, warning } = await readSource(source, manifest, options)
-  if (text === undefined)
-    return { source, groups: [], note: `left out: ${note}`, ...(warning && { warning }) }
+  const { text, media, note, warnings = [] } = await readSource(source, manifest, options)
+  if (text === undefined) return { source, groups: [], note: `left out: ${note}`, warnings }
   const written = source.header ?? manifest.header ?? true
   const title = written === true ? '# Context Block: ${id}' : written
   const header = title === false ? '' : `${title.replaceAll('${id}', () => sourceName(source))}\n\n`
   const role = source.role ?? (media ? 'user' : 'system')
   const message = sizeMessage({ role, content: media ? withHeader(header, media) : header + text })
-  return { source, header, groups: [{ kind: 'system', messages: [message] }], ...(note && { note }) }
+  return {
+    source,
+    header,
+    groups: [{ kind: 'system', messages: [message] }],
+    warnings,
+    ...(note && { note }),
+  }
 }
 
 function withHeader(header: string, media: ContentPart): Content {
@@ -114,9 +128,9 @@ function matches(pattern: string, text: string): boolean {
   throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\nWrite one repetition: [ab]+ for (a+|b+)+.`)
 }
 
-async function readGroups({ maxIterations, dropped }: JournalSource, { journalPath }: ReadOptions) {
+async function readGroups({ maxIterations, ...how }: JournalSource, { journalPath }: ReadOptions) {
   const groups = await allGroups(journalPath)
-  return maxIterations === undefined ? groups : keepLastIterations(groups, maxIterations, dropped)
+  return maxIterations === undefined ? groups : keepLastIterations(groups, maxIterations, how)
 }
 
 async function allGroups(journal: ReadOptions['journalPath']): Promise<MessageGroup[]> {
@@ -125,13 +139,19 @@ async function allGroups(journal: ReadOptions['journalPath']): Promise<MessageGr
   return 'groups' in journal ? journal.groups() : groupsOf(journal)
 }
 
-/** A source's text with a note, or the reason why there is none, with a warning. */
+async function startedAt(journal: ReadOptions['journalPath']): Promise<string | undefined> {
+  if (typeof journal === 'string')
+    return startOf((await readJournal(journal, { schema: runEventSchema })).events)
+  return 'groups' in journal ? journal.startedAt() : startOf(journal)
+}
+
+/** A source's text with a note, or the reason why there is none, and warnings. */
 interface SourceText {
   text?: string
   /** The image or file that the source is, in place of its text. */
   media?: ContentPart
   note?: string | undefined
-  warning?: string
+  warnings?: readonly string[]
 }
 
 async function readSource(
@@ -145,10 +165,12 @@ async function readSource(
     const text = recorded.textOf(sourceName(source))
     return text === undefined ? { note: 'as recorded' } : { text, note: 'as recorded' }
   }
+  const place = `context.yaml, sources[${manifest.sources.indexOf(source)}]`
+  if (source.type === 'skills') return readSkills(source, place, options)
+  if (source.type === 'file' && source.walk) return readWalk(source, place, options)
   if (source.type === 'file') {
     const home = recorded ? recorded.agentHome : variables.AGENT_HOME
     const path = resolvePath(source.path, { ...variables, AGENT_HOME: home }, 'AGENT_HOME')
-    const place = `sources[${manifest.sources.indexOf(source)}]`
     return source.as === undefined
       ? readFileOf(source, path, options)
       : readMedia(source, path, place, options)
@@ -158,14 +180,39 @@ async function readSource(
   if (failure === undefined) return { note, ...readFileOf(source, path, options) }
   const name = sourceName(source)
   const warning = `context.yaml: the source "${name}": ${failure}`
-  if (source.onMissing === 'skip') return { note: 'its generator failed', warning }
+  if (source.onMissing === 'skip') return { note: 'its generator failed', warnings: [warning] }
   const message = `${warning}\nTo go on without it: on_missing: skip`
   throw new ContextError('ERR_CONTEXT_GENERATOR', message, name)
 }
 
 /** By how its path is written: a workspace may lie in the agent's directory. */
-function isOfAgent({ type, path }: Exclude<ContextSource, JournalSource> & { path?: string }): boolean {
-  return type === 'file' && path !== undefined && !/^(\/|\$\{(CWD|RUN_DIR)\})/.test(path)
+function isOfAgent(source: ContextSource): boolean {
+  return source.type === 'file' && !source.walk && !/^(\/|\$\{(CWD|RUN_DIR)\})/.test(source.path)
+}
+
+function readSkills(source: SkillsSource, place: string, { variables }: ReadOptions): SourceText {
+  const directories = source.paths.map((path) => resolvePath(path, variables, 'AGENT_HOME'))
+  const { lines, problems } = findSkills(directories, variables)
+  const warnings = problems.map((problem) => `${place} (skills): ${problem}`)
+  if (lines.length === 0) return { note: 'there are no skills', warnings }
+  const note = lines.length === 1 ? '1 skill' : `${lines.length} skills`
+  return { text: `${lines.join('\n')}\n`, note, warnings }
+}
+
+async function readWalk(source: FileSource, place: string, options: ReadOptions): Promise<SourceText> {
+  const began = await startedAt(options.journalPath)
+  const { text, notes, refused, isCut } = readUpwards(source.path, options.variables.CWD, began)
+  const [first] = refused
+  if (first && source.onMissing === 'error') return refuse(source, first.path, first)
+  const warnings = refused.map(
+    ({ path, message }) => `${place} (${sourceName(source)}): ${path} left out: it ${message}.`,
+  )
+  if (isCut)
+    warnings.push(`${place} (${sourceName(source)}): cut after 32 kB. Shorten the files, or name fewer.`)
+  if (text !== undefined) return { text, note: notes.join('; '), warnings }
+  if (source.onMissing === 'skip') return { note: 'missing', warnings }
+  const hint = 'Create one, or say that it may be missing: on_missing: skip'
+  return refuse(source, source.path, { message: 'exists neither in the workspace nor above it', hint })
 }
 
 function readFileOf(
@@ -192,8 +239,8 @@ function readMedia(
     return refuse(source, path, { message: 'is empty', hint: 'Name a file with something in it.' })
   const seen = mediaOf(bytes)
   if (source.as === 'image' && seen?.type !== 'image') {
-    const warning = `context.yaml, ${place}: ${source.path.replace(/^\$\{\w+\}\//, '')} is not an image (PNG, JPEG, GIF, WebP).`
-    if (source.onMissing === 'skip') return { note: 'unusable', warning }
+    const warning = `${place}: ${source.path.replace(/^\$\{\w+\}\//, '')} is not an image (PNG, JPEG, GIF, WebP).`
+    if (source.onMissing === 'skip') return { note: 'unusable', warnings: [warning] }
     const hint = 'Name an image, or send what it is: as: file for a PDF, no as for a text.'
     throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${hint}`, sourceName(source))
   }
@@ -216,7 +263,7 @@ function refuse(
   if (isMissing && source.onMissing === 'skip') return { note: 'missing' }
   const name = sourceName(source)
   const warning = `context.yaml: the source "${name}": ${path} ${message}.`
-  if (source.onMissing === 'skip') return { note: 'unusable', warning }
+  if (source.onMissing === 'skip') return { note: 'unusable', warnings: [warning] }
   const advice = source.type === 'file' ? hint : 'Fix its generator, or go on without it: on_missing: skip'
   throw new ContextError('ERR_CONTEXT_SOURCE', `${warning}\n${advice}`, name)
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { findHistoryProblem } from '@delta/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -272,6 +273,34 @@ test('max_iterations drops whole old iterations, never what users said; dropped 
   run.thought('')
   run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
   expect(await contents({ max_iterations: 2 })).toEqual([...users, ...kept]) // the unused answer counts for none
+})
+
+test('with drop_to, the beginning of the requests changes at most once in as many iterations as are dropped at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 2, max: 24 }), fc.integer({ min: 1, max: 23 }), async (most, less) => {
+      const dropTo = Math.min(less, most - 1)
+      const step = most - dropTo
+      const run = history()
+      const { build } = await placeWith()
+      let before: unknown[] = []
+      let changed = Number.NEGATIVE_INFINITY
+      for (let count = 0; count <= 3 * most; count++) {
+        run.iteration(`thought ${count}`, 'seen')
+        const journal = { type: 'journal', max_iterations: most, drop_to: dropTo }
+        const { messages } = await build({ sources: [journal] }, { journalPath: run.events })
+        const shown = messages.filter(({ role }) => role === 'assistant').length
+        expect(shown).toBeLessThanOrEqual(most)
+        expect(shown).toBeGreaterThan(Math.min(count, dropTo))
+        const grew = before.every((message, index) => isDeepStrictEqual(message, messages[index]))
+        if (!grew) {
+          expect(count - changed).toBeGreaterThanOrEqual(step)
+          changed = count
+        }
+        before = messages
+      }
+    }),
+    { numRuns: 20 },
+  )
 })
 
 test('a run that has not begun has no conversation', async () => {

@@ -60,7 +60,7 @@ test('all problems are reported at once, each with its path', () => {
       total_max_tokens: 'many',
     }),
   ).toEqual([
-    'sources[0].type: must be one of file, text, computed_file, journal, got "flie" | Did you mean "file"?',
+    'sources[0].type: must be one of file, text, computed_file, skills, journal, got "flie" | Did you mean "file"?',
     'sources[1]: "path" is missing | Add "path:" with a string.',
     'sources[2].on_missing: must be one of skip, error, got "ignore"',
     'sources[3].generator.command: must be a list, got "summarize.py" | Write: command: ["summarize.py"]',
@@ -108,6 +108,29 @@ test('what a recipe says of headers, roles, merging and texts is checked as the 
   ])
 })
 
+test('drop_to is below max_iterations, and walk looks for a text by its name', () => {
+  expect(
+    problems({
+      sources: [
+        { type: 'journal', max_iterations: 40, drop_to: 50 },
+        { type: 'file', path: '${CWD}/AGENTS.md', walk: 'up' },
+        { type: 'file', path: '../AGENTS.md', walk: 'up', as: 'file' },
+        { type: 'skills', paths: ['${HOME}/skills'] },
+      ],
+    }),
+  ).toEqual([
+    'sources[0].drop_to: drop_to (50) must be below max_iterations (40) | Half of it is a good start.',
+    'sources[1].path: must be a name to look for in each directory, got "${CWD}/AGENTS.md" | Write path: AGENTS.md, or remove walk.',
+    'sources[2].path: must be a name to look for in each directory, got "../AGENTS.md" | Write path: AGENTS.md, or remove walk.',
+    'sources[2].as: walk sends texts only | Remove as, or walk.',
+    'sources[3].paths[0]: there is no variable ${HOME} | The variables are ${AGENT_HOME}, ${CWD}, ${RUN_DIR}.',
+  ])
+  expect(problems({ sources: [{ type: 'journal', drop_to: 5 }] })).toEqual([
+    'sources[0].drop_to: drop_to needs max_iterations, from which it drops | Add max_iterations.',
+  ])
+  expect(problems({ sources: [JOURNAL, { type: 'file', path: 'docs/AGENTS.md', walk: 'up' }] })).toEqual([])
+})
+
 test('what looks like a variable and is not replaced is pointed out, but for a text that means it literally', () => {
   const sources = [
     { type: 'text', text: 'In ${AGENT_HOM}, not in ${CWD} or \\${x}', header: '## ${name}' },
@@ -135,7 +158,7 @@ test('unknown keys are warnings with the name that was probably meant; x- keys a
   ]
   expect(warnings({ sources, total_max_token: 5, 'x-owner': 'me' })).toEqual([
     'sources[0].on_mising: unknown key "on_mising" | Did you mean "on_missing"?',
-    'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition, prompt_cache.',
+    'sources[1].path: unknown key "path" | Known here: type, max_iterations, drop_to, dropped, id, max_tokens, condition, prompt_cache.',
     'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
   ])
   expect(safeParseManifest({ sources, total_max_token: 5 }).ok).toBe(true)

@@ -19,6 +19,7 @@ import { questionOf } from './ask-human.js'
 import { EngineError, type EngineWayOut } from './errors.js'
 import { findAgentHome, findRun, shortName } from './find-run.js'
 import { updateMetadata } from './finish.js'
+import { hasUnread, unread } from './inbox.js'
 import { readResponse } from './interaction.js'
 import { changeNotice, changesSince } from './kept.js'
 import { openPurse, type Purse } from './limits.js'
@@ -72,8 +73,8 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  *
  * The result is like that of `runAgent`; its `runId` is undefined if the options do not say which run it is.
  *
- * Settles first what the last engine left open, so that no command runs twice unnoticed. A completed run needs a `message`, a failed
- * one a `message` or `retry`. An interrupted run takes the message as a further instruction, a waiting one as the answer.
+ * Settles first what the last engine left open, so that no command runs twice unnoticed. A completed run needs a `message` or one in
+ * its inbox that came too late, a failed one also takes `retry`. An interrupted run takes the message as a further instruction, a waiting one as the answer.
  *
  * @example
  * const result = await continueRun({ workDirectory: '/work/site', trusted: true, message: 'Now in French.' })
@@ -138,7 +139,7 @@ export async function resume(
       replay?: Replay | undefined
     },
 ): Promise<RunResult> {
-  const { metadata, humanRequest: waiting } = run.summary()
+  const { metadata, status, humanRequest: waiting } = run.summary()
   const { agent, message, decision } = options
   const maxIterations = maxIterationsFor(agent, options)
   const isAnswer = waiting !== undefined && waiting.argv === undefined && message !== undefined
@@ -162,9 +163,13 @@ export async function resume(
   // a message may come with a decision
   if (message !== undefined && reply?.kind !== 'answer')
     events.push({ type: 'USER_MESSAGE', content: message })
+  const isEnded = status === 'COMPLETED' || status === 'FAILED'
+  const late = isEnded && message === undefined && !options.retry ? await unread(run) : undefined
+  if (late) events.push(...late.messages)
   options.onRun?.(run.directory)
   run.journal.append(...events)
   run.journal.sync()
+  late?.remove()
   await updateMetadata(run, () => undefined) // a failure is reported at the end
   const approvesNothing = waiting?.argv !== undefined && message !== undefined && decision === undefined
   if (approvesNothing) options.onEvent({ kind: 'notice', message: NO_APPROVAL })
@@ -231,7 +236,7 @@ function refuseReplay({ replay, parent, runId, directory: path, lastIteration }:
 }
 
 function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {
-  if ((status !== 'COMPLETED' && status !== 'FAILED') || message !== undefined) return
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || message !== undefined || hasUnread(path)) return
   throw new EngineError('ERR_ENGINE_MESSAGE_REQUIRED', `Run is ${status}. To continue, provide a message`, {
     path,
     wayOut: 'message',

@@ -6,6 +6,8 @@ import { EngineError } from './errors.js'
 /** The files of an iteration, as a snapshot has them. */
 export interface FilesOfIteration {
   snapshotId: string
+  /** Says "same contents" across runs; null where the snapshot does not say. */
+  filesId: string | null
   /** What was in the workspace and is not in it, one text each. */
   leftOut: string[]
 }
@@ -55,7 +57,7 @@ export function filesOf(
       `Iteration ${at} lacks ${missing.length} ${missing.length === 1 ? 'file' : 'files'}: ${missing.map(inWords).join(', ')}. --allow-missing forks without them.`,
       undefined,
     )
-  return { snapshotId: last.snapshot_id, leftOut: omitted.map(inWords) }
+  return { snapshotId: last.snapshot_id, filesId: last.files_id ?? null, leftOut: omitted.map(inWords) }
 }
 
 interface OmittedPath {

@@ -98,13 +98,7 @@ export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): P
   const { at, into, message, env = process.env } = options
   checkWorkDirectory(into)
   const summary = await readRun(options.run)
-  let found: FilesOfIteration | undefined
-  const inherited = readBeginning(summary.directory, (events) => {
-    const count = cutAt(events, { at, summary, message })
-    checkInto(summary, options)
-    found = filesIn(events, summary, options)
-    return count
-  })
+  const { inherited, found } = beginningOf(summary, { ...options, onCut: () => checkInto(summary, options) })
   const agent = options.agent ?? (await loadAgentOf(trustedPartOf(summary), env, options.overrides))
 
   const files = found && (await restoreFiles(summary.directory, found, into)) // a kill leaves files, and no run
@@ -144,10 +138,43 @@ export async function makeFork(options: ForkRunOptions, lineageOf: LineageOf): P
   return { runId, directory, workDirectory, parent, ...(files && { files }) }
 }
 
+/** What makes two forks begin alike: the SHA-256 of the run's journal up to there, and the id of the files. */
+export interface ForkPoint {
+  sha256: string
+  filesId: string | null
+}
+
+/**
+ * Reads where a fork of a run would begin, and makes none.
+ *
+ * @throws {EngineError} `ERR_ENGINE_FORK_AT`, `ERR_ENGINE_FORK_FILES`. {JournalError} `ERR_RUN_NOT_FOUND`; its journal is damaged.
+ */
+export async function readForkPoint(
+  run: string,
+  options: Pick<ForkRunOptions, 'at' | 'message' | 'files'>,
+): Promise<ForkPoint> {
+  const { inherited, found } = beginningOf(await readRun(run), options)
+  return { sha256: inherited.sha256, filesId: found?.filesId ?? null }
+}
+
+function beginningOf(
+  summary: RunSummary,
+  options: Pick<ForkRunOptions, 'at' | 'message' | 'files'> & { onCut?: () => void },
+): { inherited: Inherited; found: FilesOfIteration | undefined } {
+  let found: FilesOfIteration | undefined
+  const inherited = readBeginning(summary.directory, (events) => {
+    const count = cutAt(events, { ...options, summary })
+    options.onCut?.()
+    found = filesIn(events, summary, options)
+    return count
+  })
+  return { inherited, found }
+}
+
 function filesIn(
   events: readonly StoredEvent[],
   { runId, directory }: RunSummary,
-  { at, files }: ForkRunOptions,
+  { at, files }: Pick<ForkRunOptions, 'at' | 'files'>,
 ): FilesOfIteration | undefined {
   if (files === 'without') return undefined
   return filesOf(events, { at, name: shortName(runId), directory, mayMiss: files === 'allow_missing' })
@@ -167,7 +194,7 @@ function trustedPartOf(summary: RunSummary): RunSummary {
  */
 function cutAt(
   stored: readonly StoredEvent[],
-  { at, summary, message }: { at: number; summary: RunSummary; message: string | undefined },
+  { at, summary, message }: { at: number; summary: RunSummary; message?: string | undefined },
 ): number {
   const refuse = (why: string) => new EngineError('ERR_ENGINE_FORK_AT', why, { path: summary.directory })
   const name = shortName(summary.runId)

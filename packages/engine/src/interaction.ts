@@ -75,8 +75,13 @@ export function readResponse(directory: string, question: Question): string | un
   return text?.trim() === '' ? undefined : text
 }
 
-/** Refuses bytes that are not UTF-8: they would reach the model as replacement characters. */
-function readText(path: string): string | undefined {
+/**
+ * Reads what a person or a program wrote for the run; undefined for a missing file. Bytes that are not UTF-8 would reach the model
+ * as replacement characters.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not UTF-8 text.
+ */
+export function readText(path: string): string | undefined {
   const what = lstatSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
   // a link may point to any file, and reading a pipe would block

@@ -1,5 +1,6 @@
 import { act } from './act.js'
 import { notifyHook } from './hooks.js'
+import { isSpokenTo, listen } from './inbox.js'
 import { conclude, interrupted, type Outcome } from './outcome.js'
 import type { RunState } from './run-state.js'
 import { settle } from './settle.js'
@@ -14,12 +15,13 @@ import { think } from './think.js'
  */
 export async function runLoop(state: RunState): Promise<Outcome> {
   const settled = await settle(state)
-  if (settled) return settled
+  if (settled && !(await isSpokenTo(state, settled, state.firstIteration))) return settled
 
   for (let iteration = state.firstIteration; iteration <= state.lastAllowedIteration; iteration++) {
     if (state.signal.aborted) return interrupted(state.signal)
     const ended = state.replay?.endingBefore(iteration)
     if (ended) return ended
+    await listen(state, iteration)
     const overspent = await state.overspent()
     if (overspent) return overspent
     const heldBack = await notifyHook(state, 'on_iteration_start', { iteration })
@@ -33,8 +35,8 @@ export async function runLoop(state: RunState): Promise<Outcome> {
     if (stopped) return stopped
 
     const halted = await notifyHook(state, 'on_iteration_end', { iteration })
-    if (calls.length === 0) return conclude(thought.value, state.agent)
-    if (halted) return halted
+    const outcome = calls.length === 0 ? conclude(thought.value, state.agent) : halted
+    if (outcome && (halted || !(await isSpokenTo(state, outcome, iteration + 1)))) return outcome
   }
   return {
     status: 'FAILED',

@@ -25,20 +25,10 @@ type PricingOptions = Pick<EngineOptions, 'prices' | 'credentials' | 'model' | '
  * @throws {EngineError} `ERR_ENGINE_NO_PRICE`: a limit of dollars holds, and nobody knows a price.
  */
 export async function pricing(agent: Agent, options: PricingOptions, purse: Purse): Promise<Pricing> {
-  const { llm } = agent
   const rows = rowsFor(agent, options, purse)
-  const { address, provider } = paidTo(agent, options)
-  const free = provider === 'script' ? FREE : null
-  const isAsked = rows.length > 0 || (address !== undefined && provider !== null)
-  const ratesFor = async (model: string | undefined, tokens: Tokens | null) => {
-    const table = isAsked ? await import('@delta/model/prices') : undefined
-    return table ? table.ratesFor({ models: [model, llm.model], provider, rows: [rows], tokens }) : free
-  }
-  if (purse.costLimit !== undefined) {
-    const isToldLater = llm.model === undefined && rows.length > 0 // by the name of the model that answers
-    if (!isToldLater && (await ratesFor(undefined, null)) === null)
-      throw noPrice(agent, address, purse.costLimit)
-  }
+  const { provider, address, ratesFor } = ratesOf(agent, options, rows)
+  if (purse.costLimit !== undefined && !(await isPriced(agent, options, rows)))
+    throw noPrice(agent, address, purse.costLimit)
   const priceAnswer: PriceAnswer = async ({ usage, model, waitedMs = 0 }) => {
     const tokens = normaliseUsage(usage)
     return {
@@ -53,13 +43,35 @@ export async function pricing(agent: Agent, options: PricingOptions, purse: Purs
   return { rows, priceAnswer }
 }
 
+/** True if a limit of dollars can hold for the agent, so that a run with one begins. */
+export async function hasPrice(agent: Agent, options: PricingOptions): Promise<boolean> {
+  return isPriced(agent, options, ownRows(agent, options))
+}
+
+async function isPriced(agent: Agent, options: PricingOptions, rows: readonly PriceRow[]): Promise<boolean> {
+  const isToldLater = agent.llm.model === undefined && rows.length > 0 // by the name of the model that answers
+  return isToldLater || (await ratesOf(agent, options, rows).ratesFor(undefined, null)) !== null
+}
+
+function ratesOf(agent: Agent, options: PricingOptions, rows: readonly PriceRow[]) {
+  const { address, provider } = paidTo(agent, options)
+  const free = provider === 'script' ? FREE : null
+  const isAsked = rows.length > 0 || (address !== undefined && provider !== null)
+  const ratesFor = async (model: string | undefined, tokens: Tokens | null) => {
+    const table = isAsked ? await import('@delta/model/prices') : undefined
+    return table ? table.ratesFor({ models: [model, agent.llm.model], provider, rows: [rows], tokens }) : free
+  }
+  return { address, provider, ratesFor }
+}
+
+function ownRows(agent: Agent, { prices }: PricingOptions): readonly PriceRow[] {
+  return mergeRows([prices?.first, agent.prices, prices?.last])
+}
+
 /** Where a limit of a run above holds, a model may not choose prices: only the caller's count, and those of an author's file. */
-function rowsFor(
-  agent: Agent,
-  { prices, env = process.env }: PricingOptions,
-  purse: Purse,
-): readonly PriceRow[] {
-  if (purse.prices === undefined) return mergeRows([prices?.first, agent.prices, prices?.last])
+function rowsFor(agent: Agent, options: PricingOptions, purse: Purse): readonly PriceRow[] {
+  if (purse.prices === undefined) return ownRows(agent, options)
+  const { env = process.env } = options
   const { home, snapshot } = agent
   const isSet = snapshot.overrides.some((text) => /^prices\b/.test(text))
   const isOfAuthor = home !== undefined && !snapshot.isDefined && !isSet && !liesInParentRun(home, env)

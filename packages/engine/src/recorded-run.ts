@@ -40,6 +40,8 @@ export interface RecordedCall {
 export interface Leg {
   /** What the user said at its beginning, without what the replay inherits. */
   said: EventOf<'USER_MESSAGE'>[]
+  /** What was said to it while it ran, by the iteration whose request was the first with it. */
+  heard: Map<number, EventOf<'USER_MESSAGE'>[]>
   thoughts: Map<number, EventOf<'THOUGHT'>>
   hooks: EventOf<'HOOK_EXECUTION_AUDIT'>[]
   /** The last result of each call that got one in it. */
@@ -141,7 +143,7 @@ const OF_ITERATION = new Set([
 ])
 
 function newLeg(): Leg {
-  return { said: [], thoughts: new Map(), hooks: [], results: new Set() }
+  return { said: [], heard: new Map(), thoughts: new Map(), hooks: [], results: new Set() }
 }
 
 function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
@@ -153,7 +155,8 @@ function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
       begun = event
       continue
     }
-    if (event.type === 'USER_MESSAGE' && isBegun(legs.at(-1) as Leg)) legs.push(newLeg())
+    const isFirst = event.type === 'USER_MESSAGE' && (begun !== undefined || event.inbox_id === undefined)
+    if (isFirst && isBegun(legs.at(-1) as Leg)) legs.push(newLeg())
     const leg = legs.at(-1) as Leg
     if (begun) {
       addStart(leg, begun)
@@ -169,7 +172,8 @@ function legsOf(after: readonly JournalEvent[], at: number): Leg[] {
 function addTo(leg: Leg, event: JournalEvent, at: number): void {
   switch (event.type) {
     case 'USER_MESSAGE':
-      leg.said.push(event)
+      if (isBegun(leg)) hear(leg, event, at)
+      else leg.said.push(event)
       break
     case 'ENGINE_END':
       leg.end = event
@@ -185,6 +189,11 @@ function addTo(leg: Leg, event: JournalEvent, at: number): void {
       break
     default: // what else there is stands with its call, or is built anew
   }
+}
+
+function hear({ heard, thoughts }: Leg, event: EventOf<'USER_MESSAGE'>, at: number): void {
+  const next = Math.max(at, ...thoughts.keys()) + 1
+  heard.set(next, [...(heard.get(next) ?? []), event])
 }
 
 function isBegun({ thoughts, hooks, results, end }: Leg): boolean {

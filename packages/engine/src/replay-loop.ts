@@ -81,7 +81,6 @@ function fromHere(state: RunState, replay: Replay): RunState {
   return {
     ...state,
     maxIterations,
-    task: state.run.history.userMessages.join('\n'),
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + maxIterations - iterationsSinceMessage,
   }

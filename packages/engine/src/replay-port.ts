@@ -54,6 +54,8 @@ export interface Replay {
   asEnded(outcome: Outcome): Outcome
   /** What the user said at the beginning of this leg. */
   said(): readonly UserMessageEvent[]
+  /** What was said to the running run before an iteration of this leg; once. */
+  saidBefore(iteration: number): readonly UserMessageEvent[]
   /** Moves on to the next leg. False after the last one. */
   nextLeg(): boolean
   /** Undefined where tools are live: then the sources are read. */

@@ -238,6 +238,11 @@ export function openReplay(
     ending,
     endingBefore: (iteration) => (isRecorded && !has(iteration) ? ending(iteration) : undefined),
     said: () => leg.said,
+    saidBefore: (iteration) => {
+      const said = leg.heard.get(iteration) ?? []
+      leg.heard.delete(iteration)
+      return said
+    },
     nextLeg,
     sources,
     reach,

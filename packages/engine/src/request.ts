@@ -152,5 +152,5 @@ export function apiOf({ provider, api }: Agent['llm']): Api {
 }
 
 function userMessage(content: string): StoredEvent {
-  return { seq: 1, timestamp: new Date(0).toISOString(), type: 'USER_MESSAGE', content }
+  return { seq: 1, timestamp: new Date().toISOString(), type: 'USER_MESSAGE', content }
 }

@@ -170,7 +170,7 @@ function stateOf(
   const environment = baseEnvironment(run, agent, options)
   const tools = toolsOf(agent)
   keepJson(tools)
-  const { userMessages, sensitiveCalls } = run.history
+  const { sensitiveCalls } = run.history
   const { lastIteration, iterationsSinceMessage } = run.summary()
   return {
     run,
@@ -181,7 +181,6 @@ function stateOf(
     overspent: () => purse.check(run, options.unlisted),
     clock,
     resumed: options.resumed && replay === undefined, // the iteration that a replay inherits is complete
-    task: userMessages.join('\n'),
     tools,
     firstIteration: lastIteration + 1,
     lastAllowedIteration: lastIteration + maxIterations - iterationsSinceMessage,

@@ -32,8 +32,6 @@ export interface RunState {
   readonly clock: WallClock
   /** True when an earlier engine drove this run, and may have left something open. */
   readonly resumed: boolean
-  /** All user messages, one a line, for each `condition` of `context.yaml`. */
-  readonly task: string
   /** The definitions of the tools, as each request carries them. */
   readonly tools: readonly FunctionTool[]
   /** Number of the next iteration, from the journal. */

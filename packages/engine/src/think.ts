@@ -26,6 +26,7 @@ import {
   type RunState,
   record,
   variablesOf,
+  warnAuthor,
 } from './run-state.js'
 
 /**
@@ -43,14 +44,14 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
     env: environmentOf(state),
     credentials: state.credentials,
     iteration,
-    task: state.task,
+    task: state.run.history.userMessages.join('\n'),
     tools: state.tools,
     signal: state.signal,
     onSpawn: ({ pid }) => recordProcess(generatorRecordPath(state), pid),
     calibration: state.run.history.lastCount,
     writeBlob: (bytes) => state.run.blobs.write(bytes),
   })
-  for (const message of context.warnings) state.emit({ kind: 'notice', message })
+  for (const message of context.warnings) warnAuthor(state, message)
 
   const built = requestFor(state.agent, { messages: context.messages, tools: state.tools })
   const request = await overrideRequest(state, built, iteration)

@@ -14,8 +14,9 @@ import { expect, test } from 'vitest'
 import { forkRun } from '../src/index.js'
 import { eventsIn, scene } from './run.js'
 
-/** How often the random test kills; `npm run test:real` sets 200. */
-const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 8)
+/** How often the random test kills; `npm run test:real` sets 200, and kills after each line. */
+const KILLS = Number(process.env.DELTA_TEST_KILLS ?? 4)
+const LINES = process.env.DELTA_TESTS === 'real' ? 1 : 3
 /** Then it is let live, so that the test ends on a slow machine, too. */
 const KILLS_OF_ONE_RUN = 6
 const KILLS_WITH_SNAPSHOTS = Math.ceil(KILLS / 4)
@@ -32,9 +33,9 @@ const TOOLS = [
   { name: 'again', shell: 'echo $DELTA_ACTION_ID >> repeated.txt', on_interrupt: 'rerun' },
 ]
 
-test('killed after each single line of its journal, a run is always finished by continuing', async () => {
+test('killed after a line of its journal, a run is always finished by continuing', async () => {
   await using server = await startScriptedServer(TURNS)
-  for (let line = 1; ; line++) {
+  for (let line = 1; ; line += LINES) {
     const run = await scene({ baseUrl: server.baseUrl, tools: TOOLS })
     const killed = await run.start(line).result
     const finished = killed.signal === null ? killed : await run.start().result
@@ -66,7 +67,7 @@ test(
       await checkPromises(run.workspace, server)
     }
   },
-  KILLS * 10_000,
+  300_000 + KILLS * 10_000,
 )
 
 test.skipIf(!areInstalled('git'))(
@@ -90,7 +91,7 @@ test.skipIf(!areInstalled('git'))(
       await checkForks(run)
     }
   },
-  KILLS_WITH_SNAPSHOTS * 10_000,
+  300_000 + KILLS_WITH_SNAPSHOTS * 10_000,
 )
 
 /** In a fork of each iteration with a snapshot is what the calls up to it left, and nothing of a later one. The first goes on. */

@@ -112,9 +112,12 @@ test('a run that waits or was stopped has a reason code, too', async () => {
   expect((await eventsOf(stopped)).at(-1)).toMatchObject({ reason_code: 'signal' })
 })
 
-test('killed after each line of its journal, a run that fails has one such ERROR and one end, and on_error has run', async () => {
+/** After each how many lines a kill is tried; `npm run test:real` tries each. */
+const STEP = process.env.DELTA_TESTS === 'real' ? 1 : 4
+
+test('killed after a line of its journal, a run that fails has one such ERROR and one end, and on_error has run', async () => {
   await using server = await startScriptedServer({ choose: 'requests', turns: [{ status: 400, times: 99 }] })
-  for (let line = 1; ; line++) {
+  for (let line = 1; ; line += STEP) {
     const files = hooks({
       pre_llm_request: 'true',
       on_iteration_end: 'true',

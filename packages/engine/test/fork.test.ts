@@ -282,7 +282,7 @@ test('killed after any change of the disk, a fork is not there or is whole, with
   const program = fileURLToPath(new URL('./fork-process.mjs', import.meta.url))
   const preload = fileURLToPath(new URL('../../journal/test/kill-after.mjs', import.meta.url))
   const before = await stateOf(workspace.path)
-  const step = process.env.DELTA_TESTS === 'real' ? 1 : 4
+  const step = process.env.DELTA_TESTS === 'real' ? 1 : 11
   const found = new Set<string>()
   for (let changes = 1; ; changes += step) {
     const into = join(elsewhere.path, `killed-${changes}`)

@@ -8,14 +8,16 @@ import {
   type Credentials,
   continueRun,
   type EngineEvent,
+  type EngineOptions,
   forkRun,
   runAgent,
   type SettingSources,
 } from '@delta/engine'
 import { retryOf } from '@delta/engine/internal'
 import { commandEnvironment, runCommand } from '@delta/executor'
+import { readJournal } from '@delta/journal'
 import { verifyRun } from '@delta/journal/internal'
-import { type RunSummary, readRun } from '@delta/journal/runs'
+import { isKnownEvent, type RunSummary, readRun, runEventSchema } from '@delta/journal/runs'
 import {
   classify,
   type Ended,
@@ -24,10 +26,11 @@ import {
   type Tampering,
   verdictWithoutScores,
 } from './classify.js'
-import { copyTree, isTaskIntact, partsOfInput } from './inputs.js'
+import { areScorerFilesIntact, copyTree, isTaskIntact, partsOfInput } from './inputs.js'
 import type { AttemptPaths, CellPaths } from './layout.js'
 import { isRaised } from './limits.js'
-import { endProcessesOf } from './processes.js'
+import { namesOfFiles } from './plan.js'
+import { DETACHED_UNSEEN, endProcessesOf, seesEnvironments } from './processes.js'
 import { CopyTooLarge, scoreCell } from './score.js'
 import { linkResult, numbersIn, readEarlierResults, readResult } from './stored.js'
 import type { Cell, CellLimits, CellResult, Plan, PlannedTask } from './types.js'
@@ -38,20 +41,21 @@ export interface Job {
   paths: CellPaths
   plan: Plan
   task: PlannedTask
-  /** Of the task in `inputs/`. */
+  /** The task's directory in `inputs/`. */
   input: string
-  /** Of the scorers' files. */
+  /** The directory of the scorers' files in `inputs/`. */
   scorerFiles: string | undefined
   agent: LoadedAgent
   credentials: Credentials & SettingSources
+  prices: EngineOptions['prices']
   limits: CellLimits
-  /** Of a command of the agent. */
+  /** The environment of the agent's commands. */
   env: NodeJS.ProcessEnv
-  /** Of the worker. */
+  /** The worker's own environment. */
   workerEnv: NodeJS.ProcessEnv
   /** Aborted when the worker stops or has lost the cell. */
   signal: AbortSignal
-  /** Of the lease. */
+  /** Number of the lease. */
   epoch: number
   /** Workers that died in the cell since its last result. */
   deadWorkers: number
@@ -70,6 +74,8 @@ export interface Job {
  */
 export async function workOnCell(job: Job): Promise<CellResult | undefined> {
   const { paths } = job
+  if (job.epoch > 1) await endProcessesOf(paths.directory) // a setup, a scorer or what left its group goes on when its worker dies
+  const wasForged = existsSync(paths.result) && readResult(paths) === undefined // by an agent that then ended its worker
   const before = retireResult(job)
   const number = numbersIn(paths.directory).at(-1) ?? 1
   const attempt = paths.attempt(number)
@@ -78,7 +84,9 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
 
   const watch = watchResult(paths)
   const worked =
-    job.deadWorkers >= MOST_DEAD_WORKERS ? { setupMs: 0 } : await runAttempt(job, attempt, before)
+    wasForged || job.deadWorkers >= MOST_DEAD_WORKERS
+      ? { setupMs: 0 }
+      : await runRecorded(job, attempt, before)
   if (job.signal.aborted) return undefined
   const run = await summaryOf(attempt)
   refuseFullDisk(run)
@@ -87,7 +95,9 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     deadWorkers: job.deadWorkers,
     setup: worked.failure,
     run: run && { status: run.status, reasonCode: run.metadata.reason_code, reason: run.metadata.error },
-    tampered: await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
+    tampered: wasForged
+      ? 'result'
+      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
   }
   const began = performance.now()
   const { scores, tooLarge } = verdictWithoutScores(ended)
@@ -100,6 +110,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run,
     verdict,
     scores,
+    warnings: verdict.state === 'invalid' ? [] : await warningsOf(attempt), // its record may be what is damaged
     setupMs: worked.setupMs,
     scoreMs: Math.round(performance.now() - began),
   })
@@ -111,8 +122,10 @@ interface Worked {
   setupMs: number
   /** Why the setup failed. */
   failure?: string
-  /** Of the workspace's root when the agent began. */
+  /** Identity of the workspace's root when the agent began. */
   root?: string
+  /** The journal, or what lies beside it, was cut, replaced or deleted during the run. */
+  isRecordLost?: boolean
 }
 
 /** Moves a result away that does not count any longer, as after another scorer or a raised limit. */
@@ -149,6 +162,31 @@ function watchResult({ result }: CellPaths) {
   return { isForged: () => existsSync(result) }
 }
 
+/** A run whose record its agent destroys ends, and says so; the other cells go on. */
+async function runRecorded(job: Job, attempt: AttemptPaths, before: CellResult | undefined): Promise<Worked> {
+  try {
+    return await runAttempt(job, attempt, before)
+  } catch (error) {
+    const isOurs = existsSync(job.paths.lease) // without it the cell is as if it were new, and would be run for ever
+    if (!isOurs || !isRecordLost(error)) throw error
+    return { setupMs: 0, isRecordLost: true }
+  }
+}
+
+const OF_RECORD = new Set([
+  'ERR_JOURNAL_CORRUPT',
+  'ERR_JOURNAL_READ',
+  'ERR_JOURNAL_WRITE',
+  'ERR_RUN_NOT_FOUND',
+])
+/** What the system says of a file that is gone or replaced; a full disk is not the agent's doing. */
+const GONE = new Set([undefined, 'ENOENT', 'ENOTDIR', 'EISDIR'])
+
+function isRecordLost(error: unknown): boolean {
+  const { code = '', cause } = Object(error) as { code?: string; cause?: unknown }
+  return OF_RECORD.has(code) && GONE.has(Object(cause).code)
+}
+
 /** Does what is left of setup and run. */
 async function runAttempt(job: Job, attempt: AttemptPaths, before: CellResult | undefined): Promise<Worked> {
   const known = await summaryOf(attempt)
@@ -161,6 +199,7 @@ async function runAttempt(job: Job, attempt: AttemptPaths, before: CellResult | 
   const mayMore = before !== undefined && isRaised(metadata.reason_code, before.limits, job.limits)
   const canGoOn =
     status === 'FAILED' && (fails || mayMore) && retryOf(metadata.reason_code ?? undefined) !== undefined
+  if ((isOpen || canGoOn) && isOracle(job)) return beginRun(job, attempt)
   if (isOpen || canGoOn)
     await continueRun({
       ...engineOptions(job, attempt),
@@ -169,6 +208,11 @@ async function runAttempt(job: Job, attempt: AttemptPaths, before: CellResult | 
       ...(!isOpen && { retry: true }),
     })
   return { setupMs: before?.ms.setup ?? 0, ...(root !== undefined && { root }) }
+}
+
+/** Half of a solution is none, and to begin anew costs nothing. */
+function isOracle({ plan, cell }: Job): boolean {
+  return plan.variants.find(({ name }) => name === cell.variant)?.kind === 'oracle'
 }
 
 /** A full or read-only disk ends the worker, never a cell. */
@@ -196,13 +240,14 @@ function nothingIfMissing(error: unknown): undefined {
 }
 
 function engineOptions(job: Job, attempt: AttemptPaths) {
-  const { agent, credentials, env, signal, sync, onEvent } = job
+  const { agent, credentials, prices, env, signal, sync, onEvent } = job
   return {
     agent,
     workDirectory: attempt.workspace,
     runsDirectory: attempt.runs,
     credentials,
     sources: credentials,
+    prices,
     env,
     signal,
     sync,
@@ -214,9 +259,9 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
   const { input, task, plan, signal } = job
   await rm(attempt.directory, { recursive: true, force: true })
   await mkdir(attempt.runs, { recursive: true, mode: 0o700 })
-  const { workspace = '', instruction = '' } = partsOfInput(input)
+  const { workspace = '', instruction = '', run = '' } = partsOfInput(input)
   if (task.fork === undefined) await copyTree(workspace, attempt.workspace)
-  else await forkInto(job, attempt, task.fork)
+  else await forkInto(job, attempt, { ...task.fork, run })
   const began = performance.now()
   const failure = plan.setup === undefined ? undefined : await setUp(plan.setup, job, attempt)
   const setupMs = Math.round(performance.now() - began)
@@ -232,10 +277,10 @@ async function beginRun(job: Job, attempt: AttemptPaths): Promise<Worked> {
 async function forkInto(
   job: Job,
   attempt: AttemptPaths,
-  { at, message }: NonNullable<PlannedTask['fork']>,
+  { at, message, run }: NonNullable<PlannedTask['fork']> & { run: string },
 ): Promise<void> {
   await forkRun({
-    run: join(job.input, 'run'),
+    run,
     runId: attempt.runId,
     runsDirectory: attempt.runs,
     at,
@@ -282,12 +327,20 @@ async function tamperedIn(
   },
 ): Promise<Tampering | undefined> {
   const { attempt, isGone, worked, run, isForged } = found
+  const hasRun = worked.root !== undefined
+  if (worked.isRecordLost || (hasRun && run === undefined)) return 'journal'
   if (run === undefined) return isForged ? 'result' : undefined
-  if (worked.root === undefined || identityOf(attempt.workspace) !== worked.root) return 'workspace'
+  if (!hasRun || identityOf(attempt.workspace) !== worked.root) return 'workspace'
   if (!isGone) return 'process'
   if (isForged) return 'result'
-  if (!(await isTaskIntact(job.input, job.task.input))) return 'inputs'
+  if (!(await areInputsIntact(job))) return 'inputs'
   return isJournalIntact(attempt) ? undefined : 'journal'
+}
+
+async function areInputsIntact({ input, task, scorerFiles, plan }: Job): Promise<boolean> {
+  if (!(await isTaskIntact(input, task))) return false
+  const planned = { names: namesOfFiles(plan), hash: plan.scorer_files }
+  return scorerFiles === undefined || areScorerFilesIntact(scorerFiles, planned)
 }
 
 function isJournalIntact({ run }: AttemptPaths): boolean {
@@ -327,11 +380,21 @@ interface About {
   run: RunSummary | undefined
   verdict: ReturnType<typeof classify>
   scores: readonly Scored[]
+  warnings: readonly string[]
   setupMs: number
   scoreMs: number
 }
 
-function resultOf(job: Job, { number, run, verdict, scores, setupMs, scoreMs }: About): CellResult {
+/** What the engines of the run warned of, and what could not be looked at. */
+async function warningsOf({ run }: AttemptPaths): Promise<string[]> {
+  const { events } = await readJournal(join(run, 'journal.jsonl'), { schema: runEventSchema })
+  const warned = events.flatMap((event) =>
+    isKnownEvent(event) && event.type === 'ENGINE_END' ? (event.warnings ?? []) : [],
+  )
+  return [...new Set([...warned, ...(seesEnvironments ? [] : [DETACHED_UNSEEN])])]
+}
+
+function resultOf(job: Job, { number, run, verdict, scores, warnings, setupMs, scoreMs }: About): CellResult {
   const { cell, plan, limits, epoch } = job
   const { task_hash: _, variant_hash: __, ...names } = cell
   const totals = run?.totals ?? null
@@ -353,7 +416,7 @@ function resultOf(job: Job, { number, run, verdict, scores, setupMs, scoreMs }: 
       : null,
     totals,
     models: Object.keys(totals?.by_model ?? {}),
-    warnings: [],
+    warnings,
     limits,
     sandbox: 'none',
     engine: plan.engine,

@@ -12,7 +12,7 @@ const MOST_BYTES = 2e9
 export class CopyTooLarge extends Error {}
 
 interface Sources {
-  /** Of the agent. */
+  /** The agent's workspace. */
   workspace: string
   /** The template of the task. */
   template: string
@@ -26,7 +26,7 @@ interface Sources {
  * Fills a directory with what a scorer gets: the agent's files, or with `take` a fresh template and those of the agent's files;
  * the tests last, so that they win.
  *
- * `.delta`, sockets, pipes, devices and links that lead out are left out; with `take` every link.
+ * `.delta`, sockets, pipes, devices, links that lead out and what cannot be read are left out; with `take` every link.
  *
  * @throws {CopyTooLarge}
  */
@@ -52,8 +52,15 @@ async function addDirectory(path: string, copy: Copy): Promise<void> {
   const entries = await readdir(join(copy.workspace, path), { withFileTypes: true })
   for (const entry of entries) {
     if (entry.name === '.delta') continue
-    await addEntry(path === '' ? entry.name : `${path}/${entry.name}`, entry, copy)
+    await addEntry(path === '' ? entry.name : `${path}/${entry.name}`, entry, copy).catch(leaveOut)
   }
+}
+
+/** An agent may leave what cannot be copied: it is the agent's loss, and no end of the evaluation. */
+const NOT_COPIED = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'EPERM'])
+
+function leaveOut(error: NodeJS.ErrnoException): void {
+  if (!NOT_COPIED.has(error.code ?? '')) throw error
 }
 
 async function addEntry(path: string, entry: Dirent, copy: Copy): Promise<void> {

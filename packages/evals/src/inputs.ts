@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import { chmod, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { readIfThere } from '@delta/durable'
+import { namesIn } from '@delta/durable/internal'
+import { readForkPoint } from '@delta/engine/internal'
 import { BUILT_IN_AGENTS } from './built-in-agents.js'
 import { hashOf, hashOfTree, sha256 } from './hash.js'
 
@@ -108,23 +110,29 @@ export interface TaskParts {
   solution?: string | undefined
   /** The directory of a run that it forks. */
   run?: string | undefined
+  /** The iteration that it forks the run at. */
+  at?: number | undefined
 }
 
-const DIRECTORIES = ['workspace', 'tests', 'solution', 'run'] as const
+const DIRECTORIES = ['workspace', 'tests', 'solution'] as const
 
-/** The hashes of the parts of a task. */
+/** Kept as in a workspace that was moved: so a fork knows which paths the model has read. */
+const RUNS = 'run/.delta'
+
+/** The hashes of the parts of a task. Of a run only its beginning counts: it may have gone on, or go on. */
 export async function hashTaskParts(
   parts: TaskParts,
-): Promise<Record<(typeof DIRECTORIES)[number], string | undefined>> {
+): Promise<Record<(typeof DIRECTORIES)[number] | 'run', string | undefined>> {
+  const { instruction: message, at = 0 } = parts
   const [workspace, tests, solution, run] = await Promise.all([
     hashOfTree(parts.workspace, {
       counts: (path) => isOfTemplate(path, parts.workspace) && !path.split('/').includes('.git'),
     }),
     hashOfTree(parts.tests),
     hashOfTree(parts.solution),
-    parts.run === undefined ? undefined : hashOfTree(parts.run, { counts: (path) => isOfRecord(path) }),
+    parts.run === undefined ? undefined : readForkPoint(parts.run, { at, message, files: 'require' }),
   ])
-  return { workspace, tests, solution, run }
+  return { workspace, tests, solution, run: run && hashOf({ ...run, at }) }
 }
 
 /** @param hashes - Of its parts. */
@@ -137,21 +145,20 @@ export function taskInput(parts: TaskParts, hashes: Awaited<ReturnType<typeof ha
       await writeFile(join(to, 'metadata.json'), `${JSON.stringify(metadata)}\n`)
       for (const name of DIRECTORIES) {
         const from = parts[name]
-        const counts =
-          name === 'workspace'
-            ? (path: string) => isOfTemplate(path, from)
-            : name === 'run'
-              ? isOfRecord
-              : undefined
+        const counts = name === 'workspace' ? (path: string) => isOfTemplate(path, from) : undefined
         if (from === undefined) await mkdir(join(to, name))
         else await copyTree(from, join(to, name), counts)
       }
+      if (parts.run === undefined) return
+      await mkdir(join(to, RUNS), { recursive: true })
+      await copyTree(parts.run, join(to, RUNS, basename(parts.run)), isOfRecord)
     },
   }
 }
 
 /** The parts of a task as they lie in its input. */
 export function partsOfInput(input: string): TaskParts {
+  const [run] = namesIn(join(input, RUNS))
   return {
     instruction: readIfThere(join(input, 'instruction.md'))?.toString(),
     metadata: JSON.parse(readIfThere(join(input, 'metadata.json'))?.toString() ?? '{}') as Record<
@@ -161,14 +168,33 @@ export function partsOfInput(input: string): TaskParts {
     workspace: join(input, 'workspace'),
     tests: join(input, 'tests'),
     solution: join(input, 'solution'),
-    ...(existsSync(join(input, 'run', 'journal.jsonl')) && { run: join(input, 'run') }),
+    ...(run !== undefined && { run: join(input, RUNS, run) }),
   }
 }
 
-/** True if the files of a task are still those that were planned. */
-export async function isTaskIntact(input: string, hash: string): Promise<boolean> {
+/** True if the files of the scorers are still those that were planned. */
+export async function areScorerFilesIntact(
+  directory: string,
+  { names, hash }: { names: readonly string[]; hash: string | null },
+): Promise<boolean> {
   try {
-    const parts = partsOfInput(input)
+    return (await scorerInput(directory, names)).hash === hash
+  } catch {
+    return false // one is gone
+  }
+}
+
+/**
+ * True if the files of a task are still those that were planned.
+ *
+ * @param input - Where they lie.
+ */
+export async function isTaskIntact(
+  input: string,
+  { input: hash, fork }: { input: string; fork?: { at: number } | undefined },
+): Promise<boolean> {
+  try {
+    const parts = { ...partsOfInput(input), at: fork?.at }
     return taskInput(parts, await hashTaskParts(parts)).hash === hash
   } catch {
     return false // something is gone, or is not what it was

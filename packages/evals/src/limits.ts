@@ -6,7 +6,7 @@ import type { CellLimits } from './types.js'
 const KINDS = ['wall_time', 'tokens', 'cost'] as const
 export type LimitKind = (typeof KINDS)[number]
 
-/** Of each kind, the lowest. */
+/** The lowest limit of each kind. */
 export function lowestLimits(...all: readonly CellLimits[]): CellLimits {
   const lowest = KINDS.map((kind) => {
     const written = all.map((limits) => limits[kind]).filter((each) => each !== undefined)

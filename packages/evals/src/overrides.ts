@@ -1,3 +1,4 @@
+import { withSeed } from '@delta/workspace/internal'
 import { limitsAsOverrides } from './limits.js'
 import type { CellLimits, Plan, PlannedVariant } from './types.js'
 
@@ -7,7 +8,7 @@ export function overridesFor(
   { variant, limits, seed }: { variant: Pick<PlannedVariant, 'set'>; limits: CellLimits; seed: number },
 ): string[] {
   return [
-    ...variant.set.map((text) => text.replaceAll('${seed}', String(seed))),
+    ...withSeed(variant.set, seed),
     `snapshots=${plan.snapshots === undefined ? 'off' : JSON.stringify(plan.snapshots)}`,
     ...limitsAsOverrides(limits),
     ...(plan.provider_wait === undefined ? [] : [`llm.retry.max_wait=${plan.provider_wait}`]),

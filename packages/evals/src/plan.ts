@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
-import { forkRun, isEngineError } from '@delta/engine'
-import { ENGINE_VERSION } from '@delta/engine/internal'
+import { type EngineOptions, isEngineError } from '@delta/engine'
+import { ENGINE_VERSION, hasPrice } from '@delta/engine/internal'
+import { agentOfCell } from '@delta/workspace/internal'
 import { EvaluationError } from './errors.js'
 import { canonicalJson, hashOf, seedOf, sha256 } from './hash.js'
 import {
@@ -17,6 +17,7 @@ import {
   scorerInput,
   taskInput,
 } from './inputs.js'
+import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { isRaised, loweredLimit, lowestLimits, writtenLimits } from './limits.js'
 import { overridesFor } from './overrides.js'
@@ -43,8 +44,12 @@ export interface Planned {
 interface PlanOptions {
   /** For `DELTA_IMPORT_ROOTS` and the like. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
+  /** Of the person, for `limits.cost`. */
+  prices?: EngineOptions['prices']
   /** True writes nothing. */
   dryRun?: boolean | undefined
+  /** Called with the text of `plan.json` before it is written: for a caller that remembers what its user planned. */
+  onPlan?: ((text: string) => void) | undefined
 }
 
 /**
@@ -53,7 +58,7 @@ interface PlanOptions {
  *
  * A kill leaves the plan as it was, or the new one. Two plannings at once follow one another.
  *
- * @param directory - Of the evaluation; created (0700) if it is missing.
+ * @param directory - The evaluation's directory; created (0700) if it is missing.
  * @throws {EvaluationError} `ERR_EVAL_PLAN`. {ConfigError} An agent does not load.
  */
 export async function planEval(
@@ -69,8 +74,9 @@ export async function planEval(
   try {
     const keep = (input: Input) => keepInput(paths.inputs, input)
     const planned = await drawUp(evaluation, directory, { ...options, keep })
-    const text = `${JSON.stringify(planned.plan, null, 2)}\n`
     const lines = planned.cells.map((cell) => `${JSON.stringify(cell)}\n`).join('')
+    const text = `${JSON.stringify({ ...planned.plan, manifest: sha256(lines) }, null, 2)}\n`
+    options.onPlan?.(text)
     replaceIfOther(paths.plan, text)
     replaceIfOther(paths.manifest, lines)
     return planned
@@ -94,7 +100,7 @@ type Keep = (input: Input) => Promise<void>
 async function drawUp(
   evaluation: Evaluation,
   directory: string,
-  { keep, env }: PlanOptions & { keep: Keep },
+  { keep, env, prices }: PlanOptions & { keep: Keep },
 ): Promise<Planned> {
   const tasks = []
   for (const task of evaluation.tasks) tasks.push(await planTask(task, evaluation, { directory, keep }))
@@ -112,7 +118,6 @@ async function drawUp(
 
   const scorers = await scorerInput(dirname(evaluation.path), namesOfFiles(evaluation))
   await keep(scorers)
-  for (const task of evaluation.tasks) if (task.fork) await tryFork(task, task.fork, env)
   const plan: Plan = {
     version: 1,
     name: evaluation.name,
@@ -138,13 +143,15 @@ async function drawUp(
     variants: await loadAgents(plan, evaluation, {
       directory,
       env,
+      prices,
       isCopied: existsSync(evalPaths(directory).inputs),
     }),
   }
   return compare(withAgents, cells, directory)
 }
 
-function namesOfFiles({ scorers }: Evaluation): string[] {
+/** The files of all scorers, each once. */
+export function namesOfFiles({ scorers }: Pick<Plan, 'scorers'>): string[] {
   return [...new Set(scorers.flatMap(({ files = [] }) => files))].sort()
 }
 
@@ -159,15 +166,18 @@ async function planTask(
   { directory, keep }: { directory: string; keep: Keep },
 ): Promise<TaskToPlan> {
   const { id, instruction, metadata, workspace, tests, solution, fork } = task
-  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory }
-  const hashes = await hashTaskParts(parts)
+  const parts = { instruction, metadata, workspace, tests, solution, run: fork?.run.directory, at: fork?.at }
+  const hashes = await hashTaskParts(parts).catch((cause: unknown) => {
+    if (!isEngineError(cause)) throw cause
+    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause }) // it cannot be forked there
+  })
   const input = taskInput(parts, hashes)
   await keep(input)
   const own = fork?.run.own && (await agentInput(fork.run.own.home, undefined))
   if (own) await keep(own)
   return {
     id,
-    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run, at: fork?.at }),
+    hash: hashOf({ instruction, workspace: hashes.workspace, setup, run: hashes.run }),
     input: input.hash,
     limits: lowestLimits(limits, task.limits),
     ...(fork && {
@@ -183,41 +193,6 @@ async function planTask(
     }),
     tests: hashes.tests,
   }
-}
-
-/** Forks the run once for nothing, so that what cannot be forked is refused now. */
-async function tryFork(
-  { id, instruction }: Task,
-  { run, at }: NonNullable<Task['fork']>,
-  env: NodeJS.ProcessEnv | undefined,
-): Promise<void> {
-  const place = await mkdtemp(join(tmpdir(), 'delta-eval-'))
-  try {
-    await forkRun({
-      run: run.directory,
-      at,
-      message: instruction,
-      into: join(place, 'workspace'),
-      runsDirectory: join(place, 'runs'),
-      agent: (await loadAgent(await someAgent(place), { env })).agent,
-      files: 'require',
-      env,
-      sync: false,
-    })
-  } catch (cause) {
-    if (!isEngineError(cause)) throw cause
-    throw new EvaluationError('ERR_EVAL_PLAN', `${id}: ${cause.message}`, { cause })
-  } finally {
-    await rm(place, { recursive: true, force: true })
-  }
-}
-
-/** A fork needs an agent, and any will do. */
-async function someAgent(place: string): Promise<string> {
-  const directory = join(place, 'agent')
-  await mkdir(directory)
-  await builtInInput('nop').fill(directory)
-  return directory
 }
 
 async function planVariant(
@@ -274,7 +249,7 @@ function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string):
     return shuffled.flatMap((task) =>
       variants.map((variant): Cell => {
         const own = seedOf(`${seed}/${task.id}/${repeat}`)
-        const { agent, set } = agentOf(variant, task)
+        const { agent, set } = agentOfCell(variant, task.fork)
         const variant_hash = variant.agent === null ? hashOf({ agent, set, sandbox: 'none' }) : variant.hash
         const identity = { task_hash: task.hash, variant_hash, repeat, seed: own }
         return {
@@ -289,37 +264,84 @@ function cellsOf(plan: Plan, tasks: readonly TaskToPlan[], scorerFiles: string):
   })
 }
 
+interface Loading extends PlanOptions {
+  directory: string
+  isCopied: boolean
+}
+
 /** Loads each agent as its cells will: what is missing is found now. */
-async function loadAgents(
-  plan: Plan,
-  evaluation: Evaluation,
-  { directory, env, isCopied }: { directory: string; env: NodeJS.ProcessEnv | undefined; isCopied: boolean },
-): Promise<PlannedVariant[]> {
+async function loadAgents(plan: Plan, evaluation: Evaluation, loading: Loading): Promise<PlannedVariant[]> {
   const variants: PlannedVariant[] = []
   for (const variant of plan.variants) {
-    const { agent } = evaluation.variants.find(({ name }) => name === variant.name) ?? {}
-    const copy = variant.agent === null || !isCopied ? undefined : evalPaths(directory).input(variant.agent)
-    const home =
-      copy !== undefined && existsSync(copy) ? copy : agent?.kind === 'agent' ? agent.directory : undefined
-    const loaded = home === undefined ? undefined : await load(home, plan, variant, env)
-    variants.push({ ...variant, limits: writtenLimits(loaded?.limits) })
+    const loaded = await loadVariant(variant, plan, { ...loading, evaluation })
+    variants.push({ ...variant, limits: variant.agent === null ? {} : writtenLimits(loaded?.limits) })
   }
   return variants
 }
 
+/** Its agent, which without one of its own is another for each task that forks a run. */
+async function loadVariant(
+  variant: PlannedVariant,
+  plan: Plan,
+  { evaluation, ...loading }: Loading & { evaluation: Evaluation },
+): Promise<LoadedAgent | undefined> {
+  const seen = new Set<string>()
+  let loaded: LoadedAgent | undefined
+  for (const task of plan.tasks) {
+    const chosen = agentOfCell(variant, task.fork)
+    const home = homeOf(chosen.agent, loading) ?? originalOf(variant, task, evaluation)
+    const isNew =
+      seen.size < seen.add(JSON.stringify([home, chosen.set, task.limits.cost === undefined])).size
+    if (home === undefined || !isNew) continue
+    loaded = await load(home, { variant: variant.name, chosen, plan, env: loading.env })
+    const cost = task.limits.cost ?? loaded.limits?.cost
+    if (cost !== undefined) await refuseUnpriced(loaded, { variant: variant.name, chosen, ...loading })
+  }
+  return loaded
+}
+
+function homeOf(agent: string | null, { directory, isCopied }: Loading): string | undefined {
+  const copy = agent === null || !isCopied ? undefined : evalPaths(directory).input(agent)
+  return copy !== undefined && existsSync(copy) ? copy : undefined
+}
+
+/** Where an agent lies that was not copied, because nothing is written. */
+function originalOf(
+  { name }: PlannedVariant,
+  { id }: PlannedTask,
+  evaluation: Evaluation,
+): string | undefined {
+  const { agent } = evaluation.variants.find((variant) => variant.name === name) ?? {}
+  if (agent !== undefined) return agent.kind === 'agent' ? agent.directory : undefined
+  return evaluation.tasks.find((task) => task.id === id)?.fork?.run.own?.home
+}
+
+interface ChosenAgent {
+  /** Name of the variant. */
+  variant: string
+  chosen: ReturnType<typeof agentOfCell>
+}
+
 async function load(
   home: string,
-  plan: Plan,
-  variant: PlannedVariant,
-  env: NodeJS.ProcessEnv | undefined,
+  { variant, chosen, plan, env }: ChosenAgent & { plan: Plan; env: NodeJS.ProcessEnv | undefined },
 ): Promise<LoadedAgent> {
-  const overrides = overridesFor(plan, { variant, limits: {}, seed: plan.seed })
-  const { agent } = await loadAgent(home, {
-    env,
-    overrides,
-    shownAs: variant.original === null ? variant.name : `variant ${variant.name}`,
-  })
-  return agent
+  const overrides = overridesFor(plan, { variant: chosen, limits: {}, seed: plan.seed })
+  const shownAs = chosen.original === null ? variant : `variant ${variant}`
+  return (await loadAgent(home, { env, overrides, shownAs })).agent
+}
+
+/** Who may spend dollars only must know what they cost. */
+async function refuseUnpriced(
+  agent: LoadedAgent,
+  { variant, chosen, directory, env = process.env, prices }: ChosenAgent & Loading,
+): Promise<void> {
+  const credentials = await findKeys(agent, chosen.original, { directory, env })
+  if (await hasPrice(agent, { credentials, prices, env })) return
+  throw new EvaluationError(
+    'ERR_EVAL_PLAN',
+    `limits.cost: no price for ${agent.llm.model ?? 'the model'} (variant ${variant}). Give prices: in its agent.yaml, or use limits.tokens.`,
+  )
 }
 
 function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned {
@@ -378,15 +400,6 @@ function refuseLowered(
   )
 }
 
-/** The agent of a cell: the variant's, else that of the run that the task forks. */
-export function agentOf(
-  { agent, original, set }: PlannedVariant,
-  { fork }: PlannedTask,
-): { agent: string | null; original: string | null; set: readonly string[] } {
-  if (agent !== null || fork?.agent === undefined) return { agent, original, set }
-  return { agent: fork.agent, original: fork.original ?? null, set: [...(fork.set ?? []), ...set] }
-}
-
 /** True unless there are other scorers now, or a limit that ended the run is higher. What is invalid stays so. */
 export function doesCount(plan: Plan, cell: Cell, result: CellResult): boolean {
   if (result.state === 'invalid') return true
@@ -395,7 +408,7 @@ export function doesCount(plan: Plan, cell: Cell, result: CellResult): boolean {
   )
 }
 
-/** Of each kind the lowest of evaluation, task and agent. */
+/** The lowest limit of each kind that evaluation, task and agent have. */
 export function limitsOfCell(plan: Plan, { task, variant }: Pick<Cell, 'task' | 'variant'>): CellLimits {
   const ofTask = plan.tasks.find(({ id }) => id === task)?.limits ?? {}
   const ofVariant = plan.variants.find(({ name }) => name === variant)?.limits ?? {}

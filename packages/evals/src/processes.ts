@@ -6,7 +6,10 @@ const GRACE_MS = 2000
 const VANISH_MS = 1000
 
 /** False where no environment of another process can be read. */
-const seesEnvironments = process.platform === 'linux'
+export const seesEnvironments = process.platform === 'linux'
+
+/** Said of each cell where that is so. */
+export const DETACHED_UNSEEN = 'detached processes of agents were not looked for (no /proc)'
 
 /**
  * Ends every process that carries `DELTA_CELL` with this value, and what these have started: TERM, and KILL after 2 s.

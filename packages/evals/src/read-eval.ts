@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { readSettings, type SettingsFile } from '@delta/config-loader/internal'
 import { isInside, realPath } from '@delta/durable/internal'
+import { directoriesMatching, isGlob } from './directories-matching.js'
 import {
   type EvalFile,
   evalSchema,
   isNamed,
   taskSchema,
+  UNNAMED,
   type WrittenTask,
   type WrittenVariant,
 } from './schema.js'
@@ -14,7 +16,7 @@ import type { CellLimits, Scorer } from './types.js'
 
 /** An `eval.yaml`, read: its tasks and variants are listed, its paths absolute. */
 export interface Evaluation extends Pick<EvalFile, 'setup' | 'provider_wait' | 'snapshots'> {
-  /** Of the file. */
+  /** Absolute path of the file. */
   path: string
   name: string
   baseline: string
@@ -65,7 +67,7 @@ export interface ForkedRun {
   own: { home: string; set: readonly string[] } | undefined
 }
 
-/** Finds the runs that a `fork:` names, by id, path or glob. */
+/** Finds the run that a `fork:` names, by id or path; none in a directory that a glob names and that holds none. */
 export type FindRuns = (named: string) => Promise<readonly ForkedRun[]>
 
 interface ReadOptions {
@@ -309,7 +311,8 @@ async function inlineTasks(written: WrittenTask, reading: Reading): Promise<Task
     file.wrong([...path, 'fork'], 'say of which iteration: at: N, or 0 for the task alone')
     return []
   }
-  const runs = await place.findRuns(fork)
+  const named = isGlob(fork) ? directoriesMatching(fork, place.directory) : [fork]
+  const runs = (await Promise.all(named.map(place.findRuns))).flat()
   if (runs.length === 0) file.wrong([...path, 'fork'], `there is no run ${fork}`)
   return runs.map((run) => ({
     id:
@@ -370,7 +373,7 @@ function readScorers(file: File, directory: string, tasks: readonly Task[]): Sco
     return []
   }
   const named = isNamed(score)
-  const entries = named ? Object.entries(score) : [['score', score] as const]
+  const entries = named ? Object.entries(score) : [[UNNAMED, score] as const]
   return entries.map(([name, written]) => {
     const path: Path = named ? ['score', name] : ['score']
     const kinds = (['command', 'equals', 'matches'] as const).filter((key) => Object.hasOwn(written, key))

@@ -1,3 +1,4 @@
+import { DETACHED_UNSEEN } from './processes.js'
 import { type CellStatus, reasonsOf, type Standing, tokensIn } from './status.js'
 import type { PlannedVariant } from './types.js'
 
@@ -23,6 +24,8 @@ export interface ReportedCell {
   models: readonly string[]
   engine?: string
   sandbox?: string
+  /** False: what the agent left running was not looked for. */
+  isWatched?: boolean
 }
 
 /** What a report knows beside the cells. */
@@ -53,6 +56,7 @@ export function cellsOfResults(results: readonly CellStatus[]): ReportedCell[] {
       models: [...result.models].sort(),
       engine: result.engine,
       sandbox: result.sandbox,
+      isWatched: !result.warnings.includes(DETACHED_UNSEEN),
     }
   })
 }
@@ -115,6 +119,9 @@ export function mixturesIn(
     notes: [
       ...(engines.length > 1 ? [`Mixed engines: ${inWords(engines)}.`] : []),
       ...(sandboxes.length > 1 ? [`Mixed sandboxes: ${inWords(sandboxes)}.`] : []),
+      ...(counted.some(({ isWatched }) => isWatched === false)
+        ? ['Detached processes of agents were not looked for (no /proc).']
+        : []),
       ...[...new Set(counted.map(({ variant }) => variant))].flatMap((name) => {
         const models = countedBy(
           counted.flatMap((cell) =>

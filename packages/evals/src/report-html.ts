@@ -1,5 +1,5 @@
 import type { EvalReport, ReportedVariant } from './report.js'
-import { fixed, money, reportText, signed } from './report-text.js'
+import { fixed, money, partsOf, signed } from './report-text.js'
 
 /**
  * A report as one page that needs nothing else: no script, no file, no network. At most 150 kB: of many tasks it shows those on
@@ -18,7 +18,7 @@ export function reportHtml(report: EvalReport): string {
 </head>
 <body>
 <h1>${title}</h1>
-<pre>${escaped(reportText(report))}</pre>
+${words(report)}
 ${[intervals(report), costs(report), differences(report), grid(report)].join('')}</body>
 </html>
 `
@@ -27,8 +27,12 @@ ${[intervals(report), costs(report), differences(report), grid(report)].join('')
 const STYLE = `
 :root { color-scheme: light dark; --line: #8888; --mark: #2a6fdb; --good: #2a6fdb; --bad: #d9822b }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
-pre { white-space: pre-wrap; font-size: 13px }
-svg { display: block; max-width: 100%; height: auto; font: 12px system-ui, sans-serif }
+h1 { font-size: 1.6rem }
+h2 { font-size: 1.2rem; margin-top: 2rem }
+pre, .wide { overflow-x: auto }
+pre { font-size: 13px }
+.alarm { color: var(--bad); font-weight: bold }
+svg { display: block; max-width: 100%; min-width: 32rem; height: auto; font: 12px system-ui, sans-serif }
 text { fill: currentColor }
 .axis { stroke: var(--line) }
 .mark { fill: var(--mark); stroke: var(--mark); stroke-width: 2 }
@@ -36,11 +40,11 @@ text { fill: currentColor }
 .bad { fill: var(--bad) }
 .pareto { fill: none; stroke: var(--mark); stroke-dasharray: 4 3 }
 table { border-collapse: collapse; font-size: 13px }
-th { text-align: left; font-weight: normal; padding: 0 .6rem 0 0 }
+th { text-align: left; font-weight: normal; padding: 0 .6rem 0 0; white-space: nowrap }
 td { padding: 0 .5rem; text-align: right; border: 1px solid var(--line) }
 `
 
-/** Of `"`, too: texts stand in attributes. */
+/** Escapes `"`, too: texts stand in attributes. */
 function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -48,6 +52,15 @@ function escaped(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
+}
+
+function words(report: EvalReport): string {
+  const blocks = partsOf(report).flatMap(({ kind, lines }) => {
+    const texts = lines.map((line) => escaped(line.trimEnd()))
+    if (kind === 'table') return texts.length === 0 ? [] : `<pre>${texts.join('\n')}</pre>`
+    return texts.map((text) => (kind === 'alarm' ? `<p class="alarm">${text}</p>` : `<p>${text}</p>`))
+  })
+  return blocks.join('\n')
 }
 
 /** What does not fit stands in the title of its element. */
@@ -93,7 +106,7 @@ function section(title: string, body: string): string {
 }
 
 function svg(height: number, label: string, body: string): string {
-  return `<svg viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${label}">${body}</svg>`
+  return `<div class="wide"><svg viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="${label}">${body}</svg></div>`
 }
 
 function intervals(report: EvalReport): string {
@@ -124,7 +137,7 @@ function scale(x: (value: number) => number, values: readonly number[], y: numbe
     .join('')
 }
 
-/** Of agents whose cost is known for all tokens. */
+/** Only agents whose cost is known for all tokens. */
 function costs(report: EvalReport): string {
   const points = scoredIn(report).flatMap(({ name, kind, score, totals, runs }) =>
     kind === 'agent' && totals !== null && totals.cost !== null && totals.priced === 1
@@ -159,7 +172,7 @@ function costs(report: EvalReport): string {
 
 const MOST_TASKS = 50
 
-/** Of the first two variants that are compared: the baseline and the next. */
+/** Compares the first two variants: the baseline and the next. */
 function differences({ pairs, by_task, variants }: EvalReport): string {
   const agents = new Set(variants.flatMap(({ name, kind }) => (kind === 'agent' ? name : [])))
   const pair = pairs.find(({ a, b }) => agents.has(a) && agents.has(b)) ?? pairs[0]
@@ -212,7 +225,7 @@ function grid(report: EvalReport): string {
     })
   return section(
     'Mean score of each task',
-    `<table>\n<tr><th></th>${head}</tr>\n${rows.join('')}</table>${left(report.by_task.length)}`,
+    `<div class="wide"><table>\n<tr><th></th>${head}</tr>\n${rows.join('')}</table></div>${left(report.by_task.length)}`,
   )
 }
 

@@ -3,16 +3,19 @@ import type { EvalReport, ReportedPair, ReportedVariant } from './report.js'
 
 /** A report for people: tables of plain text, ending with a newline. Names may hold control characters of whoever wrote them. */
 export function reportText(report: EvalReport): string {
-  const lines = [
-    ...report.alarms,
-    headLine(report),
-    ...variantTable(report),
-    ...pairTable(report),
-    ...tiedLine(report),
-    ...report.notes,
-    ...missingLines(report),
-  ]
+  const lines = partsOf(report).flatMap((part) => part.lines)
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+/** The text of a report, cut where a table begins or ends. */
+export function partsOf(report: EvalReport): { kind: 'alarm' | 'words' | 'table'; lines: string[] }[] {
+  return [
+    { kind: 'alarm', lines: report.alarms },
+    { kind: 'words', lines: [headLine(report)] },
+    { kind: 'table', lines: variantTable(report) },
+    { kind: 'table', lines: pairTable(report) },
+    { kind: 'words', lines: [...tiedLine(report), ...report.notes, ...missingLines(report)] },
+  ]
 }
 
 function headLine({ eval: name, cells, coverage, engines, sandboxes, ...report }: EvalReport): string {
@@ -154,10 +157,10 @@ function missingLines({ cells, missing, engines }: EvalReport): string[] {
   ]
 }
 
-/** `timed out (advice)` as `timed out 3 (advice)`. */
-function withCount(reason: string, times: number): string {
-  const at = reason.indexOf(' (')
-  return at < 0 ? `${reason} ${times}` : `${reason.slice(0, at)} ${times}${reason.slice(at)}`
+/** `timed out (advice)` as `timed out (3 cells; advice)`. */
+function withCount(reason: string, cells: number): string {
+  const [, what = reason, advice] = /^(.*) \((.*)\)$/.exec(reason) ?? []
+  return `${what} (${counted(cells, 'cell')}${advice === undefined ? '' : `; ${advice}`})`
 }
 
 interface Row {

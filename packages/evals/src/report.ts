@@ -23,7 +23,7 @@ import {
   type ReportedCell,
   type Score,
 } from './report-cells.js'
-import type { CellStatus } from './status.js'
+import { type CellCounts, type CellStatus, countCells } from './status.js'
 import type { Plan, PlannedVariant } from './types.js'
 
 /** A mean, with its interval; without one where a single task was tried, which says nothing of others. */
@@ -37,22 +37,22 @@ export interface ReportedVariant {
   kind: PlannedVariant['kind']
   /** Tasks with a run that counts. */
   tasks: number
-  /** That count. */
+  /** Runs that count. */
   runs: number
   planned: number
   /** Runs that count in those that are planned, 0 to 1. */
   coverage: number
   /** Null below a coverage of 0.95. */
   score: Estimate | null
-  /** Of scores 0 and 1, by k: the chance that one of k tries succeeds. Null where no task was tried so often. */
+  /** For scores 0 and 1, by k: the chance that one of k tries succeeds. Null where no task was tried so often. */
   pass: Record<number, number | null>
   /** The chance that all k do. */
   pass_hat: Record<number, number | null>
   /** Means of what further scorers gave, and of metrics, as `scorer` and `scorer.metric`. */
   metrics: Record<string, number>
-  /** Of the runs that count. `cost` in US dollars, null if unknown; `priced` is the share of tokens with a price. Null: no run says. */
+  /** Sums over the runs that count. `cost` in US dollars, null if unknown; `priced` is the share of tokens with a price. Null: no run says. */
   totals: { tokens: number; cost: number | null; priced: number } | null
-  /** Of a run, without waiting. */
+  /** How long a run takes, without waiting. */
   seconds: { median: number; q1: number; q3: number } | null
   /** Why there is no score. */
   refused?: string
@@ -68,9 +68,9 @@ export interface ReportedPair {
   /** Null where all differences are equal, so that they do not show how they vary. */
   low: number | null
   high: number | null
-  /** Of the t test; where all differences are equal, `p_flip`. */
+  /** p of the t test; where all differences are equal, `p_flip`. */
   p: number
-  /** Of the sign flip test, which assumes no distribution. */
+  /** p of the sign flip test, which assumes no distribution. */
   p_flip: number
   /** `p`, adjusted for all pairs of agents in the report; that of a pair with an oracle or a nop for all such pairs. */
   p_holm: number
@@ -88,15 +88,8 @@ export interface EvalReport {
   tasks: number
   repeats: number
   baseline: string
-  cells: {
-    planned: number
-    scored: number
-    unscored_agent: number
-    unscored_infra: number
-    invalid: number
-    /** Also running ones. */
-    pending: number
-  }
+  /** `pending` are also those that run, or whose worker died. */
+  cells: CellCounts
   coverage: number
   variants: ReportedVariant[]
   /** All pairs of variants that have a score, the baseline first. */
@@ -180,8 +173,7 @@ function reportOf(cells: readonly ReportedCell[], about: About, options: ReportO
   ]
   const pairs = pairsOf(ordered, counted, about)
   const { engines, sandboxes, notes } = mixturesIn(counted, about)
-  const count = (...states: ReportedCell['state'][]) =>
-    cells.filter(({ state }) => states.includes(state)).length
+  const { running, lost, ...counts } = countCells(cells.map(({ state }) => state))
   return {
     eval: about.name,
     sandboxes,
@@ -189,14 +181,7 @@ function reportOf(cells: readonly ReportedCell[], about: About, options: ReportO
     tasks: new Set(cells.map(({ task }) => task)).size,
     repeats: about.repeats,
     baseline,
-    cells: {
-      planned: cells.length,
-      scored: count('scored'),
-      unscored_agent: count('unscored-agent'),
-      unscored_infra: count('unscored-infra'),
-      invalid: count('invalid'),
-      pending: count('pending', 'running', 'lost'),
-    },
+    cells: { ...counts, pending: counts.pending + running + lost },
     coverage: cells.length === 0 ? 0 : counted.length / cells.length,
     variants,
     pairs,

@@ -9,6 +9,7 @@ const time = z.string().check(
   z.refine((value) => TIME.test(value) && timeInWords(value) > 0, {
     error: ({ input }) => `must be a time like 90s, 30m or 1h, got ${JSON.stringify(input)}`,
   }),
+  z.meta({ pattern: TIME.source }),
 )
 const count = z.int().check(z.gt(0, 'above 0'))
 const name = z
@@ -27,6 +28,8 @@ const limits = z.strictObject({
     ),
   ),
 })
+
+const editorLimits = z.omit(limits, { iterations: true })
 
 const metadata = z.record(z.string(), z.unknown())
 
@@ -79,7 +82,12 @@ function schemaWith<Score extends z.ZodMiniType>(score: Score) {
     provider_wait: z.optional(time),
     setup: z.optional(text),
     score: z.optional(score),
-    sandbox: z.optional(z.unknown().check(z.refine((value) => value === 'none', 'only none for now'))),
+    sandbox: z.optional(
+      z.unknown().check(
+        z.refine((value) => value === 'none', 'only none for now'),
+        z.meta({ enum: ['none'] }),
+      ),
+    ),
     snapshots: z.optional(snapshotsSchema),
     keep: z.optional(z.enum(['always', 'failed', 'never'])),
   })
@@ -103,8 +111,24 @@ export function evalSchema(value: unknown): z.ZodMiniType<EvalFile> {
   return schema as unknown as z.ZodMiniType<EvalFile>
 }
 
+/** The schema for editors, which offers all forms at once. What only refuses is left out. */
+export function editorSchemaOfEval(): z.ZodMiniType {
+  const scorers = z.record(name, scorer)
+  return z.extend(withOneScorer, {
+    limits: z.optional(editorLimits),
+    tasks: z.union([
+      text,
+      z.array(z.union([text, z.extend(inlineTask, { limits: z.optional(editorLimits) })])),
+    ]),
+    score: z.optional(z.union([scorer, scorers])),
+  })
+}
+
 /** The schema of a line of a JSONL file of tasks. */
 export const taskSchema: z.ZodMiniType<WrittenTask> = inlineTask as unknown as z.ZodMiniType<WrittenTask>
+
+/** The name of a scorer that is the only one. */
+export const UNNAMED = 'score'
 
 /** True for `score: { tests: { command: … }, style: { command: … } }`. */
 export function isNamed(score: unknown): score is Record<string, WrittenScorer> {

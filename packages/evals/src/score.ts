@@ -9,6 +9,7 @@ import type { Scored } from './classify.js'
 import { CopyTooLarge, copyForScorer } from './copy-for-scorers.js'
 import type { CellPaths } from './layout.js'
 import { endProcessesOf } from './processes.js'
+import { UNNAMED } from './schema.js'
 import { numbersIn } from './stored.js'
 import type { Scorer } from './types.js'
 
@@ -47,7 +48,7 @@ export async function scoreCell(scorer: Scorer, subject: Subject): Promise<Score
     if (scored !== 'signal') return scored
     signals += 1
     if (signals === MOST_SIGNALS)
-      return broken('scorer_signal', `${scorer.name} was ended by a signal ${MOST_SIGNALS} times`)
+      return broken('scorer_signal', `${nameOf(scorer)} was ended by a signal ${MOST_SIGNALS} times`)
   }
 }
 
@@ -73,18 +74,15 @@ async function scoreOnce(scorer: Scorer, subject: Subject): Promise<Scored | 'si
 
 export { CopyTooLarge }
 
-async function compare(
-  { name, equals, matches, file }: Scorer,
-  copy: string,
-  { answer, input }: Subject,
-): Promise<Scored> {
+async function compare(scorer: Scorer, copy: string, { answer, input }: Subject): Promise<Scored> {
+  const { equals, matches, file } = scorer
   const text = file === undefined ? answer : await textInside(copy, file)
   if (text === undefined) return score(0)
   if (matches !== undefined) return score(new RegExp(matches, 'm').test(text) ? 1 : 0)
   const wanted =
     typeof equals === 'string' ? equals : await textInside(join(input, 'tests'), equals?.tests ?? '')
   if (wanted === undefined)
-    return broken('scorer_result', `${name}: the task has no tests/${Object(equals).tests}`)
+    return broken('scorer_result', `${nameOf(scorer)}: the task has no tests/${Object(equals).tests}`)
   return score(text.trim() === wanted.trim() ? 1 : 0)
 }
 
@@ -201,24 +199,39 @@ async function readOutcome(
   outcome: CommandOutcome,
   scoreFile: string,
 ): Promise<Scored | 'signal'> {
-  const { name, on_timeout, result = 'exit', pass = [0], fail = [1] } = scorer
+  const { on_timeout, result = 'exit', pass = [0], fail = [1] } = scorer
+  const shown = nameOf(scorer)
   const { status, exitCode } = outcome
   if (status === 'SIGNALED') return 'signal'
   if (status === 'TIMEOUT')
     return on_timeout === 0
       ? { kind: 'score', score: 0, metrics: { timed_out: 1 } }
-      : broken('scorer_timeout', `${name} timed out (on_timeout: 0 if that is the agent's fault)`)
+      : broken('scorer_timeout', `${shown} timed out (on_timeout: 0 if that is the agent's fault)`)
   if (status === 'NOT_STARTED')
-    return broken('scorer_exit', `${name} did not start: ${outcome.startError.message}`)
-  if (status !== 'EXITED') return broken('scorer_exit', `${name} printed more than 1 GB`)
+    return broken('scorer_exit', `${shown} did not start: ${outcome.startError.message}`)
+  if (status !== 'EXITED') return broken('scorer_exit', `${shown} printed more than 1 GB`)
   if (result === 'exit' && pass.includes(exitCode)) return score(1)
   if (result === 'exit' && fail.includes(exitCode)) return score(0)
-  if (result === 'exit' || exitCode !== 0) return broken('scorer_exit', `${name} exit ${exitCode}`)
+  if (result === 'exit' || exitCode !== 0)
+    return broken(
+      'scorer_exit',
+      `${shown} exit ${exitCode}${result === 'exit' ? adviceOn(exitCode, fail) : ''}`,
+    )
   const said = result === 'stdout' ? outcome.stdout.text : await readFile(scoreFile, 'utf8').catch(() => '')
   return (
     readScore(said) ??
-    broken('scorer_result', `${name}: ${JSON.stringify(lastLine(said).slice(0, 80))} is not a score`)
+    broken('scorer_result', `${shown}: ${JSON.stringify(lastLine(said).slice(0, 80))} is not a score`)
   )
+}
+
+/** The only scorer has no name of its own. */
+function nameOf({ name }: Scorer): string {
+  return name === UNNAMED ? 'scorer' : `scorer ${name}`
+}
+
+/** 126 and above are the shell's own, as where there is no such command. */
+function adviceOn(exitCode: number, fail: readonly number[]): string {
+  return exitCode >= 126 ? '' : ` (fail: [${[...fail, exitCode].join(', ')}] if that is the agent's fault)`
 }
 
 function lastLine(text: string): string {

@@ -1,4 +1,5 @@
 import { readHolder } from '@delta/durable'
+import { standingOf } from '@delta/journal/internal'
 import { evalPaths } from './layout.js'
 import { doesCount } from './plan.js'
 import { cellsIn, readManifest, readPlan, readResult } from './stored.js'
@@ -14,19 +15,20 @@ export interface CellStatus {
   result?: CellResult
 }
 
+/** How many cells stand where. */
+export interface CellCounts {
+  planned: number
+  scored: number
+  unscored_agent: number
+  unscored_infra: number
+  invalid: number
+  pending: number
+}
+
 /** Where an evaluation stands. */
 export interface EvalStatus {
   name: string
-  cells: {
-    planned: number
-    scored: number
-    unscored_agent: number
-    unscored_infra: number
-    invalid: number
-    pending: number
-    running: number
-    lost: number
-  }
+  cells: CellCounts & { running: number; lost: number }
   /** Cells that lie there and are planned no longer. */
   left: number
   /** Who works on it now: processes, as `host:pid`. */
@@ -46,9 +48,7 @@ export function results(directory: string): CellStatus[] {
     const paths = evalPaths(directory).cell(cell.cell)
     const result = readResult(paths)
     if (result && doesCount(plan, cell, result)) return { cell, standing: result.state, result }
-    const holder = readHolder(paths.lease, () => Date.now())?.state
-    if (holder === 'alive' || holder === 'remote-fresh') return { cell, standing: 'running' }
-    return { cell, standing: holder === 'dead' || holder === 'remote-expired' ? 'lost' : 'pending' }
+    return { cell, standing: standingOf(paths.directory) }
   })
 }
 
@@ -59,23 +59,14 @@ export function results(directory: string): CellStatus[] {
  */
 export function evalStatus(directory: string, now = Date.now()): EvalStatus {
   const all = results(directory)
-  const count = (standing: Standing) => all.filter((each) => each.standing === standing).length
+  const cells = countCells(all.map(({ standing }) => standing))
   const planned = new Set(all.map(({ cell }) => cell.cell))
   const found = all.flatMap(({ result }) => result ?? [])
   const rate = ratePerMinute(found, now)
-  const open = count('pending') + count('running') + count('lost')
+  const open = cells.pending + cells.running + cells.lost
   return {
     name: readPlan(directory).name,
-    cells: {
-      planned: all.length,
-      scored: count('scored'),
-      unscored_agent: count('unscored-agent'),
-      unscored_infra: count('unscored-infra'),
-      invalid: count('invalid'),
-      pending: count('pending'),
-      running: count('running'),
-      lost: count('lost'),
-    },
+    cells,
     left: cellsIn(directory).filter((cell) => !planned.has(cell)).length,
     workers: workersIn(directory, all),
     rate_per_minute: rate,
@@ -85,20 +76,34 @@ export function evalStatus(directory: string, now = Date.now()): EvalStatus {
   }
 }
 
+export function countCells(standings: readonly Standing[]): EvalStatus['cells'] {
+  const count = (standing: Standing) => standings.filter((each) => each === standing).length
+  return {
+    planned: standings.length,
+    scored: count('scored'),
+    unscored_agent: count('unscored-agent'),
+    unscored_infra: count('unscored-infra'),
+    invalid: count('invalid'),
+    pending: count('pending'),
+    running: count('running'),
+    lost: count('lost'),
+  }
+}
+
 const RATED_MS = 10 * 60_000
+/** The first results tell nothing: cells that begin together end together. */
+const RATED_FROM_MINUTES = 0.05
 
 function ratePerMinute(found: readonly CellResult[], now: number): number | null {
   const times = found.map(({ at }) => Date.parse(at)).filter((at) => now - at < RATED_MS)
   if (times.length < 2) return null
   const minutes = (now - Math.min(...times)) / 60_000
-  return minutes > 0 ? times.length / minutes : null
+  return minutes >= RATED_FROM_MINUTES ? times.length / minutes : null
 }
 
 function workersIn(directory: string, all: readonly CellStatus[]): string[] {
   const running = all.filter(({ standing }) => standing === 'running')
-  const records = running.map(
-    ({ cell }) => readHolder(evalPaths(directory).cell(cell.cell).lease, () => Date.now())?.record,
-  )
+  const records = running.map(({ cell }) => readHolder(evalPaths(directory).cell(cell.cell).lease)?.record)
   return [...new Set(records.flatMap((record) => (record ? [`${record.host}:${record.pid}`] : [])))].sort()
 }
 
@@ -126,7 +131,7 @@ export function reasonsOf(found: readonly CellResult[]): Record<string, number> 
   const counts: Record<string, number> = {}
   for (const { state, reason, detail } of found) {
     if (state !== 'unscored-infra' && state !== 'invalid') continue
-    const words = reason.startsWith('scorer') ? detail : reason
+    const words = reason.startsWith('scorer') || reason === 'setup' ? detail : reason
     counts[words] = (counts[words] ?? 0) + 1
   }
   return counts

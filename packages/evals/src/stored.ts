@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createFile, readIfThere, syncName } from '@delta/durable'
 import { namesIn, removeFile } from '@delta/durable/internal'
 import { EvaluationError } from './errors.js'
+import { sha256 } from './hash.js'
 import { type CellPaths, evalPaths } from './layout.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
@@ -29,7 +30,22 @@ export function planOf(directory: string): Plan | undefined {
 
 /** The cells of the plan, in the order of work. */
 export function readManifest(directory: string): Cell[] {
-  const text = readIfThere(evalPaths(directory).manifest)?.toString() ?? ''
+  return cellsOf(textOfManifest(directory))
+}
+
+/** Both of one planning; undefined while another one replaces them. */
+export function readPlanned(directory: string): { plan: Plan; cells: Cell[] } | undefined {
+  const plan = readPlan(directory)
+  const text = textOfManifest(directory)
+  const isWhole = plan.manifest === undefined || plan.manifest === sha256(text)
+  return isWhole ? { plan, cells: cellsOf(text) } : undefined
+}
+
+function textOfManifest(directory: string): string {
+  return readIfThere(evalPaths(directory).manifest)?.toString() ?? ''
+}
+
+function cellsOf(text: string): Cell[] {
   return text
     .split('\n')
     .filter(Boolean)
@@ -38,26 +54,33 @@ export function readManifest(directory: string): Cell[] {
 
 /** What counts of a cell; undefined while it has no result. What is not a result of ours counts as none. */
 export function readResult(cell: CellPaths): CellResult | undefined {
-  return parsed(readIfThere(cell.result, { mostBytes: MOST_BYTES }))
+  return resultIn(cell.result, cell)
 }
 
 /** Earlier results, oldest first. */
 export function readEarlierResults(cell: CellPaths): CellResult[] {
   return numbersIn(cell.results, { after: '.json' }).flatMap(
-    (number) => parsed(readIfThere(join(cell.results, `${number}.json`))) ?? [],
+    (number) => resultIn(join(cell.results, `${number}.json`), cell) ?? [],
   )
 }
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-function parsed(bytes: Buffer | undefined): CellResult | undefined {
+function resultIn(path: string, { directory }: CellPaths): CellResult | undefined {
+  const bytes = readIfThere(path, { mostBytes: MOST_BYTES })
   if (bytes === undefined) return undefined
   try {
     const result = JSON.parse(bytes.toString()) as CellResult
-    return typeof result.state === 'string' && typeof result.cell === 'string' ? result : undefined
+    return isResult(result) && result.cell === basename(directory) ? result : undefined
   } catch {
     return undefined
   }
+}
+
+/** An agent can write the file; what workers need is there, or they would fail. */
+function isResult({ version, state, epoch, limits, ms }: CellResult): boolean {
+  const isWhole = [limits, ms].every((each) => typeof each === 'object' && each !== null)
+  return version === 1 && typeof state === 'string' && Number.isSafeInteger(epoch) && isWhole
 }
 
 /**

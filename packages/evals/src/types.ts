@@ -14,8 +14,10 @@ export interface Plan {
   version: 1
   name: string
   engine: string
-  /** Of the eval.yaml. */
+  /** Path of the eval.yaml. */
   source: string
+  /** SHA-256 of `manifest.jsonl`: a kill between the two leaves them of two plannings. */
+  manifest?: string | undefined
   baseline: string
   concurrency: number
   repeats: number

@@ -1,25 +1,26 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { isAbsolute, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type LoadedAgent, loadAgent, type WorkspaceEndpoint } from '@delta/config-loader'
 import { type Lock, readHolder, readIfThere, takeLock } from '@delta/durable'
-import type { Credentials, EngineEvent, SettingSources } from '@delta/engine'
-import { findCredentials } from '@delta/workspace'
+import type { Credentials, EngineEvent, EngineOptions, SettingSources } from '@delta/engine'
+import { agentOfCell, type PlannedAgent } from '@delta/workspace/internal'
 import picomatch from 'picomatch'
 import { workOnCell } from './cell.js'
 import { EvaluationError } from './errors.js'
+import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
-import { agentOf, doesCount, limitsOfCell } from './plan.js'
+import { doesCount, limitsOfCell } from './plan.js'
 import { nameOfCell } from './retry.js'
-import { numbersIn, readEarlierResults, readManifest, readPlan, readResult } from './stored.js'
+import { numbersIn, readEarlierResults, readPlan, readPlanned, readResult } from './stored.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
 /** How a worker works. */
 export interface WorkOptions {
-  /** Of the person: keys, and what the agents' commands find. Default: `process.env`. */
+  /** The person's environment: keys, and what the agents' commands find. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
   /** Which part of the cells it begins with; it then helps with the others. */
   shard?: { number: number; of: number } | undefined
@@ -34,6 +35,8 @@ export interface WorkOptions {
   /** Asks a person about an address in the `.env` of an agent's project. */
   ask?: ((endpoint: WorkspaceEndpoint) => Promise<boolean>) | undefined
   trustWorkspaceEnv?: boolean | undefined
+  /** Of the person. Default: those of the agents, and the shipped ones. */
+  prices?: EngineOptions['prices']
   /** Called when a cell begins or has its result, and with the events of runs. */
   onChange?: ((change: Change) => void) | undefined
 }
@@ -49,9 +52,9 @@ export type Change =
  * Works on the cells of an evaluation until each has its result. Other workers may do the same at once, here or on another machine
  * that sees the directory: they share nothing but files.
  *
- * @param directory - Of the evaluation. Its agents and scorers run: it must be yours.
+ * @param directory - The evaluation's directory. Its agents and scorers run: it must be yours.
  * @returns `stopped` if the signal was aborted.
- * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`. The system's error when the disk is full or read-only, {EngineError} when a model has no
+ * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`; `ERR_EVAL_PLAN` after a planning that was killed. The system's error when the disk is full or read-only, {EngineError} when a model has no
  *   key or no price, {ConfigError} when an agent does not load: other cells stay interrupted.
  */
 export async function work(directory: string, options: WorkOptions = {}): Promise<'done' | 'stopped'> {
@@ -85,7 +88,9 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
   /** Works on one more cell. False: there is nothing left, or the worker stops. */
   async function next(): Promise<boolean> {
     if (signal.aborted) return false
-    const { plan, cells } = evaluation.now()
+    const planned = evaluation.now()
+    if (planned === undefined) return lookAgain([]).then(() => true)
+    const { plan, cells } = planned
     let isWaiting = mine.size > 0
     for (const cell of cells) {
       if (mine.has(cell.cell) || only?.(nameOfCell(cell)) === false || isDone(cell, plan)) continue
@@ -168,7 +173,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
         'ERR_EVAL_NOT_FOUND',
         `${paths.plan}: it does not know ${cell.variant}/${cell.task}, which manifest.jsonl names.`,
       )
-    const chosen = { name: variant.name, ...agentOf(variant, task) }
+    const chosen = { name: variant.name, ...agentOfCell(variant, task.fork) }
     const limits = limitsOfCell(plan, cell)
     const input = paths.input(task.input)
     const number = numbersIn(ofCell.directory).at(-1) ?? 1
@@ -181,6 +186,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
       scorerFiles: plan.scorer_files === null ? undefined : paths.input(plan.scorer_files),
       agent: await agents.load(plan, chosen, { limits, seed: cell.seed }),
       credentials: await agents.credentials(plan, chosen),
+      prices: options.prices,
       limits,
       env: {
         ...env,
@@ -206,6 +212,8 @@ class HeldError extends Error {}
 
 const LOOK_AGAIN_MS = 1000
 const LOST_CHECK_MS = 5000
+/** Replacing two files takes less. */
+const REPLACED_MS = 10_000
 
 /** Owners of the cell that died since its last result: their files in `lease/` do not say `released`. */
 function deadWorkersIn(cell: ReturnType<ReturnType<typeof evalPaths>['cell']>, lock: Lock): number {
@@ -245,18 +253,36 @@ function watchLock(lock: Lock, outer: AbortSignal) {
 function followPlan(directory: string, shard: WorkOptions['shard']) {
   const paths = evalPaths(directory)
   const done = new Set<string>()
+  const began = performance.now()
   let readAt = ''
   let known: { plan: Plan; cells: Cell[] } | undefined
+
+  function readAnew(stamp: string): void {
+    const read = readPlanned(directory)
+    if (read === undefined) {
+      refuseHalf()
+      return
+    }
+    done.clear()
+    known = { plan: read.plan, cells: fromShard(read.cells, shard) }
+    readAt = stamp
+  }
+
+  function refuseHalf(): void {
+    if (known !== undefined || performance.now() - began < REPLACED_MS) return
+    throw new EvaluationError(
+      'ERR_EVAL_PLAN',
+      `${paths.plan}: planning was interrupted. Plan it again: delta eval run`,
+    )
+  }
+
   return {
-    now(): { plan: Plan; cells: Cell[] } {
+    /** Undefined while both files are being replaced for the first time. */
+    now(): { plan: Plan; cells: Cell[] } | undefined {
       const { mtimeNs, ino } = statSync(paths.manifest, { bigint: true })
       const { mtimeNs: ofPlan } = statSync(paths.plan, { bigint: true })
       const stamp = `${mtimeNs} ${ino} ${ofPlan}`
-      if (known === undefined || stamp !== readAt) {
-        done.clear()
-        known = { plan: readPlan(directory), cells: fromShard(readManifest(directory), shard) }
-        readAt = stamp
-      }
+      if (known === undefined || stamp !== readAt) readAnew(stamp)
       return known
     },
     isDone(cell: Cell, counts: (result: CellResult) => boolean): boolean {
@@ -276,7 +302,7 @@ function fromShard(cells: Cell[], shard: WorkOptions['shard']): Cell[] {
   return [...cells.slice(first), ...cells.slice(0, first)]
 }
 
-type Chosen = ReturnType<typeof agentOf> & { name: string }
+type Chosen = PlannedAgent & { name: string }
 
 function keyOf({ agent, original, set }: Chosen): string {
   return JSON.stringify([agent, original, set])
@@ -301,16 +327,9 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
     return (await loadAgent(paths.input(variant.agent ?? ''), { env, overrides })).agent
   }
 
-  /** Keys lie beside the agent where it came from: `.env` is not in `inputs/`. */
   async function look(plan: Plan, variant: Chosen): Promise<Credentials & SettingSources> {
     const agent = await load(plan, variant, { limits: {}, seed: plan.seed })
-    const original = variant.original === null ? agent.home : resolve(directory, variant.original)
-    const home = isThere(original) ? original : agent.home
-    const surroundings = { cwd: directory, env }
-    const credentials = await findCredentials(
-      { ...agent, home },
-      { workDirectory: paths.inputs, surroundings, ask, trustWorkspaceEnv },
-    )
+    const credentials = await findKeys(agent, variant.original, { directory, env, ask, trustWorkspaceEnv })
     for (const { message } of credentials.warnings)
       onChange({ kind: 'warning', message: `variant ${variant.name}: ${message}` })
     return credentials
@@ -324,8 +343,4 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
       return known
     },
   }
-}
-
-function isThere(path: string): boolean {
-  return isAbsolute(path) && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
 }

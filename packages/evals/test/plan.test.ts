@@ -134,7 +134,7 @@ test('a broken scorer is retried after its fix without the agent; a scored cell 
   await work()
   expect(evalStatus(directory)).toMatchObject({
     cells: { unscored_infra: 2 },
-    unscored: { 'score exit 2': 2 },
+    unscored: { "scorer exit 2 (fail: [1, 2] if that is the agent's fault)": 2 },
   })
   await place.write('eval.yaml', written({ score: '{ command: exit 2, fail: [1, 2] }' }))
   expect(await plan()).toMatchObject({ rescored: 2 })

@@ -120,7 +120,10 @@ const ALL = ['oracle', 'luna', 'nova', 'nop']
 const MISSING = {
   'luna/task-03/1': infra('provider_unavailable'),
   'luna/task-04/1': infra('provider_unavailable'),
-  'luna/task-05/1': infra('scorer_timeout', "tests timed out (on_timeout: 0 if that is the agent's fault)"),
+  'luna/task-05/1': infra(
+    'scorer_timeout',
+    "scorer tests timed out (on_timeout: 0 if that is the agent's fault)",
+  ),
 }
 
 test('a report has scores with intervals, what differs from the baseline, what is tied, and what is missing', () => {
@@ -137,7 +140,7 @@ test('a report has scores with intervals, what differs from the baseline, what i
     nova             12      +0.075  +0.012 .. +0.138   0.023     0.023
     nop              12      -0.475  -0.702 .. -0.248  <0.001     0.002
     Tied at 5 %: none. With 12 tasks a difference of 0.08 is found 4 times in 5; for 0.05 take 31 tasks (more repeats do not replace tasks).
-    3 cells are missing (delta eval retry): provider_unavailable 2, tests timed out 1 (on_timeout: 0 if that is the agent's fault).
+    3 cells are missing (delta eval retry): provider_unavailable (2 cells), scorer tests timed out (1 cell; on_timeout: 0 if that is the agent's fault).
     "
   `)
 })
@@ -215,6 +218,14 @@ test('what was not the same for all cells has a line: engines, and the models th
     'Mixed models in luna: gpt-5.6-luna 59 cells, gpt-5.6-luna-0801 1 cell.',
   ])
   expect(reportText(shown)).toContain('Sandbox none. Engine 0.2.0, 0.3.0.\n')
+})
+
+test('where detached processes could not be looked for, the report says so once', () => {
+  const warnings = ['detached processes of agents were not looked for (no /proc)']
+  const changed = { 'luna/task-01/1': { warnings }, 'luna/task-02/1': { warnings } }
+  expect(report(resultsOf(['luna'], changed), planOf(['luna'])).notes).toEqual([
+    'Detached processes of agents were not looked for (no /proc).',
+  ])
 })
 
 test('cells without a result yet are missing, and the report says how to go on', () => {

@@ -33,7 +33,7 @@ describe('what a scorer says', () => {
     [
       'any other exit code is the fault of the scorer',
       { command: 'exit 3' },
-      'unscored-infra null score exit 3',
+      "unscored-infra null scorer exit 3 (fail: [1, 3] if that is the agent's fault)",
     ],
     ['pass and fail say otherwise', { command: 'exit 3', pass: [3], fail: [4] }, 'scored 1'],
     ['a number on stdout', { command: 'echo words; echo 0.25', result: 'stdout' }, 'scored 0.25'],
@@ -46,24 +46,24 @@ describe('what a scorer says', () => {
     [
       'a negative score is none',
       { command: 'echo -1', result: 'stdout' },
-      'unscored-infra null score: "-1" is not a score',
+      'unscored-infra null scorer: "-1" is not a score',
     ],
     [
       'words are no score',
       { command: 'echo fine', result: 'stdout' },
-      'unscored-infra null score: "fine" is not a score',
+      'unscored-infra null scorer: "fine" is not a score',
     ],
     ['a file', { command: 'echo 0.5 > "$SCORE_FILE"', result: 'file' }, 'scored 0.5'],
-    ['no file', { command: 'true', result: 'file' }, 'unscored-infra null score: "" is not a score'],
+    ['no file', { command: 'true', result: 'file' }, 'unscored-infra null scorer: "" is not a score'],
     [
       'a signal, three times',
       { command: 'kill -9 $$' },
-      'unscored-infra null score was ended by a signal 3 times',
+      'unscored-infra null scorer was ended by a signal 3 times',
     ],
     [
       'a timeout',
       { command: 'sleep 60', timeout: '0.2s' },
-      "unscored-infra null score timed out (on_timeout: 0 if that is the agent's fault)",
+      "unscored-infra null scorer timed out (on_timeout: 0 if that is the agent's fault)",
     ],
     [
       'a timeout that is the fault of the agent',
@@ -73,7 +73,7 @@ describe('what a scorer says', () => {
     [
       'a program that is missing',
       { command: ['no-such-program'] },
-      /unscored-infra null score did not start/,
+      /unscored-infra null scorer did not start/,
     ],
     ['the answer', { equals: 'Done.' }, 'scored 1'],
     ['another answer', { equals: 'done' }, 'scored 0'],
@@ -174,8 +174,8 @@ describe('what an agent cannot do to its score, without a sandbox', () => {
   })
 
   test('rewrite files by a process that it leaves behind', async () => {
-    const leave =
-      'setsid sh -c "sleep 0.3; while true; do echo ok > answer; sleep 0.05; done" > /dev/null 2>&1 < /dev/null & echo started'
+    const wait = 'until ls ../../scores/.*/about/answer; do sleep 0.02; done'
+    const leave = `setsid sh -c '${wait}; echo ok > answer' > /dev/null 2>&1 < /dev/null & echo started`
     const { score, cell } = await resultOf(leave, { command: 'sleep 0.6; sh check.sh' }, CHECK)
     expect(score).toBe(0)
     expect(existsSync(join(cell, '1/workspace/answer'))).toBe(false)

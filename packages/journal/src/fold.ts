@@ -177,6 +177,8 @@ function emptyState() {
     humanRequest: undefined as HumanInputRequest | undefined,
     lastIteration: 0,
     iterationsSinceMessage: 0,
+    /** True while nothing but messages followed the last ENGINE_START. */
+    justStarted: false,
     sums: addUp(),
     answers: watchAnswers(),
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
@@ -243,6 +245,7 @@ export function foldRun(): RunFold {
 }
 
 function addKnown(event: JournalEvent, state: RunState): void {
+  if (event.type !== 'USER_MESSAGE') state.justStarted = event.type === 'ENGINE_START'
   switch (event.type) {
     case 'ENGINE_START':
       addStart(event, state)
@@ -254,7 +257,8 @@ function addKnown(event: JournalEvent, state: RunState): void {
     case 'USER_MESSAGE':
       state.userMessages.push(wordsOf(event.content))
       state.messageSinceThought = true
-      state.iterationsSinceMessage = 0
+      // one that was said to a running run keeps it alive no longer
+      if (event.inbox_id === undefined || state.justStarted) state.iterationsSinceMessage = 0
       state.failure = undefined
       break
     case 'THOUGHT':

@@ -1,4 +1,17 @@
 // For the other packages of Delta: may change in any release.
+export {
+  attemptOf,
+  type CellOfRun,
+  type CellPlace,
+  cellAt,
+  cellPlaceOf,
+  cellReader,
+  cellsIn,
+  isEvaluation,
+  nameOfCellAt,
+  plannedIn,
+  standingOf,
+} from './cells.js'
 export { newRunId } from './create-run.js'
 export { asWriteError } from './errors.js'
 export { isInherited } from './events.js'

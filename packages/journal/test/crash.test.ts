@@ -7,8 +7,9 @@ import { expect, test } from 'vitest'
 import { needsBuild, readText, temporaryDirectory } from './helpers.js'
 import { isKnownEvent, openRun, readJournal, readRequest, readRun, type StoredEvent } from './of-runs.js'
 
+const isReal = process.env.DELTA_TESTS === 'real'
 /** After each how many changes of the disk it is killed, and how often at random. `npm run test:real` takes every change. */
-const [STEP, KILLS] = process.env.DELTA_TESTS === 'real' ? [1, 75] : [4, 15]
+const [STEP, KILLS] = isReal ? [1, 75] : [9, 5]
 
 const ITERATIONS = 400 // more than the kills let it reach, so that every kill finds a writer
 
@@ -129,7 +130,7 @@ test('a run killed after changes of the disk, and half-way through writes, loses
 test('what a kill left beside a file it was about to replace is removed when the run is opened next', async () => {
   const seen = new Set<string>()
   const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 60 * 60
-  for (let call = 1; ; call++) {
+  for (let call = 1; ; call += isReal ? 1 : 4) {
     const scene = newScene()
     const { signal } = await write(scene, { killAfter: `${call} after`, iterations: 1 })
     if (signal !== 'SIGKILL') break
@@ -147,14 +148,16 @@ test('what a kill left beside a file it was about to replace is removed when the
     await openRun(scene.run).then((run) => run.close())
     expect(leftIn(scene)).toEqual([])
   }
-  expect([...seen].sort()).toEqual([
+  const replaced = [
     '/.delta/LATEST',
     '/.delta/VERSION',
     '/.delta/crash/io/invocations/…_1.json',
     '/.delta/crash/lease/',
     '/.delta/crash/lease/1',
     '/.delta/crash/metadata.json',
-  ])
+  ]
+  if (isReal) expect([...seen].sort()).toEqual(replaced)
+  else expect([seen.size > 0, replaced]).toEqual([true, expect.arrayContaining([...seen])])
 })
 
 function leftIn({ work }: Scene): string[] {

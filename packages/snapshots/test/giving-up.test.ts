@@ -144,6 +144,8 @@ function useGit(at: string, script: string): void {
   onTestFinished(() => void vi.unstubAllEnvs())
 }
 
+const KILLS = process.env.DELTA_TESTS === 'real' ? 25 : 8
+
 describe.skipIf(!hasTools)('git may be killed at any moment:', () => {
   test('the next snapshot is taken, and nothing is left behind', async () => {
     const { from, store, at } = await scene('for i in {1..60}; do head -c 300000 /dev/urandom > $i; done')
@@ -151,7 +153,7 @@ describe.skipIf(!hasTools)('git may be killed at any moment:', () => {
       '(for i in $(seq $((RANDOM % 40))); do sleep 0.004; done; kill -9 $$) < /dev/null > /dev/null 2>&1 &'
     useGit(at, `${random} exec $git "$@"`)
     const results: (string | null)[] = []
-    for (let index = 0; index < 25; index++) {
+    for (let index = 0; index < KILLS; index++) {
       sh(from, `echo ${index} > changed; touch *`)
       const { id, reason } = await store.take({ files: { directory: from } })
       if (id === null) expect(reason).toBe('git')

@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { openStore } from '../src/index.js'
 import { contents, describeDirectory, hasTools, scene, sh, take } from './helpers.js'
 
+/** How often a file is written again, and how many states one process keeps; `npm run test:real` does it often. */
+const [AGAIN, STATES] = process.env.DELTA_TESTS === 'real' ? [40, 200] : [11, 20]
+
 const EVERY_KIND = readFileSync(join(import.meta.dirname, 'every-kind.sh'), 'utf8')
 
 describe.skipIf(!hasTools)('what goes into a snapshot comes out of it:', () => {
@@ -65,7 +68,7 @@ describe.skipIf(!hasTools)('what goes into a snapshot comes out of it:', () => {
 
   test('contents that were written again at once, with the same size', async () => {
     const { from, store } = await scene()
-    for (let index = 0; index < 40; index++) {
+    for (let index = 0; index < AGAIN; index++) {
       writeFileSync(join(from, 'file'), String(index % 10))
       const id = await take(store, from)
       expect(await contents(store, id, 'file')).toBe(String(index % 10))
@@ -96,14 +99,14 @@ describe.skipIf(!hasTools)('what goes into a snapshot comes out of it:', () => {
     expect(sh(at, 'ls; cat kept/b')).toBe('from\nkept\nstore\n2\n')
   })
 
-  test('200 states in one process', async () => {
+  test(`${STATES} states in one process`, async () => {
     const { from, store, at } = await scene('mkdir -p a/b && touch a/other')
     const ids: string[] = []
-    for (let index = 0; index < 200; index++) {
+    for (let index = 0; index < STATES; index++) {
       writeFileSync(join(from, 'a/b/file'), `${index}`)
       ids.push(await take(store, from))
     }
-    for (const index of [0, 100, 199]) {
+    for (const index of [0, STATES / 2, STATES - 1]) {
       await store.restore(ids[index] ?? '', 'files', join(at, `back${index}`))
       expect(readFileSync(join(at, `back${index}/a/b/file`), 'utf8')).toBe(`${index}`)
     }

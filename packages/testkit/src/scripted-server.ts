@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ScriptedTurn, ScriptRequest, ServerScript } from './script.js'
-import type { ServerEvent, ServerOrder } from './server.js'
+import type { ServerEvent, ServerOrder, ServerState } from './server.js'
 import { temporaryWorkspace } from './workspace.js'
 
 export type LoggedRequest = Extract<ServerEvent, { type: 'request' }> & {
@@ -37,8 +36,17 @@ export const startedServers = new Map<string, ScriptedServer['requests']>()
 
 const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 
+/** A process with servers, and how much here waits for a message from it. */
+interface Servers {
+  readonly child: ChildProcess
+  waiting: number
+}
+
+let shared: Servers | undefined
+let started = 0
+
 /**
- * Starts an OpenAI-compatible server in a process of its own, on a free port of 127.0.0.1.
+ * Starts an OpenAI-compatible server on a free port of 127.0.0.1, in a process that all servers of this one share.
  *
  * It outlives whatever talks to it, and ends with `close()` or with the process that started it.
  *
@@ -51,23 +59,27 @@ export async function startScriptedServer(
   const logPath = join(directory.path, 'requests.jsonl')
   await directory.write('requests.jsonl', '')
 
-  const child = fork(PROGRAM, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const exited = once(child, 'exit')
-  const order: ServerOrder = { script: 'turns' in script ? script : { turns: script }, logPath }
-  child.send(order)
-  const { port } = (await nextMessage(child)) as { port: number }
-  child.unref()
-  child.channel?.unref()
+  const id = ++started
+  shared ??= startProcess()
+  const servers = shared
+  const { child } = servers
+  const tell = (order: ServerOrder) => void child.send(order)
+  tell({ id, script: 'turns' in script ? script : { turns: script }, logPath })
+  const port = await afterMessage(servers, (message) =>
+    message.id === id && message.type === 'listening' ? message.port : undefined,
+  )
 
   let finalLog: LoggedRequest[] | undefined
   const requests = () => finalLog ?? readRequests(logPath)
-  const waitFor = <T>(find: (all: LoggedRequest[]) => T | undefined) =>
-    waitUntil(child, () => find(requests()))
+  const waitFor = async <T>(find: (all: LoggedRequest[]) => T | undefined) =>
+    find(requests()) ?? afterMessage(servers, () => find(requests())) // it comes after its line in the log was written
   const close = async () => {
-    child.ref()
-    if (child.connected) child.disconnect()
-    await exited
-    finalLog ??= readRequests(logPath)
+    if (finalLog) return
+    if (child.connected) {
+      tell({ id, close: true })
+      await afterMessage(servers, (message) => (message.id === id && message.type === 'closed') || undefined)
+    }
+    finalLog = readRequests(logPath)
     await directory.remove()
   }
 
@@ -81,34 +93,46 @@ export async function startScriptedServer(
     waitForRequests: (count) => waitFor((all) => (all.length >= count ? all : undefined)),
     waitForEnd: (number) =>
       waitFor((all) => all.find((request) => request.number === number && request.sentWhole !== undefined)),
-    release: (name) => void child.send({ release: name }),
+    release: (name) => tell({ id, release: name }),
     close,
     [Symbol.asyncDispose]: close,
   }
 }
-
-/** Looks again after every message: each one comes after its line in the log was written. */
-async function waitUntil<T>(child: ChildProcess, find: () => T | undefined): Promise<T> {
-  child.channel?.ref()
-  try {
-    for (;;) {
-      const found = find()
-      if (found !== undefined) return found
-      await nextMessage(child)
-    }
-  } finally {
-    child.channel?.unref()
-  }
+function startProcess(): Servers {
+  const child = fork(PROGRAM, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  child.setMaxListeners(0) // whatever waits listens
+  child.once('exit', () => {
+    shared = undefined
+  })
+  child.unref()
+  child.channel?.unref()
+  return { child, waiting: 0 }
 }
 
-async function nextMessage(child: ChildProcess): Promise<unknown> {
-  const done = new AbortController()
-  const { signal } = done
-  const died = once(child, 'exit', { signal }).then(() => {
-    throw new Error('The scripted server has ended.')
+type Message = { id: number } & (ServerEvent | ServerState)
+
+/** Resolves with what is first found after a message. Keeps this process alive until then. */
+function afterMessage<T>(servers: Servers, find: (message: Message) => T | undefined): Promise<T> {
+  const { child } = servers
+  const over = new AbortController()
+  if (servers.waiting++ === 0) child.channel?.ref()
+  const found = new Promise<T>((resolve, reject) => {
+    const onExit = () => reject(new Error('The scripted server has ended.'))
+    const onMessage = (message: Message) => {
+      try {
+        const value = find(message)
+        if (value !== undefined) resolve(value)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    child.on('exit', onExit).on('message', onMessage)
+    over.signal.addEventListener('abort', () => child.off('exit', onExit).off('message', onMessage))
   })
-  const [message] = await Promise.race([once(child, 'message', { signal }), died]).finally(() => done.abort())
-  return message
+  return found.finally(() => {
+    over.abort()
+    if (--servers.waiting === 0) child.channel?.unref()
+  })
 }
 
 function readRequests(logPath: string): LoggedRequest[] {

@@ -6,23 +6,42 @@ import { createPlanner } from './plan.js'
 import type { ServerScript } from './script.js'
 
 /**
- * The scripted server, in a process of its own. `startScriptedServer` gives it its order over the IPC channel; it ends with
- * its parent.
+ * The scripted servers of one process, in a process of their own. `startScriptedServer` gives each its order over the IPC
+ * channel; they end with their parent.
  */
+const servers = new Map<number, Awaited<ReturnType<typeof serveScript>>>()
 process.once('disconnect', () => process.exit(0))
-process.once('message', async (order: ServerOrder) => {
-  const { port, release } = await serveScript(order, (event) => {
-    process.send?.(event, () => {}) // a parent that has gone cannot be told; its disconnect ends us
-  })
-  process.on('message', (message: { release: string }) => release(message.release))
-  process.send?.({ type: 'listening', port })
+process.on('message', async (order: ServerOrder) => {
+  const { id } = order
+  const tell = (message: ServerEvent | ServerState) => {
+    process.send?.({ ...message, id }, () => {}) // a parent that has gone cannot be told; its disconnect ends us
+  }
+  if ('script' in order) {
+    const server = await serveScript(order, tell)
+    servers.set(id, server)
+    tell({ type: 'listening', port: server.port })
+  } else if ('release' in order) servers.get(id)?.release(order.release)
+  else {
+    await servers.get(id)?.close()
+    servers.delete(id)
+    tell({ type: 'closed' })
+  }
 })
 
-/** What the server process is told to do. */
-export interface ServerOrder {
+/** What the server process is told to do; `id` names the server. */
+export type ServerOrder = { readonly id: number } & (
+  | Script
+  | { readonly release: string }
+  | { readonly close: true }
+)
+
+interface Script {
   readonly script: ServerScript
   readonly logPath: string
 }
+
+/** What the parent process is told of a server, beside its events. */
+export type ServerState = { readonly type: 'listening'; readonly port: number } | { readonly type: 'closed' }
 
 /** One line of the log, and one message to the parent process. */
 export type ServerEvent =
@@ -47,14 +66,15 @@ export type ServerEvent =
 
 /** Starts listening on 127.0.0.1. Every event is appended to the log before its effect is sent. */
 async function serveScript(
-  order: ServerOrder,
+  order: Script,
   notify: (event: ServerEvent) => void,
-): Promise<{ port: number; release(name: string): void }> {
+): Promise<{ port: number; release(name: string): void; close(): Promise<void> }> {
   const gates = createGates()
   const planRequest = createPlanner(order.script, gates.wait)
   let requests = 0
 
   const record = (event: ServerEvent) => {
+    if (!server.listening) return // what closing cuts off was not cut off by a client
     appendFileSync(order.logPath, `${JSON.stringify(event)}\n`)
     notify(event)
   }
@@ -77,7 +97,12 @@ async function serveScript(
     await send(response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { port: (server.address() as AddressInfo).port, release: gates.release }
+  const close = async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+  return { port: (server.address() as AddressInfo).port, release: gates.release, close }
 }
 
 function createGates() {

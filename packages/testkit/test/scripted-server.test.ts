@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isAlive, type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
+import { type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
 
 const user = { role: 'user', content: 'Go.' }
 const thought = { role: 'assistant', content: 'Hm.' }
@@ -274,13 +274,18 @@ test('a request that is just being logged is not there yet', async () => {
   expect(server.requests()).toEqual([expect.objectContaining({ number: 1, json: {} })])
 })
 
-test('close ends the process and frees its port; what was asked can still be read', async () => {
-  const server = await startScriptedServer([{ content: 'hello' }])
+test('close frees the port, whatever is still held back there, and leaves the others; what was asked can still be read', async () => {
+  const other = await start([{ content: 'goes on' }])
+  const server = await startScriptedServer([{ content: 'hello', hold: 'for ever' }])
   const port = Number(new URL(server.baseUrl).port)
   await fetch(server.baseUrl)
+  const body = JSON.stringify({ model: 'm', messages: [user] })
+  const held = fetch(`${server.baseUrl}/chat/completions`, { method: 'POST', body }).catch(() => 'cut off')
+  await server.waitForRequests(2)
   await server.close()
-  expect(isAlive(server.pid)).toBe(false)
-  expect(server.requests()).toHaveLength(1)
+  expect(await held).toBe('cut off')
+  expect(server.requests()).toMatchObject([{ sentWhole: true }, { outcome: 'answer', sentWhole: undefined }])
+  expect(await messageOf(await other.ask([user]))).toMatchObject({ content: 'goes on' })
 
   const next = createServer()
   await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve))

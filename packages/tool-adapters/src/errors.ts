@@ -1,7 +1,11 @@
 import type { ToolResult } from '@delta/executor'
 
-/** A call that did not succeed, two tools of one name, or a message that cannot be answered. */
-export type AdapterErrorCode = 'ERR_ADAPTER_CALL' | 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE'
+/** A call that did not succeed, two tools of one name, a message that cannot be answered, or tools that cannot be read. */
+export type AdapterErrorCode =
+  | 'ERR_ADAPTER_CALL'
+  | 'ERR_ADAPTER_DUPLICATE'
+  | 'ERR_ADAPTER_MESSAGE'
+  | 'ERR_ADAPTER_TOOLS'
 
 /**
  * A mistake of the embedding program; or, as `ERR_ADAPTER_CALL`, a call that failed, was refused or was blocked, in a

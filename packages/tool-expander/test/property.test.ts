@@ -36,9 +36,10 @@ async function output(argv: readonly string[], stdin = ''): Promise<string> {
 const PER_PROCESS = 100
 
 /** How often values are tried that cost no process; what costs one is tried less often, in proportion. */
-const RUNS = Number(process.env.RUNS ?? (process.env.DELTA_TESTS === 'real' ? 20_000 : 4_000))
+const RUNS = Number(process.env.RUNS ?? (process.env.DELTA_TESTS === 'real' ? 20_000 : 1_200))
 const BATCHES = Math.ceil(RUNS / 667)
 const JSON_RUNS = Math.ceil((RUNS * 3) / 20)
+const DASH_RUNS = Math.ceil(RUNS / 80)
 
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `p${index}`)
@@ -100,7 +101,7 @@ const PLACES: { title: string; tool: object; around: (value: string) => string }
 ]
 
 describe('any value arrives byte for byte through a real process', () => {
-  // 7 places, by default 30 processes each, 100 values per process: 21,000 values.
+  // 7 places, 100 values per process
   for (const { title, tool, around } of PLACES) {
     test(`${title}: ${BATCHES * PER_PROCESS} values`, async () => {
       const expanded = load({ ...tool, allow_dash: true })
@@ -225,7 +226,7 @@ describe('no value makes a finished word begin with a dash', () => {
       const unchecked = load({ shell: `printf '%s\\0' ${word}`, allow_dash: true })
       const count = checked.parameters.length
       const samples = fc.sample(fc.array(dashes, { minLength: count, maxLength: count }), {
-        numRuns: 60,
+        numRuns: DASH_RUNS,
         seed: 5,
       })
       for (const values of samples) {

@@ -93,7 +93,7 @@ function changeOf(
 function adviceFor(type: SentBlock['type']): string {
   if (type === 'tools') return 'Keep the tools the same through a run.'
   if (type !== 'journal') return 'Put it after the sources that do not change.'
-  return 'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.'
+  return 'A conversation changes when old iterations are dropped. max_iterations drops one each time: with drop_to it drops many at once, and then none for a while.'
 }
 
 /** The break at sources that stand behind a conversation that only grew. */

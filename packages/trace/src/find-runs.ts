@@ -1,6 +1,16 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isOfRun, nothingIfDeleted, runDirectoriesOf } from '@delta/journal/internal'
+import {
+  attemptOf,
+  type CellPlace,
+  cellAt,
+  cellReader,
+  cellsIn,
+  isEvaluation,
+  isOfRun,
+  nothingIfDeleted,
+  runDirectoriesOf,
+} from '@delta/journal/internal'
 import type { RunsOfPlace } from '@delta/journal/runs'
 import type { PriceOptions } from './prices.js'
 import { readTracedRun, type TracedRun } from './traced-run.js'
@@ -9,8 +19,9 @@ import { readTracedRun, type TracedRun } from './traced-run.js'
 export type RunsAt = string | (RunsOfPlace & { workDirectory: string })
 
 /**
- * Every run of these directories, newest first. A directory may be a run, a workspace, a directory of runs, or a tree of them.
- * A damaged run has a `problem`.
+ * Every run of these directories, newest first. A directory may be a run, a workspace, a directory of runs, an evaluation, a cell of
+ * one, or a tree of them. Of a cell it is the run of the attempt that counts, with the runs that its tools started. A damaged run has a
+ * `problem`.
  *
  * @throws {JournalError} `ERR_JOURNAL_READ`: a directory cannot be read.
  * @example
@@ -21,8 +32,9 @@ export async function* findRuns(
   options: PriceOptions = {},
 ): AsyncGenerator<TracedRun> {
   const runs: TracedRun[] = []
+  const cellOf = cellReader()
   for (const directory of new Set(places.flatMap((place) => runDirectoriesAt(place)))) {
-    const run = await readTracedRun(directory, options).catch(nothingIfDeleted)
+    const run = await readTracedRun(directory, { ...options, cellOf }).catch(nothingIfDeleted)
     if (run) runs.push(run)
   }
   const beginning = ({ metadata, runId }: TracedRun) => `${metadata.created_at ?? ''} ${runId}`
@@ -37,6 +49,12 @@ export async function* findRuns(
 export function runDirectoriesAt(place: RunsAt, { below = false }: { below?: boolean } = {}): string[] {
   if (typeof place !== 'string') return runDirectoriesOf(place.workDirectory, place)
   const directory = resolve(place)
+  const cell = cellAt(directory)
+  if (cell !== undefined) return runDirectoriesOfCell(cell)
+  if (isEvaluation(directory)) {
+    const cells = cellsIn(directory).filter((path) => cellAt(path) !== undefined)
+    return cells.flatMap((path) => (below ? readableAt(path) : runDirectoriesAt(path)))
+  }
   const names = directoriesIn(directory)
   const isWorkspace = names.includes('.delta')
   if (isWorkspace && !below) return runDirectoriesOf(directory) // it also holds other directories
@@ -46,6 +64,15 @@ export function runDirectoriesAt(place: RunsAt, { below = false }: { below?: boo
   const others = names.filter((name) => !name.startsWith('.') && name !== 'node_modules')
   const further = others.map((name) => join(directory, name)).filter((path) => !kept.includes(path))
   return [...kept, ...further.flatMap((path) => (below ? readableAt(path) : runDirectoriesAt(path)))]
+}
+
+/** Nothing else below a cell is looked at: workspaces hold anything. */
+function runDirectoriesOfCell(cell: CellPlace): string[] {
+  const { workspace, runs } = attemptOf(cell)
+  return [
+    ...runDirectoriesOf(workspace, { runsDirectory: runs, ofAnyWorkspace: true }),
+    ...runDirectoriesOf(workspace),
+  ]
 }
 
 function readableAt(path: string): string[] {

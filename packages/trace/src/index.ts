@@ -1,3 +1,4 @@
+export type { CellOfRun } from '@delta/journal/internal'
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
 export { changedFiles } from './changed-files.js'

@@ -1,5 +1,5 @@
 // For the other packages of Delta: may change in any release.
-export { costOf } from '@delta/journal/internal'
+export { cellReader, costOf } from '@delta/journal/internal'
 export {
   type ContentPart,
   type EngineStart,

@@ -7,7 +7,7 @@ import { pathInRun } from './path-in-run.js'
 export interface SentBlock {
   /** `tools` for the definitions. */
   source_id: string
-  type: 'file' | 'text' | 'computed_file' | 'journal' | 'tools'
+  type: 'file' | 'text' | 'computed_file' | 'skills' | 'journal' | 'tools'
   /** Number of chat messages that it is, or is part of. */
   messages: number
   /** Index of the first of them in the conversation. */

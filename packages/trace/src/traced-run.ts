@@ -1,6 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { foldRun, journalPath, ownSpendingIn, readRunThrough } from '@delta/journal/internal'
+import {
+  type CellOfRun,
+  cellReader,
+  foldRun,
+  journalPath,
+  ownSpendingIn,
+  readRunThrough,
+} from '@delta/journal/internal'
 import {
   type ActionResult,
   type EngineStart,
@@ -40,6 +47,8 @@ export interface TracedRun extends RunSummary {
   children: ChildRun[]
   /** Paths that its texts may name: where it is and was, and where the runs are that it was forked from. */
   places: RunPlaces
+  /** Where it stands in an evaluation; absent for any other run. */
+  cell?: CellOfRun
 }
 
 /** Absolute paths of a run, under all the names that they have had. */
@@ -57,13 +66,23 @@ export interface RunPlaces {
  *
  * What a journal of another program lacks is completed: tokens from `usage`, prices from the tables.
  *
+ * @param options.cellOf - Of a caller that reads many cells.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
  */
 export async function readTracedRun(
   directory: string,
-  options: PriceOptions & { seen?: Set<string> } = {},
+  options: PriceOptions & { seen?: Set<string>; cellOf?: ReturnType<typeof cellReader> } = {},
 ): Promise<TracedRun> {
-  const { seen = new Set<string>(), ...prices } = options
+  const { cellOf = cellReader(), ...others } = options
+  const run = await readWithChildren(directory, others)
+  const cell = cellOf(run.directory)
+  return cell === undefined ? run : { ...run, cell }
+}
+
+async function readWithChildren(
+  directory: string,
+  { seen = new Set<string>(), ...prices }: PriceOptions & { seen?: Set<string> },
+): Promise<TracedRun> {
   seen.add(realPath(directory))
   let isIncomplete = prices.reprice === true
   const results: ActionResult[] = []

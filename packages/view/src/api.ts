@@ -1,4 +1,4 @@
-import type { CacheBreak, CacheMiss, CostKey, CostRows, RunDiff, TracedRun } from '@delta/trace'
+import type { CacheBreak, CacheMiss, CellOfRun, CostKey, CostRows, RunDiff, TracedRun } from '@delta/trace'
 
 // What the server answers and the page reads. The address that is printed ends with `#t=TOKEN`, or if one run was named with
 // `#t=TOKEN/run/KEY`. Times are milliseconds since 1970, durations milliseconds, costs US dollars.
@@ -91,15 +91,12 @@ export interface RunRow {
 }
 
 /** Where a run stands in an evaluation. */
-export interface Cell {
+export interface Cell
+  extends Pick<CellOfRun, 'variant' | 'task' | 'repeat' | 'attempt' | 'counts' | 'state' | 'score'> {
+  /** The name of its directory, without `.eval`. */
   evaluation: string
-  variant: string
-  task: string
-  repeat: number
-  attempt: number
-  counts: boolean
-  state: string
-  score: number | null
+  /** Tells evaluations of one name apart; not a path. */
+  evaluationKey: string
 }
 
 /** `/api/runs/:id`. It answers when the whole journal has been read; the steps come without waiting for it. */
@@ -175,6 +172,8 @@ export interface StepCard {
   reasoning?: Text
   /** What it said. Without calls it is the answer. Absent while the model has not answered. */
   thought?: Text
+  /** When it said so: what started later did so while its calls ran. Null while it has not answered. */
+  thoughtAt: number | null
   /** True for a thought that ends the run: it has no calls. */
   isAnswer: boolean
   calls: CallCard[]
@@ -345,8 +344,8 @@ export interface SnapshotCard {
   /** False: the workspace was not captured; `message` says why. */
   isTaken: boolean
   message: string | null
-  /** Files that differ from the snapshot before; null: not recorded. */
-  changed: number | null
+  /** Its calls changed files. How many is in `StepChanges`. */
+  isChanged: boolean
   omitted: number
 }
 
@@ -377,7 +376,7 @@ export interface RequestDetail {
 export interface Block {
   index: number
   source: string
-  type: 'file' | 'text' | 'computed_file' | 'journal' | 'tools'
+  type: 'file' | 'text' | 'computed_file' | 'skills' | 'journal' | 'tools'
   bytes: number
   /** As the context estimated it. */
   estimate: number

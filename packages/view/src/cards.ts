@@ -64,6 +64,7 @@ export async function cardOf(step: Step, options: CardOptions): Promise<StepCard
     ...(request && { request }),
     ...(thought?.reasoning !== undefined && { reasoning: cut(thought.reasoning) }),
     ...(thought && { thought: cut(thought.content) }),
+    thoughtAt: thought === undefined ? null : timeOf(thought.at),
     isAnswer: thought !== undefined && calls.length === 0,
     calls: calls.map((call) => callCard(call, options, cut)),
     errors: errors.map((error) => errorCard(error, step)),
@@ -78,7 +79,7 @@ export async function cardOf(step: Step, options: CardOptions): Promise<StepCard
       snapshot: {
         isTaken: snapshot.snapshot_id !== null,
         message: snapshot.message ?? snapshot.reason ?? null,
-        changed: snapshot.changed ?? null,
+        isChanged: calls.length > 0 && isOther(snapshot, options.before?.snapshot),
         omitted: snapshot.omitted_count ?? snapshot.omitted?.length ?? 0,
       },
     }),
@@ -86,6 +87,12 @@ export async function cardOf(step: Step, options: CardOptions): Promise<StepCard
     toolMs: step.toolMs,
     isFailed,
   }
+}
+
+/** An engine's first snapshot counts all files as changed; those who record it say whether they are the same as before. */
+function isOther(snapshot: NonNullable<Step['snapshot']>, before: Step['snapshot']): boolean {
+  const [now, old] = [snapshot.files_id, before?.files_id]
+  return now == null || old == null ? snapshot.changed !== 0 : now !== old
 }
 
 /** A text, cut between two characters. */

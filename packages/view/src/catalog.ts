@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { RunsAt } from '@delta/trace'
-import { runDirectoriesAt } from '@delta/trace/internal'
+import { cellReader, runDirectoriesAt } from '@delta/trace/internal'
 import type { RunList, RunRow } from './api.js'
 import { Refusal } from './errors.js'
 import { type ShownRun, shownRun } from './shown-run.js'
@@ -38,6 +38,7 @@ export function openCatalog(places: readonly RunsAt[], { newKey = randomKey } = 
   const runs = new Map<string, ShownRun>()
   const byDirectory = new Map<string, ShownRun>()
   const roots = places.map(rootOf)
+  const cellAt = cellReader()
   let version = 0
   let nextWalkAt = 0
   let refreshing: Promise<void> | undefined
@@ -54,6 +55,7 @@ export function openCatalog(places: readonly RunsAt[], { newKey = randomKey } = 
         const run = shownRun(path, {
           key: newKey(),
           nextVersion: () => ++version,
+          cellAt,
         })
         runs.set(run.key, run)
         byDirectory.set(path, run)

@@ -2,9 +2,10 @@ import { basename, dirname } from 'node:path'
 import type { Commands, RunRow } from './api.js'
 
 /** What to type for a run that the page shows. */
-export function commandsFor(directory: string, { id, status, workspace, caller }: RunRow): Commands {
+export function commandsFor(directory: string, { id, status, workspace, caller, cell }: RunRow): Commands {
   const argument = quoted(directory)
-  const goesOn = (status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT') && caller === undefined
+  const goesOn =
+    (status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT') && caller === undefined && cell === undefined
   if (!goesOn || workspace === null) return { argument }
   const runs = dirname(directory)
   const place =

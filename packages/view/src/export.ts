@@ -167,7 +167,7 @@ async function* runIslands(run: ShownRun, around: Around): AsyncGenerator<string
 
 /** What the page asks for about a run, by path. */
 async function answersAbout(run: ShownRun, row: RunRow, around: Around): Promise<FileRun['answers']> {
-  const { catalog, named } = around
+  const { catalog } = around
   const { key } = run
   const answers: FileRun['answers'] = { [`/api/runs/${key}`]: await runPage(run, catalog) }
   const { trace, summary } = await run.whole()
@@ -176,12 +176,22 @@ async function answersAbout(run: ShownRun, row: RunRow, around: Around): Promise
     const path = `/api/cost?ids=${key}&by=${by}`
     answers[path] = await costs({ url: new URL(path, 'http://file'), catalog })
   }
-  const others = named.includes(row.key) ? named.filter((other) => other !== key) : []
-  for (const other of others) {
+  for (const other of comparedWith(row, around)) {
     const path = `/api/diff?a=${key}&b=${other}`
     answers[path] = await difference({ url: new URL(path, 'http://file'), catalog })
   }
   return answers
+}
+
+/** The first of the named runs is compared with each of the others, and a fork with the run it was made from. All pairs would be too many. */
+function comparedWith({ key, forkOf }: RunRow, { catalog, named }: Around): string[] {
+  const [first] = named
+  if (!named.includes(key)) return []
+  return named.filter((other) => {
+    if (other === key) return false
+    const isForkOfThis = catalog.row(catalog.run(other)).forkOf?.key === key
+    return key === first || other === first || other === forkOf?.key || isForkOfThis
+  })
 }
 
 async function stepsOf(

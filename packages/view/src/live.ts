@@ -14,10 +14,9 @@ export async function sendLive(
   response: ServerResponse,
   { run, pages, after, closing }: { run: ShownRun; pages: StepPages; after: number; closing: AbortSignal },
 ): Promise<void> {
-  const leaving = new AbortController()
-  const leave = () => leaving.abort()
-  response.once('close', leave)
-  closing.addEventListener('abort', leave)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const leaving = AbortSignal.any([closing, gone.signal])
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' })
   response.write(': live\n\n')
 
@@ -26,7 +25,7 @@ export async function sendLive(
   let columns: readonly Column[] = []
   let row = ''
   let saidAt = performance.now()
-  while (!leaving.signal.aborted) {
+  while (!leaving.aborted) {
     const now = stateOfJournal(run.directory)
     if (now !== state || run.row.status === 'RUNNING') {
       const grown = now === state ? { steps: [], seq } : await pages.after(seq)
@@ -44,7 +43,7 @@ export async function sendLive(
       state = now
     }
     if (performance.now() - saidAt > SILENT_MS) keepAlive()
-    await wait(LOOK_AGAIN_MS, undefined, { signal: leaving.signal }).catch(() => undefined)
+    await wait(LOOK_AGAIN_MS, undefined, { signal: leaving }).catch(() => undefined)
   }
   response.end()
 

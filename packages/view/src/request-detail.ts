@@ -14,7 +14,7 @@ export async function requestDetail(
   const earlierLines = earlier && (await parts.linesOf(earlier))
   const [body, earlierBody] = [await parts.bodyOf(request), earlier && (await parts.bodyOf(earlier))]
   const cacheBreak = body && earlierBody && findCacheBreak(earlierBody, body)
-  const isContinued = earlierLines?.messages.every((line, index) => line === lines?.messages[index]) === true
+  const changeOf = changesSince(earlier, earlierLines?.messages ?? [], request, lines?.messages ?? [])
   const tools = await tokensByTool(request, parts)
   return {
     sha256: request.sha256,
@@ -38,7 +38,7 @@ export async function requestDetail(
         ...(to !== undefined && { to }),
         headerBytes,
         note: note ?? null,
-        change: changeOf(block, earlier, isContinued),
+        change: changeOf(block),
         by: type === 'journal' ? shares(tools, read + written + block.new) : [],
         ...(cacheBreak?.source === source && cacheBreak.type === type && { breaksAt: cacheBreak.byte }),
       }
@@ -50,15 +50,24 @@ export async function requestDetail(
   }
 }
 
-function changeOf(
-  { source_id, type, sha256 }: CostedBlock,
+/** What became of a block since the request before. The same message is the same line of the record. */
+function changesSince(
   earlier: SentRequest | undefined,
-  isContinued: boolean,
-): Block['change'] {
-  const same = earlier?.blocks.find((block) => block.source_id === source_id && block.type === type)
-  if (same === undefined) return 'first'
-  if (same.sha256 === sha256) return 'same'
-  return type === 'journal' && isContinued ? 'grown' : 'changed'
+  earlierLines: readonly number[],
+  { api }: SentRequest,
+  lines: readonly number[],
+): (block: CostedBlock) => Block['change'] {
+  return ({ source_id, type, sha256, message = 0 }) => {
+    const same = earlier?.blocks.find((block) => block.source_id === source_id && block.type === type)
+    if (same === undefined) return 'first'
+    if (same.sha256 === sha256) return 'same'
+    if (type !== 'journal' || earlierLines.length === 0) return 'changed'
+    // of a chat it is known which messages are those of the conversation; what is before and after them may change as it likes
+    const [begin, end] = api === 'chat' ? [same.message ?? 0, (same.message ?? 0) + same.messages] : [0]
+    const offset = api === 'chat' ? message : 0
+    const isContinued = earlierLines.slice(begin, end).every((line, index) => line === lines[offset + index])
+    return isContinued ? 'grown' : 'changed'
+  }
 }
 
 /** Tokens of calls and their results in a conversation, by tool. */

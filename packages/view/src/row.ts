@@ -1,6 +1,8 @@
-import type { TracedRun } from '@delta/trace'
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import type { CellOfRun, TracedRun } from '@delta/trace'
 import type { EndedRun } from '@delta/trace/internal'
-import type { RunRow, Status } from './api.js'
+import type { Cell, RunRow, Status } from './api.js'
 
 /** A run as far as the list shows it. */
 export interface ListedRun
@@ -42,6 +44,15 @@ export function rowOf(run: ListedRun, key: string): RunRow {
     ...(parent && { forkOf: { id: parent.run_id, step: parent.iteration } }),
     ...(problem !== undefined && { problem }),
   }
+}
+
+/** As the list shows it. */
+export function cellOf(cell: CellOfRun | undefined): Cell | undefined {
+  if (cell === undefined) return undefined
+  const { evaluation: directory, variant, task, repeat, attempt, counts, state, score } = cell
+  const evaluationKey = createHash('sha256').update(directory).digest('hex').slice(0, 8)
+  const evaluation = basename(directory).replace(/(.)\.eval$/, '$1')
+  return { evaluation, evaluationKey, variant, task, repeat, attempt, counts, state, score }
 }
 
 /** What is left of a run whose directory was deleted. */

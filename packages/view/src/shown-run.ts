@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { openTrace, type Trace } from '@delta/trace'
+import { type CellOfRun, openTrace, type Trace } from '@delta/trace'
 import {
   type EndedRun,
   type GrowingRun,
@@ -16,7 +16,7 @@ import type { RunRow } from './api.js'
 import { type ColumnFold, columnFold } from './columns.js'
 import { Refusal } from './errors.js'
 import { linkOutOf } from './links.js'
-import { goneRow, rowOf, unreadRow } from './row.js'
+import { cellOf, goneRow, rowOf, unreadRow } from './row.js'
 import { unhurried } from './unhurried.js'
 
 /** A run that is shown: its row, and what was read of it so far. */
@@ -42,11 +42,19 @@ export interface WholeRun {
   trace: Trace
 }
 
-/** @param options.nextVersion - Called whenever the row has changed. */
+/**
+ * @param options.nextVersion - Called whenever the row has changed.
+ * @param options.cellAt - Where a run stands in an evaluation. That changes when nothing is written to the run any more.
+ */
 export function shownRun(
   directory: string,
-  { key, nextVersion }: { key: string; nextVersion: () => number },
+  options: {
+    key: string
+    nextVersion: () => number
+    cellAt: (directory: string) => CellOfRun | undefined
+  },
 ): ShownRun {
+  const { key, nextVersion, cellAt } = options
   let row = unreadRow(basename(directory), key)
   let version = nextVersion()
   let state: string | undefined
@@ -68,16 +76,21 @@ export function shownRun(
     version = nextVersion()
   }
 
+  function withCell(next: RunRow): RunRow {
+    const cell = cellOf(cellAt(directory))
+    return cell === undefined ? next : { ...next, cell }
+  }
+
   async function refreshRow(): Promise<void> {
     if (!existsSync(directory)) return show(goneRow(row))
     const now = stateOfJournal(directory)
     const isOver = !['RUNNING', 'EMPTY', 'GONE'].includes(row.status) // an engine may end without writing a word
-    if (now === state && isOver) return
+    if (now === state && isOver) return show(withCell(row))
     const link = linkOutOf(directory)
     if (link !== undefined)
       return show(unreadRow(basename(directory), key, `not read: ${link} is a link out of the run`))
     const ended = watched === undefined && now !== state ? await readEndedRun(directory) : undefined
-    if (ended) show(rowOf(ended, key))
+    if (ended) show(withCell(rowOf(ended, key)))
     else await readOn()
     state = now
   }
@@ -88,7 +101,7 @@ export function shownRun(
     watched ??= watch(directory, identity)
     await watched.growing.read()
     watched.summary = await watched.growing.summary()
-    show(rowOf({ ...watched.summary, start: watched.start() }, key))
+    show(withCell(rowOf({ ...watched.summary, start: watched.start() }, key)))
     return watched
   }
 

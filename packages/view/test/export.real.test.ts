@@ -1,26 +1,29 @@
-import { spawnSync } from 'node:child_process'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isPartThere } from '@delta/testkit'
 import { openTrace } from '@delta/trace'
 import { type ExportedHtml, type ExportHtmlOptions, exportHtml } from '@delta/view'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { called, end, place, type Said, start, thought, user, workspaceOf } from './runs.js'
+import {
+  called,
+  end,
+  installedChromium,
+  journalOf,
+  place,
+  type Said,
+  start,
+  thought,
+  user,
+  workspaceOf,
+} from './runs.js'
 
-const { stdout: found } = spawnSync('sh', [
-  '-c',
-  'command -v "$CHROMIUM" || command -v chromium || command -v google-chrome',
-])
-const program = found.toString().trim()
-const isThere = isPartThere('chromium', program !== '')
+const chromiumHere = installedChromium()
 
 let browser: Browser
 beforeAll(async () => {
-  if (!isThere) return
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  browser = await chromium.launch({ executablePath: program, args })
+  if (chromiumHere) browser = await chromium.launch(chromiumHere)
 })
 afterAll(() => browser?.close())
 
@@ -75,6 +78,9 @@ async function opened(url: string, { javaScriptEnabled = true } = {}): Promise<O
   await page.goto(url)
   return { page, problems }
 }
+
+const ONE_PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const step = (page: Page, n: number) => page.getByRole('article', { name: `Step ${n}`, exact: true })
 
@@ -135,7 +141,7 @@ test('a run that goes on is in the file up to its last whole line', async () => 
   expect(html).toContain('result 1')
 })
 
-describe.skipIf(!isThere)('an exported file in a browser', () => {
+describe.skipIf(!chromiumHere)('an exported file in a browser', () => {
   test('opens from the disk on its run, with a clean console and without any request', async () => {
     const workspace = await workspaceOf({ forty: stepsOf(40) })
     const { url, steps } = await exported(workspace, ['forty'])
@@ -166,14 +172,50 @@ describe.skipIf(!isThere)('an exported file in a browser', () => {
     expect(problems).toEqual([])
   })
 
-  test('two runs in a file can be compared', async () => {
+  test('a file compares its first run with each of the others, and says so', async () => {
     const other = stepsOf(6)
     Object.assign(other[5] ?? {}, { content: 'something else' })
-    const workspace = await workspaceOf({ a: stepsOf(5), b: other })
-    const { url, runs } = await exported(workspace, ['a', 'b'])
-    expect(runs).toBe(2)
+    const workspace = await workspaceOf({ a: stepsOf(5), b: other, c: stepsOf(4) })
+    const { url, runs } = await exported(workspace, ['a', 'b', 'c'])
+    expect(runs).toBe(3)
     const { page, problems } = await opened(`${url}#/diff/r1/r2`)
     await page.getByText('first divergence', { exact: false }).waitFor()
+    await page.getByText('It compares a with each of the others.').waitFor()
+    await page.keyboard.press('d') // the other way round
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/diff/r2/r1')
+    await page.getByText('first divergence', { exact: false }).waitFor()
+    await page.evaluate(() => location.assign('#/diff/r2/r3'))
+    await page.getByText('This file does not compare these two runs.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('sub-agents open in place, and images are in the file', async () => {
+    const image = Buffer.from(ONE_PIXEL, 'base64')
+    const blob = createHash('sha256').update(image).digest('hex')
+    const plot = { type: 'image', media_type: 'image/png', bytes: image.length, blob, name: 'plot.png' }
+    const said = user('', { content: [{ type: 'text', text: 'How much was sold?' }, plot] })
+    const child = [
+      start({ run_id: 'child', task: 'Add up.', agent_name: 'analyst', parent_run: 'lead' }),
+      thought(1, { content: 'It is 42.' }),
+      end(1, { run_id: 'child' }),
+    ]
+    const workspace = await workspaceOf({ child })
+    const child_runs = [{ run_id: 'child', directory: join(workspace, '.delta/child') }]
+    const lead = [start({ run_id: 'lead' }), said, ...called(1, { child_runs }), thought(2), end(2)]
+    const blobs = join(workspace, '.delta/lead/io/blobs')
+    mkdirSync(blobs, { recursive: true })
+    writeFileSync(join(blobs, blob), image)
+    writeFileSync(join(workspace, '.delta/lead/journal.jsonl'), journalOf(lead))
+    const { url, subAgents } = await exported(workspace, ['lead'])
+    expect(subAgents).toBe(1)
+    const { page, problems } = await opened(`${url}#/run/r1/step/1`)
+    const picture = step(page, 1).getByRole('img', { name: 'plot.png' })
+    await picture.waitFor()
+    expect(await picture.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1)
+    await step(page, 1).getByRole('button', { name: 'analyst' }).click()
+    await page.getByText('It is 42.').waitFor()
+    await step(page, 1).getByRole('link', { name: 'child' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Add up.' }).waitFor()
     expect(problems).toEqual([])
   })
 

@@ -1,24 +1,28 @@
-import { spawnSync } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { isPartThere } from '@delta/testkit'
 import { serve } from '@delta/view'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { called, end, journalOf, type Said, start, thought, user, workspaceOf } from './runs.js'
+import {
+  called,
+  end,
+  evaluationOf,
+  installedChromium,
+  journalOf,
+  place,
+  type Said,
+  start,
+  thought,
+  user,
+  workspaceOf,
+} from './runs.js'
 
-const program = [process.env.CHROMIUM, 'chromium', 'google-chrome'].find(
-  (name) => name && spawnSync('sh', ['-c', 'command -v "$1"', '-', name]).status === 0,
-)
-const isThere = isPartThere('chromium', program !== undefined)
+const chromiumHere = installedChromium()
 
 let browser: Browser
 beforeAll(async () => {
-  if (!isThere) return
-  const { stdout } = spawnSync('sh', ['-c', 'command -v "$1"', '-', program ?? ''], { encoding: 'utf8' })
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  browser = await chromium.launch({ executablePath: stdout.trim(), args })
+  if (chromiumHere) browser = await chromium.launch(chromiumHere)
 })
 afterAll(() => browser?.close())
 
@@ -51,9 +55,9 @@ interface Opened {
 /** The page of some runs. */
 async function opened(
   runs: Record<string, readonly Said[]>,
-  { width = 1440, height = 900, theme = 'light' as 'light' | 'dark', run = '', forced = false } = {},
+  { width = 1440, height = 900, theme = 'light' as 'light' | 'dark', run = '', forced = false, at = '' } = {},
 ): Promise<Opened> {
-  const workspace = await workspaceOf(runs)
+  const workspace = at || (await workspaceOf(runs))
   const directory = (id: string) => join(workspace, '.delta', id)
   const served = await serve({ places: [workspace], ...(run && { run: directory(run) }) })
   const context: BrowserContext = await browser.newContext({
@@ -115,7 +119,7 @@ test('no source of the page makes elements from text', () => {
     )
 })
 
-describe.skipIf(!isThere)('the page in a browser', () => {
+describe.skipIf(!chromiumHere)('the page in a browser', () => {
   test('lists the runs, and takes its token out of the address', async () => {
     const { page, problems } = await opened({
       forty: fortySteps(),
@@ -133,9 +137,16 @@ describe.skipIf(!isThere)('the page in a browser', () => {
   test('filters the runs by what is typed, and the address keeps it', async () => {
     const { page } = await opened({
       forty: fortySteps(),
-      other: [start({ task: 'Something else.' }), user('x')],
+      other: [start({ task: 'Something else.', work_dir: '/work/jobs/north' }), user('x')],
     })
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(2)
+    await expect
+      .poll(() => page.locator('.c-workspace').allTextContents())
+      .toEqual(['Workspace', '/work', 'jobs/north'])
+    await page.keyboard.press('/')
+    await page.keyboard.type('workspace:jobs/*')
+    await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1)
+    await page.keyboard.press('Escape')
     await page.keyboard.press('/')
     await page.keyboard.type('status:completed steps:>30')
     await expect.poll(() => page.locator('.row:not(.head)').count()).toBe(1)
@@ -145,6 +156,44 @@ describe.skipIf(!isThere)('the page in a browser', () => {
     await page.keyboard.press('/')
     await page.keyboard.type('nothing has this')
     await page.getByText('No run fits this filter.').waitFor()
+  })
+
+  test('groups the cells of an evaluation, filters them by score, shows results as they come, and compares two', async () => {
+    const events = [start({ task: 'Fix it.' }), user('x'), ...called(1), thought(2), end(2)]
+    const scored = (score: number) => ({ state: 'scored', score })
+    const files = evaluationOf([
+      { name: 'sonnet/calc/1', events, result: scored(1) },
+      { name: 'luna/calc/10', events },
+      { name: 'luna/calc/2', events, result: scored(0.5) },
+      { name: 'luna/calc/1', events, result: { state: 'unscored-agent', score: null } },
+    ])
+    const { path, write } = await place(files)
+    const { page, problems } = await opened({}, { at: path })
+    const texts = (name: string) => page.locator(`.row:not(.head) .${name}`).allTextContents()
+    await expect.poll(() => texts('c-name')).toEqual(['x', 'luna/calc', 'sonnet/calc'])
+    expect(await texts('c-about')).toEqual([
+      '4 cells: 2 scored, 1 unscored-agent, 1 pending',
+      'Fix it.',
+      'Fix it.',
+    ])
+    expect(await texts('c-run a')).toEqual(['repeat 1', 'repeat 2', 'repeat 10', 'repeat 1'])
+    expect(await texts('c-score')).toEqual(['', '0.25', '', '0.5', '', '1', '1'])
+    await write('x.eval/cells/c1/result.json', JSON.stringify({ attempt: 1, ...scored(1) }))
+    await expect
+      .poll(() => texts('c-score'), { timeout: 8000 })
+      .toEqual(['', '0.5', '', '0.5', '1', '1', '1'])
+    await page.keyboard.press('/')
+    await page.keyboard.type('score:<1 variant:luna')
+    await expect.poll(() => texts('c-state')).toEqual(['scored'])
+    expect(await texts('c-score')).toEqual(['', '0.5', '0.5'])
+    await page.keyboard.press('Escape')
+    for (const key of 'jxjxd') await page.keyboard.press(key)
+    await page.getByText('No difference').waitFor()
+    expect(await page.locator('.side').allTextContents()).toEqual([
+      expect.stringContaining('luna/calc/1mcompletedunscored-agent'),
+      expect.stringContaining('luna/calc/2mcompletedscored 0.5'),
+    ])
+    expect(problems).toEqual([])
   })
 
   test('sorts by a column when its header is clicked', async () => {
@@ -374,7 +423,7 @@ describe.skipIf(!isThere)('the page in a browser', () => {
 
   test('a damaged run, an unknown run and a missing token are said in words', async () => {
     const { page } = await opened({ damaged: [start(), end(0)] }, { run: 'damaged' })
-    await page.getByText('damaged: The beginning of this run is lost').waitFor()
+    await page.getByText('The beginning of this run is lost').waitFor()
     await page.evaluate(() => {
       location.hash = '#/run/nobody'
     })

@@ -12,7 +12,20 @@ import type {
   StepList,
   WholeStep,
 } from '../src/api.js'
-import { COST, called, end, journalOf, place, serving, start, thought, user, workspaceOf } from './runs.js'
+import {
+  COST,
+  called,
+  end,
+  evaluationOf,
+  journalOf,
+  place,
+  type Said,
+  serving,
+  start,
+  thought,
+  user,
+  workspaceOf,
+} from './runs.js'
 
 const FINISHED = [start(), user('Go.'), ...called(1), thought(2), end(2)]
 
@@ -97,6 +110,20 @@ test('a damaged journal is listed up to the damage, with its line', async () => 
   expect(runs[0]?.problem).toMatch(/^damaged: line 6: /)
   const { steps } = await client.get<StepList>(`/api/runs/${runs[0]?.key}/steps`)
   expect(steps[0]).toMatchObject({ n: 1, thought: { text: 'thought 1' } })
+})
+
+test('a cell says where it stands; its result comes into the list when its run has long ended', async () => {
+  const { path, write } = await place(evaluationOf([{ name: 'luna/calc/2', events: FINISHED }]))
+  const client = await serving([path])
+  const { runs, since } = await client.get<RunList>('/api/runs')
+  const cell = { evaluation: 'x', variant: 'luna', task: 'calc', repeat: 2, attempt: 1, counts: true }
+  expect(runs).toMatchObject([{ id: 'c0-1', cell: { ...cell, state: 'pending', score: null } }])
+  await write('x.eval/cells/c0/result.json', JSON.stringify({ attempt: 1, state: 'scored', score: 0.5 }))
+  await expect
+    .poll(async () => (await client.get<RunList>(`/api/runs?since=${since}`)).runs, { timeout: 5000 })
+    .toMatchObject([{ cell: { ...cell, state: 'scored', score: 0.5 } }])
+  const page = await client.get<RunPage>(`/api/runs/${runs[0]?.key}`)
+  expect(page.run.cell).toMatchObject({ state: 'scored' })
 })
 
 test('runs below a workspace are found; those below .git and node_modules are not looked for', async () => {
@@ -360,6 +387,27 @@ test('a piece of what a command printed comes by Range', async () => {
     headers: { 'content-range': 'bytes 8-9/10' },
   })
   expect(await ranged('bytes=10-')).toMatchObject({ status: 416, headers: { 'content-range': 'bytes */10' } })
+})
+
+test('a step has changed files if its snapshot says so, whatever an engine counts at its start', async () => {
+  const snapshot = (iteration: number, files_id: string, changed: number): Said => ({
+    type: 'SNAPSHOT',
+    iteration,
+    snapshot_id: `${iteration}`,
+    files_id,
+    changed,
+  })
+  const events = [start(), user('Go.'), ...called(1), snapshot(1, 'a', 0), ...called(2), snapshot(2, 'b', 1)]
+  const resumed = [
+    start({ resumed: true }),
+    ...called(3),
+    snapshot(3, 'b', 14),
+    ...called(4),
+    snapshot(4, 'c', 1),
+  ]
+  const client = await serving([await workspaceOf({ run: [...events, ...resumed] })])
+  const { steps } = await client.get<StepList>(`/api/runs/${await only(client)}/steps`)
+  expect(steps.map(({ snapshot }) => snapshot?.isChanged)).toEqual([false, true, false, true])
 })
 
 test('an image of the run is served by what its bytes are; other bytes are not', async () => {

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
+import { isPartThere, startProcess, type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { type Served, type ServeOptions, serve } from '@delta/view'
 import { onTestFinished } from 'vitest'
 
@@ -103,6 +104,30 @@ export async function workspaceOf(runs: Record<string, readonly Said[]>): Promis
   return (await place(Object.fromEntries(files))).path
 }
 
+/** A cell of an evaluation whose run has these events: `luna/calc/2`, with its result if it has one. */
+export interface PlannedCell {
+  name: string
+  events: readonly Said[]
+  result?: object
+}
+
+/** The files of the evaluation `x.eval`. */
+export function evaluationOf(cells: readonly PlannedCell[]): Record<string, string> {
+  const lines = cells.map(({ name }, index) => {
+    const [variant, task, repeat] = name.split('/')
+    return JSON.stringify({ cell: `c${index}`, variant, task, repeat: Number(repeat), seed: 1 })
+  })
+  const files = cells.flatMap(({ events, result }, index) => {
+    const cell = `x.eval/cells/c${index}`
+    return [
+      [`${cell}/cell.json`, lines[index] ?? ''],
+      [`${cell}/1/runs/c${index}-1/journal.jsonl`, journalOf(events)],
+      ...(result ? [[`${cell}/result.json`, JSON.stringify({ attempt: 1, ...result })]] : []),
+    ]
+  })
+  return { 'x.eval/plan.json': '{}', 'x.eval/manifest.jsonl': lines.join('\n'), ...Object.fromEntries(files) }
+}
+
 /** A page that is served for the test. Of an answer, everything. */
 export interface Client extends Served {
   token: string
@@ -163,6 +188,51 @@ export async function serving(
       const { status, body } = await ask(path)
       if (status !== 200) throw new Error(`${path}: ${status} ${body}`)
       return JSON.parse(body)
+    },
+  }
+}
+
+/** The browser of the tests, for `chromium.launch`; undefined where there is none, and none must be. */
+export function installedChromium(): { executablePath: string; args: string[] } | undefined {
+  const { stdout } = spawnSync('sh', [
+    '-c',
+    'command -v "$CHROMIUM" || command -v chromium || command -v google-chrome',
+  ])
+  const executablePath = stdout.toString().trim()
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return isPartThere('chromium', executablePath !== '') ? { executablePath, args } : undefined
+}
+
+/**
+ * The server in a process of its own, whose memory is measured: it prints its address, and when it is ended the most it had.
+ *
+ * @param options.assets - Default: the page that is built.
+ */
+export async function servedApart(directory: string, options: { run?: string; assets?: string } = {}) {
+  const program = `
+    import { serve } from '@delta/view'
+    const { url } = await serve(${JSON.stringify({ places: [directory], ...options })})
+    console.log('at', url)
+    process.on('SIGTERM', () => { console.log('most', process.resourceUsage().maxRSS); process.exit() })`
+  const started = startProcess([process.execPath, '--input-type=module', '-e', program], {
+    cwd: import.meta.dirname,
+  })
+  onTestFinished(() => started.kill('SIGKILL'))
+  const [, url = ''] = /at (\S+)/.exec(await started.waitForOutput(/at \S+\n/)) ?? []
+  const [, token = ''] = /#t=([\w-]+)/.exec(url) ?? []
+  const ask = async (route: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(new URL(route, url), { headers })).text()
+  }
+  return {
+    url,
+    ask,
+    get: async <Value>(route: string) => JSON.parse(await ask(route)) as Value,
+    /** Ends it. @returns The most memory that it had. Bytes. */
+    async end() {
+      started.kill('SIGTERM')
+      const { stdout } = await started.result
+      return Number(/most (\d+)/.exec(stdout)?.[1]) * 1024
     },
   }
 }

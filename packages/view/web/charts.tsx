@@ -60,7 +60,8 @@ export function SourceChart(properties: {
   const spent = cumulative(columns, requests)
   const dearest = Math.max(spent.at(-1) ?? 0, limit ?? 0) || 1
   const yMoney = (dollars: number) => TOP + high - (dollars / dearest) * high
-  const isPriced = columns.some(({ cost }) => cost !== null)
+  const isPriced = (spent.at(-1) ?? 0) > 0
+  const isCached = requests.some(({ tokens }) => tokens.some(([cached]) => cached > 0))
   const selected = requests.findIndex(({ n }) => n === step)
   return (
     <div class="chart" ref={box}>
@@ -135,9 +136,11 @@ export function SourceChart(properties: {
             <i style={{ background: colors[index] }} /> {oneLine(source)}
           </span>
         ))}
-        <span>
-          <i class="cached" /> from the cache
-        </span>
+        {isCached && (
+          <span>
+            <i class="cached" /> from the cache
+          </span>
+        )}
         {requests.some(({ isBroken }) => isBroken) && (
           <span>
             <i class="tick" /> the cached prefix broke

@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { CallCard, DiffAnswer, RunRow, StepCard } from '../src/api.js'
+import { CellWords } from './cells.js'
 import { get } from './client.js'
 import { ForkSign } from './fork-sign.js'
-import { clock, count, duration, money, plural, shortId } from './format.js'
+import { clock, count, duration, money, plural, runName, shortId } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { useLoaded } from './load.js'
 import { type OpenRun, openRun } from './open-run.js'
 import { copy, go } from './state.js'
+import { Arguments, exitOf } from './step.js'
 import { oneLine } from './text/marks.js'
 import { Plain } from './text/text.js'
 import { type ListHandle, Windowed } from './windowed.js'
@@ -36,6 +38,8 @@ export function Compare({ a, b }: { a: string; b: string }) {
   const diff = answer.state === 'there' ? answer.value.diff : undefined
   const lines = useMemo(() => (diff ? linesOf(diff, unfolded.value) : []), [diff, unfolded.value])
   const back = () => go({ screen: 'runs', filter: '', sort: '' })
+  const [task, other] = [left, right].map((run) => oneLine(run.row.value?.task ?? ''))
+  const isSameTask = task !== '' && task === other
 
   function move(by: number): void {
     cursor.value = Math.min(lines.length - 1, Math.max(0, cursor.value + by))
@@ -85,11 +89,13 @@ export function Compare({ a, b }: { a: string; b: string }) {
         <button type="button" class="link quiet" onClick={back}>
           ‹ runs
         </button>
-        <h1>Compare</h1>
+        <h1 title={isSameTask ? task : undefined}>
+          <bdi>{isSameTask ? task : 'Compare'}</bdi>
+        </h1>
       </header>
       <div class="sides">
-        <Side letter="A" run={left} />
-        <Side letter="B" run={right} />
+        <Side letter="A" run={left} task={isSameTask ? '' : task} />
+        <Side letter="B" run={right} task={isSameTask ? '' : other} />
       </div>
       {answer.state === 'problem' && <p class="empty bad">{answer.problem}</p>}
       {answer.state === 'loading' && <p class="empty">Comparing step by step …</p>}
@@ -128,7 +134,7 @@ export function Compare({ a, b }: { a: string; b: string }) {
                       aria-expanded={unfolded.value.has(line.at)}
                       onClick={() => toggle(line)}
                     >
-                      {stretch(line.pairs)}
+                      {unfolded.value.has(line.at) ? '▾' : '▸'} {stretch(line.pairs)}
                     </button>
                   </span>
                 </div>
@@ -178,21 +184,29 @@ function stretch(pairs: readonly Aligned[]): string {
   return `Steps ${first?.a} to ${last?.a}${moved} are the same`
 }
 
-function Side({ letter, run }: { letter: string; run: OpenRun }) {
+function Side({ letter, run, task = '' }: { letter: string; run: OpenRun; task: string | undefined }) {
   const row = run.row.value
   if (!row) return <p class="side">{run.problem.value ?? letter}</p>
   return (
     <p class="side">
       <b>{letter}</b>
       <a class="mono" href={`#/run/${encodeURIComponent(run.key)}`}>
-        {oneLine(shortId(row.id))}
+        {oneLine(runName(row))}
       </a>
-      <span>{oneLine(row.models[0] ?? '')}</span>
+      <span class="model-name cut" title={row.models.map(oneLine).join(', ')}>
+        {oneLine(row.models[0] ?? '')}
+      </span>
       <ForkMark row={row} />
       <span class={statusClass(row.status)}>{oneLine(statusWord(row))}</span>
+      <CellWords cell={row.cell} />
       <span class="dim">
         {plural(row.steps, 'step')} · {money(row.cost)} · {clock(row.wallMs)}
       </span>
+      {task !== '' && (
+        <bdi class="task cut" title={task}>
+          {task}
+        </bdi>
+      )}
     </p>
   )
 }
@@ -286,10 +300,11 @@ function Pair(properties: {
   version: number
 }) {
   const { pair, left, right, index, isCurrent, isFirst } = properties
-  const sign = pair.same ? '=' : pair.a === null || pair.b === null ? '·' : '≠'
+  const isSame = pair.same && !haveOtherAnswers(left.card(pair.a ?? 0), right.card(pair.b ?? 0))
+  const sign = isSame ? '=' : pair.a === null || pair.b === null ? '·' : '≠'
   return (
     <div
-      class={`pair ${pair.same ? 'same' : ''} ${isCurrent ? 'selected' : ''} ${isFirst ? 'first' : ''}`}
+      class={`pair ${isSame ? 'same' : ''} ${isCurrent ? 'selected' : ''} ${isFirst ? 'first' : ''}`}
       role="row"
       aria-rowindex={index + 1}
       aria-selected={isCurrent}
@@ -298,13 +313,19 @@ function Pair(properties: {
       <span
         class="sign"
         role="gridcell"
-        title={pair.same ? 'the same' : sign === '≠' ? 'different' : 'only in one'}
+        title={isSame ? 'the same' : sign === '≠' ? 'different' : 'only in one'}
       >
         {sign}
       </span>
       <Half run={right} n={pair.b} />
     </div>
   )
+}
+
+/** Behind the first difference steps are the same if their calls are: of steps without calls, what they say counts. */
+function haveOtherAnswers(one: StepCard | null | undefined, other: StepCard | null | undefined): boolean {
+  const isSilent = [one, other].every((card) => card && card.calls.length === 0)
+  return isSilent && one?.thought?.text !== other?.thought?.text
 }
 
 function Half({ run, n }: { run: OpenRun; n: number | null }) {
@@ -343,7 +364,9 @@ function Acts({ card }: { card: StepCard }) {
       {card.calls.map((call) => (
         <span class="act" key={call.actionId}>
           <b>{oneLine(call.tool)}</b>
-          <code class="text">{oneLine(call.arguments.text).slice(0, 300)}</code>
+          <span class="text">
+            <Arguments text={call.arguments.text} />
+          </span>
           <Outcome call={call} />
         </span>
       ))}
@@ -353,9 +376,12 @@ function Acts({ card }: { card: StepCard }) {
 
 function Outcome({ call }: { call: CallCard }) {
   const isBad = call.status !== 'success' && call.status !== 'running' && call.status !== 'pending'
+  const words = [isBad ? exitOf(call) : '', duration(call.durationMs)]
   return (
     <span class={isBad ? 'outcome bad' : 'outcome dim'}>
-      {call.exitCode ? `exit ${call.exitCode}` : isBad ? call.status : ''} {duration(call.durationMs)}
+      {words.filter(Boolean).map((word, index) => (
+        <span key={index}>{word}</span>
+      ))}
     </span>
   )
 }

@@ -24,8 +24,9 @@ const NAMES: Record<CostTab, string> = {
 export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; select(n: number): void }) {
   const by = at.by ?? 'source'
   const id = encodeURIComponent(run.key)
-  const wanted = `${run.key} ${run.row.value?.steps} ${run.row.value?.tokens}`
-  const table = useLoaded(`${by} ${wanted}`, (signal) =>
+  const row = run.row.value
+  const wanted = row && `${row.key} ${row.steps} ${row.tokens}`
+  const table = useLoaded(wanted && `${by} ${wanted}`, (signal) =>
     get<CostTable>(`/api/cost?ids=${id}&by=${by}`, signal),
   )
   const cache = useLoaded(wanted, (signal) => get<CacheTable>(`/api/cost?ids=${id}&by=cache`, signal))
@@ -96,7 +97,7 @@ export function CostPanel({ run, at, select }: { run: OpenRun; at: RunAddress; s
                   {miss.n}
                 </button>
                 <p>
-                  <Plain text={miss.message} />
+                  <Plain text={miss.message.replace(/^step \d+: /, '')} />
                 </p>
               </li>
             ))}
@@ -129,7 +130,12 @@ function Table(properties: {
         <thead>
           <tr>
             <th>{name}</th>
-            {by === 'step' && <th>Model</th>}
+            {by === 'step' && (
+              <>
+                <th>Model</th>
+                <th class="number">Time</th>
+              </>
+            )}
             {by === 'tool' && <th class="number">Calls</th>}
             {by === 'model' && <th class="number">Requests</th>}
             <th class="number">Input</th>
@@ -162,9 +168,10 @@ function Table(properties: {
                   {more.brokeCache && <span class="bad"> prefix broke</span>}
                 </th>
                 {by === 'step' && (
-                  <td class="dim">
-                    {oneLine(more.model ?? '')} {more.ms !== null && duration(more.ms)}
-                  </td>
+                  <>
+                    <td class="dim">{oneLine(more.model ?? '')}</td>
+                    <td class="number dim">{duration(more.ms)}</td>
+                  </>
                 )}
                 {by === 'tool' && <td class="number">{more.calls ? count(more.calls) : ''}</td>}
                 {by === 'model' && <td class="number">{count(more.requests ?? 0)}</td>}
@@ -194,7 +201,7 @@ function Table(properties: {
         <tfoot>
           <tr>
             <th>Sum</th>
-            {by === 'step' && <td />}
+            {by === 'step' && <td colSpan={2} />}
             {(by === 'tool' || by === 'model') && <td />}
             <td class="number">{count(inputOf(sum.tokens) + sum.estimated)}</td>
             <td class="number">{percent(sum.tokens.cache_read, inputOf(sum.tokens))}</td>

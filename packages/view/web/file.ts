@@ -95,7 +95,12 @@ function openFile(): HeldFile | undefined {
     const about = key || (searchParams.get('ids') ?? searchParams.get('a') ?? '')
     const found = runWith(about).answers[path]
     if (found === undefined)
-      throw new RouteError('This file does not hold it. It compares the runs that it was made of.', 404)
+      throw new RouteError(
+        pathname === '/api/diff'
+          ? 'This file does not compare these two runs.'
+          : 'This file does not hold it.',
+        404,
+      )
     return found
   }
 

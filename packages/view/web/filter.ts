@@ -12,6 +12,7 @@ const FILTER_FIELDS = [
   'model',
   'agent',
   'tool',
+  'workspace',
   'cost',
   'steps',
   'tokens',

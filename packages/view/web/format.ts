@@ -1,3 +1,5 @@
+import type { RunRow } from '../src/api.js'
+
 /** Numbers, times and money as the page writes them: short, and of one width in a column. */
 
 /** `950`, `18k`, `1.2M`. */
@@ -79,6 +81,11 @@ export function plural(number: number, noun: string): string {
 /** A run by the last part of its id: `4be1c2`. */
 export function shortId(runId: string): string {
   return runId.split(/[_/]/).at(-1) ?? runId
+}
+
+/** A cell by its name, `luna/bowling/3`; any other run by the last part of its id. */
+export function runName({ id, cell }: Pick<RunRow, 'id' | 'cell'>): string {
+  return cell ? `${cell.variant}/${cell.task}/${cell.repeat}` : shortId(id)
 }
 
 function two(number: number): string {

@@ -5,11 +5,12 @@ import { TABS, type Tab } from './address.js'
 import { Bar, SourceChart } from './charts.js'
 import { get, getText } from './client.js'
 import { file } from './file.js'
-import { bytes, count, duration, money, percent } from './format.js'
+import { bytes, count, duration, money, percent, plural } from './format.js'
 import { type Loaded, useLoaded } from './load.js'
 import type { OpenRun } from './open-run.js'
+import { Arguments } from './step.js'
 import { oneLine } from './text/marks.js'
-import { Diff, Json, Plain, Terminal } from './text/text.js'
+import { Diff, JsonTree, Plain, Terminal } from './text/text.js'
 import { diffLines, parseUnifiedDiff } from './text/unified-diff.js'
 import { inputOf, outputOf, sourceColors } from './words.js'
 
@@ -49,7 +50,12 @@ export function Inspector(properties: Properties) {
   )
   const isCurrent = whole.state === 'there' && whole.value.card.n === n
   const tabs = TABS.filter((each) => each !== 'files' || card?.snapshot || tab === 'files')
-  const changed = card?.snapshot?.changed
+  const isFilesWanted = card?.snapshot?.isChanged || tab === 'files'
+  const changes = useLoaded(isFilesWanted ? `${steps}/${n} ${version.value}` : undefined, async (signal) => ({
+    n,
+    ...(await get<StepChanges>(`${steps}/${n}/changes`, signal)),
+  }))
+  const changed = changes.state === 'there' && changes.value.n === n ? changes.value.files?.length : undefined
   return (
     <aside class="inspector" aria-label={`Step ${n}`}>
       <div class="tabs" role="tablist" aria-label="About this step">
@@ -91,6 +97,7 @@ export function Inspector(properties: Properties) {
               base={`${steps}/${whole.value.card.n}`}
               whole={whole.value}
               version={version.value}
+              changes={changes}
             />
           </div>
         )}
@@ -120,7 +127,12 @@ function Headline({ n, card }: { n: number; card: StepCard | null | undefined })
   )
 }
 
-type PanelProperties = Properties & { base: string; whole: WholeStep; version: number }
+type PanelProperties = Properties & {
+  base: string
+  whole: WholeStep
+  version: number
+  changes: Loaded<StepChanges>
+}
 
 function Panel(properties: PanelProperties) {
   switch (properties.tab) {
@@ -203,14 +215,7 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
                   />
                   <span class="fate">{fateOf(block)}</span>
                 </button>
-                {block.by.length > 1 && (
-                  <p class="of-it">
-                    {block.by
-                      .filter(({ tokens }) => tokens > 0)
-                      .map(({ tool, tokens }) => `${oneLine(tool ?? 'model and messages')} ${count(tokens)}`)
-                      .join(' · ')}
-                  </p>
-                )}
+                {block.by.length > 1 && <p class="of-it">{partsOf(block)}</p>}
                 {open.value === block.index && <BlockText base={base} block={block} n={n} />}
               </li>
             ))}
@@ -252,6 +257,20 @@ function Context({ run, n, whole, base, select }: PanelProperties) {
   )
 }
 
+const MOST_PARTS = 6
+
+/** What a conversation is made of, by tool: the largest by name, the others in one sum. */
+function partsOf({ by }: Block): string {
+  const tools = by.filter(({ tool, tokens }) => tool !== null && tokens > 0)
+  const others = tools.slice(MOST_PARTS)
+  const sum = others.reduce((total, { tokens }) => total + tokens, 0)
+  return [
+    ...tools.slice(0, MOST_PARTS).map(({ tool, tokens }) => `${oneLine(tool ?? '')} ${count(tokens)}`),
+    ...(others.length > 0 ? [`${plural(others.length, 'other tool')} ${count(sum)}`] : []),
+    ...by.flatMap(({ tool, tokens }) => (tool === null ? [`model and messages ${count(tokens)}`] : [])),
+  ].join(' · ')
+}
+
 function sizeOf({ read, written, new: fresh, estimate }: Block): number {
   return read + written + fresh || estimate
 }
@@ -259,7 +278,7 @@ function sizeOf({ read, written, new: fresh, estimate }: Block): number {
 /** What became of a source in the provider's cache. */
 function fateOf(block: Block) {
   const { read, written, new: fresh, breaksAt } = block
-  if (breaksAt !== undefined) return <span class="bad">prefix broke, byte {count(breaksAt)}</span>
+  if (breaksAt !== undefined) return <span class="bad">broke at byte {count(breaksAt)}</span>
   if (read > 0 && written + fresh === 0) return 'cached'
   if (read > 0) return `new ${count(written + fresh)}`
   return block.change === 'changed' ? 'changed' : written > 0 ? 'written' : fresh > 0 ? 'new' : `~ estimated`
@@ -393,11 +412,7 @@ function pretty(text: string): string {
 function RawJson({ text, isWhole }: { text: string; isWhole: boolean }) {
   if (isWhole)
     try {
-      return (
-        <div class="tree">
-          <Json value={JSON.parse(text)} />
-        </div>
-      )
+      return <JsonTree value={JSON.parse(text)} />
     } catch {
       // it is shown as it stands
     }
@@ -446,11 +461,11 @@ function Response({ whole, base, version }: PanelProperties) {
   )
 }
 
-function Files({ base, version }: PanelProperties) {
-  const changes = useLoaded(`${base} ${version}`, (signal) => get<StepChanges>(`${base}/changes`, signal))
+function Files({ changes }: PanelProperties) {
   if (changes.state !== 'there') return <Waiting loaded={changes} />
-  const { files, omitted, omittedCount } = changes.value
-  if (files === null) return <p class="empty">No snapshots were taken of this run’s files.</p>
+  const { files, unknown, omitted, omittedCount } = changes.value
+  if (files === null)
+    return <p class="empty">{unknown ?? 'No snapshots were taken of the files of this run.'}</p>
   return (
     <>
       {files.length === 0 && <p class="empty">No file changed in this step.</p>}
@@ -518,7 +533,7 @@ function Output({ base, whole, call, show, run, n }: PanelProperties) {
                 aria-current={each === chosen}
                 onClick={() => show({ tab: 'output', call: each.actionId })}
               >
-                <b>{oneLine(each.tool)}</b> <code>{oneLine(each.arguments.text).slice(0, 80)}</code>
+                <b>{oneLine(each.tool)}</b> <Arguments text={each.arguments.text} />
               </button>
             </li>
           ))}

@@ -2,15 +2,16 @@ import './tokens.css'
 import './view.css'
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { FileHead } from '../src/api.js'
+import type { FileHead, RunRow } from '../src/api.js'
 import { takeToken } from './client.js'
 import { Compare } from './compare.js'
 import { file } from './file.js'
-import { plural } from './format.js'
+import { plural, runName } from './format.js'
 import { KEYS, listenToKeys } from './keys.js'
 import { Run } from './run.js'
 import { Runs } from './runs.js'
 import { address, followAddressBar, isHelpOpen, notice, watchRuns } from './state.js'
+import { oneLine } from './text/marks.js'
 
 function Page() {
   return (
@@ -36,7 +37,17 @@ function whatIsInFile({ at, runs, named, isWhole }: FileHead): string {
       ? [`${going === 1 ? 'One was' : `${going} were`} still going on: what came later is not in it.`]
       : []),
     ...(isWhole ? [] : ['Of a longer text it has the first 16 KiB.']),
+    ...comparisonsIn(runs, named),
   ].join(' ')
+}
+
+function comparisonsIn(runs: readonly RunRow[], named: readonly string[]): string[] {
+  const rows = named.flatMap((key) => runs.find((row) => row.key === key) ?? [])
+  const [first, ...others] = rows
+  if (!first || others.length < 2) return []
+  const hasForks = others.some(({ forkOf }) => forkOf?.key !== undefined && forkOf.key !== first.key)
+  const forks = hasForks ? ', and forks with the runs they were made from' : ''
+  return [`It compares ${oneLine(runName(first))} with each of the others${forks}.`]
 }
 
 function Screen() {

@@ -3,10 +3,11 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { SearchMatch } from '../src/api.js'
 import { type Address, TABS } from './address.js'
+import { CellWords } from './cells.js'
 import { search } from './client.js'
 import { CostPanel } from './cost.js'
 import { ForkSign } from './fork-sign.js'
-import { clock, count, money, plural, shortId } from './format.js'
+import { clock, count, money, plural, runName, shortId } from './format.js'
 import { Inspector } from './inspector.js'
 import { type Actions, useActions } from './keys.js'
 import { type OpenRun, openRun } from './open-run.js'
@@ -134,15 +135,17 @@ export function Run({ at }: { at: RunAddress }) {
   return (
     <div class="screen run">
       <Title run={run} title={title} back={back} />
-      <Strip columns={run.columns.value} step={step} go={(n) => select(n, 'top')} />
-      {run.question.value && <Waits run={run} />}
+      {(run.columns.value.length > 0 || !run.page.value || row?.status === 'RUNNING') && (
+        <Strip columns={run.columns.value} step={step} go={(n) => select(n, 'top')} />
+      )}
+      <Standing run={run} />
       {at.search !== undefined && (
         <Search at={at} field={field} select={(n) => select(n, 'top')} close={back} />
       )}
       {at.view === 'cost' ? (
         <CostPanel run={run} at={at} select={(n) => select(n, 'top')} />
       ) : (
-        <main class="panes">
+        <main class={total > 0 || !run.isLoaded.value ? 'panes' : 'panes single'}>
           {(isWide.value || !isInspectorShown) && (
             <section class="steps" aria-label="Steps">
               {total > 0 && (
@@ -207,9 +210,7 @@ function commandOf(run: OpenRun, { view, by, tab }: RunAddress, n: number): stri
   const shown =
     view === 'cost'
       ? `delta cost ${argument} --by ${by ?? 'source'}`
-      : tab === 'context' || tab === 'request'
-        ? `delta context explain ${argument} --step ${n}`
-        : `delta show ${argument} --step ${n}`
+      : `delta show ${argument} ${tab === 'request' ? '--request' : '--step'} ${n}`
   return goOn === undefined ? shown : `${shown}\n${goOn}`
 }
 
@@ -234,9 +235,11 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
         <bdi>{title}</bdi>
       </h1>
       <p class="about">
-        <span class="mono" title={oneLine(row.id)}>
-          {oneLine(shortId(row.id))}
-        </span>
+        {row.task !== null && (
+          <span class="mono" title={oneLine(row.id)}>
+            {oneLine(runName(row))}
+          </span>
+        )}
         {row.forkOf && (
           <RunLink runKey={row.forkOf.key} place={`/step/${row.forkOf.step}`}>
             <ForkSign /> {oneLine(shortId(row.forkOf.id))} at {row.forkOf.step}
@@ -253,12 +256,17 @@ function Title({ run, title, back }: { run: OpenRun; title: string; back(): void
         <span class={statusClass(row.status)} title={oneLine(row.reason ?? '')}>
           {row.status === 'RUNNING' && <i class="dot" />} {oneLine(statusWord(row))}
         </span>
-        <span class="wall">{clock(wallOf(row))}</span>
-        <span>{money(row.cost)}</span>
-        <span>
-          {row.isEstimated && '~'}
-          {plural(row.tokens, 'token')}
-        </span>
+        <CellWords cell={row.cell} />
+        {row.startedAt !== null && <span class="wall">{clock(wallOf(row))}</span>}
+        {row.tokens > 0 && (
+          <>
+            <span>{money(row.cost)}</span>
+            <span>
+              {row.isEstimated && '~'}
+              {plural(row.tokens, 'token')}
+            </span>
+          </>
+        )}
       </p>
     </header>
   )
@@ -281,18 +289,26 @@ function RunLink({
   )
 }
 
-function Waits({ run }: { run: OpenRun }) {
+/** Why a run does not go on, and what to type so that it does: it waits for a person, has failed, or cannot be read. */
+function Standing({ run }: { run: OpenRun }) {
   const question = run.question.value
+  const row = run.row.value
+  const isInLastStep = run.card(run.count.value)?.errors.some(({ message }) => message === row?.reason)
+  const reason = statusClass(row?.status ?? null) === 'bad' && !isInLastStep ? row?.reason : undefined
+  const problem = row?.problem ?? reason
   const command = run.page.value?.commands.continue
-  if (!question) return null
+  if (!question && !problem) return null
   return (
-    <div class="waiting-bar">
-      <span class="label waits">
-        {question.kind === 'approval' ? 'Waits for approval' : 'Waits for an answer'}
-      </span>
+    <div class="standing">
+      {question ? (
+        <span class="label waits">
+          {question.kind === 'approval' ? 'Waits for approval' : 'Waits for an answer'}
+        </span>
+      ) : (
+        <span class="label bad">{row?.status.toLowerCase()}</span>
+      )}
       <p>
-        <Plain text={question.prompt} />
-        {question.argv && <code class="mono"> {question.argv.map(oneLine).join(' ')}</code>}
+        <Plain text={question?.prompt ?? problem?.replace(/^damaged: /, '') ?? ''} />
       </p>
       {command && (
         <button type="button" class="link mono" onClick={() => copy(command)}>
@@ -306,20 +322,10 @@ function Waits({ run }: { run: OpenRun }) {
 function NoSteps({ run }: { run: OpenRun }) {
   const row = run.row.value
   if (!run.isLoaded.value || !row) return <p class="empty">Reading the run …</p>
-  if (row.problem) return <p class="empty bad">{oneLine(row.problem)}</p>
   if (row.status === 'RUNNING')
     return <p class="empty">No step yet. It appears here as soon as the model is asked.</p>
-  return (
-    <p class="empty">
-      This run has no steps: it ended before the model was asked.
-      {row.reason && (
-        <span class="bad">
-          {' '}
-          <Plain text={row.reason} />
-        </span>
-      )}
-    </p>
-  )
+  if (row.problem) return <p class="empty">No step of this run can be read.</p>
+  return <p class="empty">This run has no steps: it ended before the model was asked.</p>
 }
 
 /** Searching a run: matches as they are found; a number goes to that step. */

@@ -1,19 +1,19 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { RunRow } from '../src/api.js'
+import type { RunPage, RunRow } from '../src/api.js'
+import { type CellHeading, Heading, isCell, isOfEvaluation, shortScore, underHeadings } from './cells.js'
+import { get } from './client.js'
 import { compileFilter, type Filtered } from './filter.js'
 import { ForkSign } from './fork-sign.js'
-import { ago, clock, count, percent, plural, shortCount, shortId, shortMoney } from './format.js'
+import { ago, clock, count, percent, plural, runName, shortCount, shortId, shortMoney } from './format.js'
 import { type Actions, useActions } from './keys.js'
 import { address, areRunsLoaded, copy, go, now, runs, runsProblem } from './state.js'
 import { oneLine } from './text/marks.js'
 import { type ListHandle, Windowed } from './windowed.js'
-import { statusClass, statusWord } from './words.js'
+import { stateClass, statusClass, statusWord } from './words.js'
 
-/** A line of the table: a run, or the heading of the cells of a task. */
-type Line =
-  | { kind: 'run'; row: RunRow; depth: number; children: number }
-  | { kind: 'group'; id: string; words: string[]; size: number }
+/** A line of the table. */
+type Line = { kind: 'run'; row: RunRow; depth: number; children: number } | CellHeading
 
 const filter = computed(() => (address.value.screen === 'runs' ? address.value.filter : ''))
 const sort = computed(() => (address.value.screen === 'runs' ? address.value.sort : ''))
@@ -27,14 +27,15 @@ const COLUMNS: { id: string; name: string; value(row: RunRow): string | number; 
   { id: 'run', name: 'Run', value: (row) => row.startedAt ?? 0 },
   { id: 'agent', name: 'Agent', value: (row) => row.agent ?? '' },
   { id: 'model', name: 'Model', value: (row) => row.models[0] ?? '' },
+  { id: 'workspace', name: 'Workspace', value: (row) => row.workspace ?? '' },
   { id: 'task', name: 'Task', value: (row) => row.task ?? '' },
   { id: 'status', name: 'Status', value: statusWord },
   { id: 'score', name: 'Score', value: (row) => row.cell?.score ?? -1, isNumber: true },
   { id: 'state', name: 'State', value: (row) => row.cell?.state ?? '' },
   { id: 'steps', name: 'Steps', value: (row) => row.steps, isNumber: true },
   { id: 'tokens', name: 'Tokens', value: (row) => row.tokens, isNumber: true },
-  { id: 'cost', name: 'Cost', value: (row) => row.cost ?? -1, isNumber: true },
   { id: 'wall', name: 'Wall', value: (row) => row.wallMs, isNumber: true },
+  { id: 'cost', name: 'Cost', value: (row) => row.cost ?? -1, isNumber: true },
 ]
 
 const found = computed(() => {
@@ -52,10 +53,23 @@ const lines = computed<Line[]>(() => {
     )
     return sorted.map((row) => ({ kind: 'run', row, depth: 0, children: 0 }))
   }
-  return nested(found.value, unfolded.value)
+  return nested(found.value, { all: runs.value, open: unfolded.value })
 })
 
 const hasCells = computed(() => runs.value.some(({ cell }) => cell !== undefined))
+/** The directory that all workspaces are in; undefined if there is one workspace. Sub-agents and cells have theirs for themselves. */
+const workspaceRoot = computed(() => {
+  const own = runs.value.filter(({ caller, cell }) => caller?.key === undefined && cell === undefined)
+  const paths = [...new Set(own.flatMap(({ workspace }) => workspace ?? []))]
+  return paths.length < 2 ? undefined : commonDirectory(paths)
+})
+const columns = computed(() =>
+  COLUMNS.filter(({ id }) =>
+    id === 'score' || id === 'state'
+      ? hasCells.value
+      : id !== 'workspace' || workspaceRoot.value !== undefined,
+  ),
+)
 const sums = computed(() => {
   const own = found.value.filter((row) => !isBelow(row, found.value))
   const priced = own.reduce((sum, row) => sum + row.priced * row.tokens, 0)
@@ -71,8 +85,11 @@ const sums = computed(() => {
   }
 })
 
-/** Callers before their sub-agents, which are folded; the cells of evaluations under their task. */
-function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
+/** Callers before their sub-agents, which are folded; the cells of an evaluation together, where its newest one is. */
+function nested(
+  rows: readonly RunRow[],
+  { all, open }: { all: readonly RunRow[]; open: ReadonlySet<string> },
+): Line[] {
   const keys = new Set(rows.map(({ key }) => key))
   const below = new Map<string, RunRow[]>()
   for (const row of rows) {
@@ -86,24 +103,32 @@ function nested(rows: readonly RunRow[], open: ReadonlySet<string>): Line[] {
     if (open.has(row.key) && depth < 20) for (const child of children.toReversed()) add(child, depth + 1)
   }
   const top = rows.filter((row) => row.caller?.key === undefined || !keys.has(row.caller.key))
-  const groups = new Map<string, RunRow[]>()
+  const seen = new Set<string>()
   for (const row of top) {
-    const { cell } = row
-    const id = cell ? JSON.stringify([cell.evaluation, cell.task, cell.variant]) : row.key
-    groups.set(id, [...(groups.get(id) ?? []), row])
-  }
-  for (const [id, members] of groups) {
-    const cell = members[0]?.cell
-    if (cell)
-      lines.push({
-        kind: 'group',
-        id,
-        words: [cell.evaluation, cell.task, cell.variant],
-        size: members.length,
-      })
-    for (const row of members) add(row, 0)
+    if (!isCell(row)) add(row, 0)
+    else if (!seen.has(row.cell.evaluationKey)) {
+      seen.add(row.cell.evaluationKey)
+      const isOfSame = isOfEvaluation(row)
+      for (const line of underHeadings(top.filter(isOfSame), all.filter(isOfSame)))
+        if (line.kind === 'cell') add(line.row, 0)
+        else lines.push(line)
+    }
   }
   return lines
+}
+
+function commonDirectory(paths: readonly string[]): string {
+  const [first = '', ...others] = paths.map((path) => path.split('/'))
+  let same = 0
+  while (same < first.length && others.every((parts) => parts[same] === first[same])) same += 1
+  return (first as string[]).slice(0, same).join('/')
+}
+
+/** A workspace as it is named below the directory that all are in. */
+function shownWorkspace({ workspace }: RunRow): string {
+  const root = workspaceRoot.value
+  if (workspace === null || root === undefined) return ''
+  return workspace.startsWith(`${root}/`) ? workspace.slice(root.length + 1) : workspace
 }
 
 function isBelow(row: RunRow, rows: readonly RunRow[]): boolean {
@@ -119,7 +144,17 @@ function compare(one: string | number, other: string | number): number {
 function filtered(row: RunRow): Filtered {
   const { cell } = row
   return {
-    text: [row.id, row.agent, row.task, ...row.models, row.reason, statusWord(row)].filter(Boolean).join(' '),
+    text: [
+      row.id,
+      row.agent,
+      row.task,
+      ...row.models,
+      row.reason,
+      statusWord(row),
+      cell && `${cell.evaluation} ${runName(row)}`,
+    ]
+      .filter(Boolean)
+      .join(' '),
     fields: {
       status: [row.status, statusWord(row)],
       reason: row.reasonCode,
@@ -130,6 +165,7 @@ function filtered(row: RunRow): Filtered {
       steps: row.steps,
       tokens: row.tokens,
       evaluation: cell?.evaluation,
+      workspace: [row.workspace ?? [], shownWorkspace(row)].flat(),
       variant: cell?.variant,
       task: cell?.task,
       state: cell?.state,
@@ -153,6 +189,12 @@ function open(row: RunRow): void {
   go({ screen: 'run', key: row.key, tab: 'context' })
 }
 
+/** By its directory: an id is known only in its own workspace. */
+async function copyCommand({ key }: RunRow): Promise<void> {
+  const { commands } = await get<RunPage>(`/api/runs/${encodeURIComponent(key)}`)
+  await copy(`delta show ${commands.argument}`)
+}
+
 function toggleMark(key: string): void {
   const others = marked.value.filter((each) => each !== key)
   marked.value = others.length < marked.value.length ? others : [...others.slice(-1), key]
@@ -173,7 +215,7 @@ export function Runs() {
 
   function move(by: number): void {
     let next = at === -1 ? (by > 0 ? 0 : rows.length - 1) : at + by
-    while (rows[next]?.kind === 'group') next += by
+    while ((rows[next]?.kind ?? 'run') !== 'run') next += by
     const line = rows[next]
     if (line?.kind !== 'run') return
     cursor.value = line.row.key
@@ -191,7 +233,7 @@ export function Runs() {
     mark: () => current?.kind === 'run' && toggleMark(current.row.key),
     compare: compareMarked,
     fold: () => current?.kind === 'run' && current.children > 0 && toggleFold(current.row.key),
-    copy: () => current?.kind === 'run' && copy(`delta show ${current.row.id}`),
+    copy: () => current?.kind === 'run' && copyCommand(current.row),
     cost: () =>
       current?.kind === 'run' && go({ screen: 'run', key: current.row.key, tab: 'context', view: 'cost' }),
     back: () => filter.value !== '' && setFilter(''),
@@ -203,7 +245,9 @@ export function Runs() {
 
   const { cost, share, running, isPriced, dearest } = sums.value
   return (
-    <div class={`screen runs ${hasCells.value ? 'with-cells' : ''}`}>
+    <div
+      class={`screen runs ${hasCells.value ? 'with-cells' : ''} ${workspaceRoot.value === undefined ? '' : 'with-workspaces'}`}
+    >
       <header class="bar">
         <h1>delta</h1>
         <label class="filter">
@@ -213,7 +257,11 @@ export function Runs() {
             ref={box}
             type="search"
             value={filter.value}
-            placeholder="words, status:failed  model:gpt*  cost:>0.1  tool:bash"
+            placeholder={
+              hasCells.value
+                ? 'words, score:<1  state:scored  variant:luna  task:calc'
+                : 'words, status:failed  model:gpt*  cost:>0.1  tool:bash'
+            }
             spellcheck={false}
             autocomplete="off"
             onInput={(event) => setFilter(event.currentTarget.value)}
@@ -249,22 +297,20 @@ export function Runs() {
           <span role="columnheader" class="c-mark">
             <span class="hidden">Marked</span>
           </span>
-          {COLUMNS.filter(({ id }) => hasCells.value || (id !== 'score' && id !== 'state')).map(
-            ({ id, name, isNumber }) => (
-              <span
-                key={id}
-                role="columnheader"
-                class={`c-${id} ${isNumber ? 'number' : ''}`}
-                aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
-              >
-                <button type="button" class="label" onClick={() => sortBy(id)}>
-                  {name}
-                  {sort.value === id && ' ↑'}
-                  {sort.value === `${id}-` && ' ↓'}
-                </button>
-              </span>
-            ),
-          )}
+          {columns.value.map(({ id, name, isNumber }) => (
+            <span
+              key={id}
+              role="columnheader"
+              class={`c-${id} ${isNumber ? 'number' : ''}`}
+              aria-sort={sort.value === id ? 'ascending' : sort.value === `${id}-` ? 'descending' : 'none'}
+            >
+              <button type="button" class="label" onClick={() => sortBy(id)}>
+                {name}
+                {sort.value === id && ' ↑'}
+                {sort.value === `${id}-` && ' ↓'}
+              </button>
+            </span>
+          ))}
           <span role="columnheader" class="c-share label">
             <span class="hidden">Share of the dearest</span>
           </span>
@@ -314,7 +360,8 @@ function compareMarked(): void {
 }
 
 function nameOf(key: string): string {
-  return shortId(runs.value.find((row) => row.key === key)?.id ?? key)
+  const row = runs.value.find((each) => each.key === key)
+  return oneLine(row ? runName(row) : key)
 }
 
 function distanceToFailure(rows: readonly Line[], at: number, direction: 1 | -1): number {
@@ -345,23 +392,17 @@ function Empty() {
 }
 
 function TableLine({ line, index, dearest }: { line: Line; index: number; dearest: number }) {
-  if (line.kind === 'group')
-    return (
-      <div class="row group" role="row" aria-rowindex={index + 2}>
-        <span role="gridcell">
-          {line.words.map(oneLine).join(' · ')} <span class="dim">{plural(line.size, 'repeat')}</span>
-        </span>
-      </div>
-    )
+  if (line.kind !== 'run') return <Heading line={line} index={index} />
   const { row, depth, children } = line
   const isCurrent = cursor.value === row.key
   const mark = marked.value.indexOf(row.key)
   const [model, ...others] = row.models
   const isOver = row.status === 'GONE'
+  const isGrouped = isCell(row) && sort.value === '' // then its heading has said the task
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys work on the whole page; the link in the row is what Tab reaches
     <div
-      class={`row ${isCurrent ? 'selected' : ''} ${isOver ? 'gone' : ''}`}
+      class={`row ${isCurrent ? 'selected' : ''} ${isOver ? 'gone' : ''} ${isGrouped ? 'cell' : ''}`}
       role="row"
       tabIndex={-1}
       aria-rowindex={index + 2}
@@ -388,7 +429,7 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
           </button>
         )}
         <a class="mono" href={`#/run/${encodeURIComponent(row.key)}`} title={oneLine(row.id)}>
-          {oneLine(shortId(row.id))}
+          {isGrouped ? `repeat ${row.cell.repeat}` : oneLine(runName(row))}
         </a>
         {row.forkOf && (
           <span class="dim" title={`A fork of ${oneLine(row.forkOf.id)} after step ${row.forkOf.step}`}>
@@ -405,8 +446,17 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
         <span class="cut">{oneLine(model ?? '')}</span>
         {others.length > 0 && <span> +{others.length}</span>}
       </span>
+      {workspaceRoot.value !== undefined && (
+        <span class="c-workspace dim" role="gridcell" title={oneLine(row.workspace ?? '')}>
+          {oneLine(shownWorkspace(row))}
+        </span>
+      )}
       <span class="c-task" role="gridcell" title={oneLine(row.task ?? '')}>
-        {row.problem ? <span class="bad">{oneLine(row.problem)}</span> : <bdi>{oneLine(row.task ?? '')}</bdi>}
+        {row.problem ? (
+          <span class="bad">{oneLine(row.problem)}</span>
+        ) : (
+          !isGrouped && <bdi>{oneLine(row.task ?? '')}</bdi>
+        )}
       </span>
       <span
         class={`c-status ${statusClass(row.status)}`}
@@ -418,10 +468,14 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       {hasCells.value && (
         <>
           <span class="c-score number" role="gridcell">
-            {row.cell?.score ?? ''}
+            {row.cell && row.cell.score !== null && shortScore(row.cell.score)}
           </span>
-          <span class="c-state" role="gridcell">
-            {row.cell?.state ?? ''}
+          <span
+            class={`c-state ${stateClass(row.cell?.state)}`}
+            role="gridcell"
+            title={oneLine(row.cell?.state ?? '')}
+          >
+            {oneLine(row.cell?.state ?? '')}
           </span>
         </>
       )}
@@ -431,15 +485,15 @@ function TableLine({ line, index, dearest }: { line: Line; index: number; deares
       <span class="c-tokens number" role="gridcell">
         {row.tokens > 0 && `${row.isEstimated ? '~' : ''}${shortCount(row.tokens)}`}
       </span>
-      <span class="c-cost number" role="gridcell">
-        {row.tokens > 0 || row.cost !== null ? shortMoney(row.cost) : ''}
-      </span>
       <span class="c-wall number dim" role="gridcell">
         {row.wallMs > 0 && clock(row.status === 'RUNNING' ? wallOf(row) : row.wallMs)}
       </span>
+      <span class="c-cost number" role="gridcell">
+        {row.tokens > 0 || row.cost !== null ? shortMoney(row.cost) : ''}
+      </span>
       <span class="c-share" role="presentation">
         {row.cost !== null && row.cost > 0 && dearest > 0 && (
-          <i style={{ width: `${Math.max(1, (row.cost / dearest) * 100)}%` }} />
+          <i style={{ width: `${(row.cost / dearest) * 100}%` }} />
         )}
       </span>
     </div>

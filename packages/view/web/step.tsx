@@ -16,7 +16,7 @@ import type {
 } from '../src/api.js'
 import { get, getImage } from './client.js'
 import { ForkSign } from './fork-sign.js'
-import { bytes, clock, count, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
+import { bytes, clock, duration, money, plural, shortCount, shortId, shortMoney } from './format.js'
 import { explain, now } from './state.js'
 import { escapeText, oneLine } from './text/marks.js'
 import { Diff, Plain, Terminal } from './text/text.js'
@@ -54,6 +54,7 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
   const { n, inherited, replayed, starts, said, reasoning, thought, calls, errors, hooks, snapshot } = card
   const isCopy = inherited || replayed
   const stepHooks = hooks.filter(({ actionId }) => actionId === null)
+  const isBeforeThought = ({ at }: StartCard) => card.thoughtAt === null || at <= card.thoughtAt
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j, k and enter work on the whole page
     <article
@@ -74,7 +75,7 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
         {inherited && <ForkSign />}
       </span>
       <div class="what">
-        {starts.map((start) => (
+        {starts.filter(isBeforeThought).map((start) => (
           <Start key={start.at} start={start} />
         ))}
         {said.map((each) => (
@@ -108,10 +109,17 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
         {calls.map((call) => (
           <Call key={call.actionId} call={call} card={card} actions={actions} />
         ))}
+        {starts
+          .filter((start) => !isBeforeThought(start))
+          .map((start) => (
+            <Start key={start.at} start={start} />
+          ))}
         {stepHooks.map((hook, index) => (
           <Hook key={index} hook={hook} />
         ))}
-        {snapshot && <Snapshot card={card} actions={actions} />}
+        {snapshot && !snapshot.isTaken && (
+          <p class="note">no snapshot{snapshot.message !== null && `: ${oneLine(snapshot.message)}`}</p>
+        )}
         {replayed && !inherited && <p class="note">replayed: its answer was taken from a record</p>}
       </div>
       <span class="ms" title="time of the model">
@@ -120,6 +128,11 @@ function drawn(card: StepCard, isSelected: boolean, total: number, actions: Step
       <span class="cost" title={isCopy ? 'it cost nothing here' : money(card.request?.cost)}>
         {isCopy ? '-' : card.request ? shortMoney(card.request.cost) : ''}
       </span>
+      {snapshot?.isTaken && snapshot.isChanged && (
+        <span class="files">
+          <Link open={() => actions.files(n)}>files changed</Link>
+        </span>
+      )}
     </article>
   )
 }
@@ -150,7 +163,7 @@ function Start({ start }: { start: StartCard }) {
   const { engine, isResumed, isRetry, pauseMs, after, origin, changes } = start
   if (!isResumed && origin === null && changes.length === 0) return null
   const words = isResumed
-    ? [`engine ${engine ?? ''} went on`, after ?? '', pauseMs === null ? '' : `${clock(pauseMs)} later`]
+    ? [`engine ${engine ?? ''} went on`, after ?? '', pauseMs === null ? '' : `${duration(pauseMs)} later`]
         .filter(Boolean)
         .join(', ')
     : (origin ?? 'started')
@@ -218,22 +231,8 @@ function Hook({ hook }: { hook: HookCard }) {
   )
 }
 
-function Snapshot({ card, actions }: { card: StepCard; actions: StepActions }) {
-  const { isTaken, message, changed, omitted } = card.snapshot as NonNullable<StepCard['snapshot']>
-  if (!isTaken) return <p class="note">no snapshot{message !== null && `: ${oneLine(message)}`}</p>
-  if (!changed && omitted === 0) return null
-  return (
-    <p class="note">
-      <Link open={() => actions.files(card.n)}>
-        {changed === null ? 'files' : `${plural(changed, 'file')} changed`}
-      </Link>
-      {omitted > 0 && ` · ${count(omitted)} not in the snapshot`}
-    </p>
-  )
-}
-
 function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions: StepActions }) {
-  const { tool, status, statusWords, exitCode, durationMs, output, asked } = call
+  const { tool, status, statusWords, durationMs, output, asked } = call
   const isBad = status !== 'success' && status !== 'running' && status !== 'pending'
   const edit = editIn(call)
   const isWaiting =
@@ -251,7 +250,7 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
         </span>
         {hasGlimpse && <Glimpse output={output} open={open} />}
         <span class={`exit ${isBad ? 'bad' : ''}`}>
-          {status === 'running' || status === 'pending' ? '' : exitOf(status, exitCode)}
+          {status === 'running' || status === 'pending' ? '' : exitOf(call)}
         </span>
         <span class={`took ${isBad ? 'bad' : ''}`}>
           {isWaiting ? (
@@ -265,11 +264,11 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
           )}
         </span>
       </div>
-      {statusWords !== null && statusWords !== status && !isWaiting && (
-        <p class={isBad ? 'note bad' : 'note'}>{oneLine(statusWords)}</p>
+      {isBad && statusWords !== null && statusWords !== status && linesOf(output).length === 0 && (
+        <p class="note bad">{oneLine(statusWords)}</p>
       )}
       {edit && <EditOf lines={edit} />}
-      {asked && asked.kind === 'question' && <Asked question={asked} />}
+      {asked && asked.kind === 'question' && <Asked question={asked} isSaid={call.arguments.text} />}
       {isBad && <Output call={call} open={open} />}
       {call.isOverridden && <p class="note">a hook put this result in place of the tool's</p>}
       <MediaList media={call.media} />
@@ -285,9 +284,11 @@ function Call({ call, card, actions }: { call: CallCard; card: StepCard; actions
   )
 }
 
-function exitOf(status: CallCard['status'], exitCode: number | null): string {
-  if (exitCode !== null) return exitCode === 0 ? '' : `exit ${exitCode}`
-  return status === 'success' ? '' : status
+/** How a call ended, if not well: in a word, or by its exit code. */
+export function exitOf({ status, exitCode, statusWords }: CallCard): string {
+  if (exitCode) return `exit ${exitCode}`
+  if (status === 'success') return ''
+  return statusWords?.startsWith('refused') ? 'refused' : status
 }
 
 function Running({ since }: { since: number | null }) {
@@ -299,7 +300,7 @@ function Running({ since }: { since: number | null }) {
 }
 
 /** The arguments on one line: of a command that command, of JSON its names, dim, and values. */
-function Arguments({ text, isEdit }: { text: string; isEdit: boolean }) {
+export function Arguments({ text, isEdit = false }: { text: string; isEdit?: boolean }) {
   const pairs = pairsIn(text)?.filter(([name]) => !isEdit || !/^(old|new)/.test(name))
   if (!pairs) return <code class="arguments">{oneLine(text)}</code>
   return (
@@ -329,7 +330,9 @@ function editIn(call: CallCard): DiffLine[] | undefined {
   const old = pairs?.find(([name, value]) => /^old/.test(name) && typeof value === 'string')
   const fresh =
     old && pairs?.find(([name, value]) => name === old[0].replace(/^old/, 'new') && typeof value === 'string')
-  return old && fresh ? diffLines(String(old[1]), String(fresh[1]), 1) : undefined
+  if (!old || !fresh) return undefined
+  const lines = diffLines(String(old[1]), String(fresh[1]), 1)
+  return lines.at(-1)?.text === '' ? lines.slice(0, -1) : lines // what follows the last newline is not a line
 }
 
 function EditOf({ lines }: { lines: readonly DiffLine[] }) {
@@ -344,6 +347,7 @@ function EditOf({ lines }: { lines: readonly DiffLine[] }) {
 /** The first line of what a call printed that went well, and how many more there are. */
 function Glimpse({ output, open }: { output: CallCard['output']; open(): void }) {
   const lines = linesOf(output)
+  if (lines[0] === '[stderr]' && lines.length > 1) lines.shift()
   const [first = ''] = lines
   const more = lines.length - 1 + output.omittedLines
   return (
@@ -369,6 +373,7 @@ function Output({ call, open }: { call: CallCard; open(): void }) {
   const { output, exitCode } = call
   const lines = linesOf(output)
   if (lines[0] === `[exit code ${exitCode}]`) lines.shift() // it stands in the line above
+  if (lines[0] === '[stderr]' && lines.length > 1) lines.shift()
   if (lines.length === 0) return null
   const isWhole = output.omittedLines === 0 && lines.length <= HEAD + TAIL + 1
   const [head, tail] = isWhole ? [lines, []] : [lines.slice(0, HEAD), lines.slice(-TAIL)]
@@ -388,17 +393,25 @@ function Output({ call, open }: { call: CallCard; open(): void }) {
   )
 }
 
-function Asked({ question }: { question: Question }) {
+/** A question to a person. @param properties.isSaid - A text above it, which is not repeated. */
+function Asked({ question, isSaid }: { question: Question; isSaid?: string }) {
   const { kind, prompt, reasons, answer } = question
+  const others = reasons.filter((reason) => !prompt.includes(reason))
   return (
     <div class="asked">
-      <span class="label">{kind === 'approval' ? 'Approval' : 'Question'}</span>
+      <span class="label">
+        {kind === 'approval' ? 'Approval' : prompt === isSaid ? 'Answer' : 'Question'}
+      </span>
       <div>
-        <Plain text={prompt} />
-        {reasons.length > 0 && <span class="dim"> {reasons.map(oneLine).join('; ')}</span>}
+        {prompt !== isSaid && (
+          <p>
+            <Plain text={prompt} />
+            {others.length > 0 && <span class="dim"> {others.map(oneLine).join('; ')}</span>}
+          </p>
+        )}
         {answer ? (
           <p>
-            <span class="dim">{clock(answer.at - question.at)} later: </span>
+            <span class="dim">{duration(answer.at - question.at)} later: </span>
             <Plain text={answer.text} />
           </p>
         ) : (

@@ -209,9 +209,13 @@ function numbersOf(pieces: readonly Piece[], current: number, apart: number): Pi
   const here = pieces.findLast((piece) => piece.step <= current)
   const first = pieces.find((piece) => piece.step === here?.step && piece.kind !== 'pause')
   const numbers = first ? [{ ...first, step: current }] : []
+  const last = pieces.find(({ step, kind }) => step === pieces.at(-1)?.step && kind !== 'pause')
+  const kept = [first, last].flatMap((piece) => (piece === undefined ? [] : [piece.left]))
   let edge = Number.NEGATIVE_INFINITY
   for (const piece of pieces) {
-    const isFree = piece.left - edge >= apart && Math.abs(piece.left - (first?.left ?? -apart)) >= apart
+    const isFree =
+      piece.left - edge >= apart &&
+      kept.every((left) => left === piece.left || Math.abs(piece.left - left) >= apart)
     if (piece.kind === 'pause' || !isFree || piece.step === numbers.at(-1)?.step || piece.step === current)
       continue
     numbers.push(piece)

@@ -18,6 +18,13 @@ export function statusClass(status: string | null): string {
       : ''
 }
 
+/** The class that colours the state of a cell, by the same rule. */
+export function stateClass(state: string | undefined): string {
+  if (state === 'running') return 'runs'
+  if (state === 'unscored-infra' || state === 'invalid' || state === 'lost') return 'bad'
+  return state === 'earlier' || state === 'left' ? 'dim' : ''
+}
+
 export function inputOf(tokens: Tokens): number {
   return tokens.input + tokens.cache_read + tokens.cache_write
 }

@@ -1,7 +1,7 @@
 export { type AgentFlags, type OpenAgent, openAgent, type SetFlags } from './agent.js'
 export { type Finding, findCredentials } from './credentials.js'
 export { WorkspaceError } from './errors.js'
-export { isOwnEvaluation, listEvaluation } from './own-evaluations.js'
+export { isOwnEvaluation, isOwnPlan, listEvaluation, listPlan } from './own-evaluations.js'
 export {
   agentHomeOf,
   forkedRun,

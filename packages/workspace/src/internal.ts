@@ -1,6 +1,7 @@
-// For the command line: may change in any release.
+// For the other packages of Delta: may change in any release.
 export { loadOptions } from './agent.js'
 export { passedWithoutValue } from './credentials.js'
+export { agentOfCell, isCell, type PlannedAgent, refuseCell, withSeed } from './own-evaluations.js'
 export {
   commandAt,
   commandToContinue,

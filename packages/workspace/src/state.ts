@@ -14,6 +14,7 @@ import { explainSystemError } from './system-error.js'
 const KINDS = {
   runs: 'which runs are yours',
   evals: 'which evaluations are yours',
+  plans: 'what you planned for them',
   env: 'which .env files of workspaces and projects you said yes to',
   workspaces: 'where the runs of a workspace are kept',
 }

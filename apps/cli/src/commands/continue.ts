@@ -2,7 +2,7 @@ import { continueRun, findRun, type Reply } from '@delta/engine'
 import { refuseReadOnly } from '@delta/engine/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { openAgent, placeToWork, rememberPlace, trustedRun } from '@delta/workspace'
-import { existingWorkDirectory, isWithinRun } from '@delta/workspace/internal'
+import { existingWorkDirectory, isWithinRun, namedDirectory, refuseCell } from '@delta/workspace/internal'
 import { setLine, warnOf } from '../agent.js'
 import {
   type EngineFlags,
@@ -34,6 +34,7 @@ interface ContinueFlags extends EngineFlags {
  * it; `--agent` says where it is now, if it was moved.
  */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
+  refuseCell(namedDirectory(flags.workDir, terminal))
   const place = placeToWork(existingWorkDirectory(flags, terminal), flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const typed = decisionIn(flags, terminal)

@@ -22,10 +22,12 @@ import {
   work as workOn,
 } from '@delta/evals'
 import { quoteForPerson } from '@delta/executor'
-import { agentHomeOf, isOwnEvaluation, listEvaluation, ownRun } from '@delta/workspace'
+import { isOfRun, runDirectoriesOf } from '@delta/journal/internal'
+import { agentHomeOf, isOwnEvaluation, isOwnPlan, listEvaluation, listPlan, ownRun } from '@delta/workspace'
 import { evalProgress, statusInWords } from '../eval-progress.js'
-import { shownRun } from '../find-shown-run.js'
+import { directoryAt, shownRun } from '../find-shown-run.js'
 import { withOwnCommands } from '../own-commands.js'
+import { pricesIn } from '../prices.js'
 import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal.js'
 import { counted, print, printable, printJson, say } from '../text.js'
 import { UsageError, wholeNumber } from '../usage.js'
@@ -50,15 +52,18 @@ interface RunFlags extends WorkFlags {
 /** `delta eval run`: plans an evaluation, and works until each cell has its result. */
 export async function run(flags: RunFlags, terminal: Terminal, file: string | undefined): Promise<number> {
   const { evaluation, directory } = await evaluationIn(file, flags, terminal)
-  const isThere = planOf(directory) !== undefined
-  if (isThere) refuseForeign(directory, flags, terminal)
-  const planned = await planEval(evaluation, directory, { env: terminal.env, dryRun: flags.dryRun })
+  if (!isOwnEvaluation(directory, terminal.env)) refuseForeign(directory, flags, terminal)
+  const planned = await planEval(evaluation, directory, {
+    env: terminal.env,
+    prices: pricesIn({}, terminal),
+    dryRun: flags.dryRun,
+    onPlan: (text) => own(directory, text, terminal),
+  })
   if (!flags.quiet) say(terminal, headLine(planned, flags))
   if (flags.dryRun) {
     if (flags.json) printJson(terminal, countsOf(planned))
     return EXIT.completed
   }
-  listEvaluation(directory, terminal.env)
   return workHere(directory, flags, terminal)
 }
 
@@ -219,6 +224,10 @@ async function evaluationIn(
 ): Promise<{ evaluation: Evaluation; directory: string }> {
   const shownAs = file ?? 'eval.yaml'
   const path = resolve(terminal.cwd, shownAs)
+  if (file === undefined && !existsSync(path))
+    throw new UsageError(
+      'There is no eval.yaml here. Name the directory of an evaluation, or write an eval.yaml as in: delta eval run --help',
+    )
   const evaluation = await readEval(path, {
     shownAs,
     findRuns: (named) => runsNamed(named, dirname(path), terminal),
@@ -229,6 +238,8 @@ async function evaluationIn(
 }
 
 async function runsNamed(named: string, cwd: string, terminal: Terminal): Promise<ForkedRun[]> {
+  const directory = directoryAt(named, { ...terminal, cwd })
+  if (directory !== undefined && runDirectoriesOf(directory).length === 0 && !isOfRun(directory)) return []
   const found = await shownRun({ workDir: '.' }, { ...terminal, cwd }, named)
   const mine = ownRun(found, terminal.env)
   if (mine === undefined) return [{ directory: found.directory, own: undefined }]
@@ -248,18 +259,28 @@ function directoryNamed(named: string, { cwd }: Terminal): string {
   return resolve(cwd, named)
 }
 
-/** What lies in the inputs of another's evaluation are that one's commands. */
-function refuseForeign(directory: string, { trustRun }: WorkFlags, { cwd, env }: Terminal): void {
+/** From now on the evaluation is this user's, and this plan of it. */
+function own(directory: string, plan: string | Buffer, { env }: Terminal): void {
+  listEvaluation(directory, env)
+  listPlan(directory, plan, env)
+}
+
+/** What another's plan names, and lies in its inputs, are that one's commands. */
+function refuseForeign(directory: string, { trustRun }: WorkFlags, terminal: Terminal): void {
+  const { cwd, env } = terminal
   const plan = planOf(directory)
-  if (plan === undefined || isOwnEvaluation(directory, env)) return
+  if (plan === undefined || isOwnPlan(directory, env)) return
   if (trustRun) {
-    listEvaluation(directory, env)
+    own(directory, readFileSync(join(directory, 'plan.json')), terminal)
     return
   }
   const shown = relative(cwd, directory) || '.'
   const agents = new Set(plan.variants.map(({ agent }) => agent)).size
+  const why = isOwnEvaluation(directory, env)
+    ? `${join(shown, 'plan.json')} is not what you planned`
+    : `${shown} was not made by you`
   throw new UsageError(
-    `${shown} was not made by you. It would run ${counted(agents, 'agent')} and ${counted(plan.scorers.length, 'scorer')} from ${join(shown, 'inputs')}. Look at them, then add --trust-run.`,
+    `${why}. It would run ${counted(agents, 'agent')} and ${counted(plan.scorers.length, 'scorer')} from ${join(shown, 'inputs')}. Look at them, then add --trust-run.`,
   )
 }
 
@@ -287,12 +308,14 @@ async function workHere(
   terminal: Terminal,
   { whenStopped }: { whenStopped?: number } = {},
 ): Promise<number> {
+  const options = optionsIn(flags)
   const progress = evalProgress(directory, terminal, { quiet: flags.quiet ?? false })
   using stop = stopSignal(terminal)
   try {
     const how = await workOn(directory, {
-      ...optionsIn(flags),
+      ...options,
       env: withOwnCommands(terminal.env),
+      prices: pricesIn({}, terminal),
       signal: stop.signal,
       onChange(change) {
         if (change.kind === 'warning') say(terminal, change.message)

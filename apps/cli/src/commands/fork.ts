@@ -4,7 +4,7 @@ import { isInside } from '@delta/durable/internal'
 import { continueRun, type Fork, forkRun } from '@delta/engine'
 import { shortName } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
-import { emptyRunError } from '@delta/journal/internal'
+import { cellPlaceOf, emptyRunError, nameOfCellAt } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import {
   forkedRun,
@@ -161,14 +161,16 @@ interface ForkWorkspace {
   remove: () => void
 }
 
-/** The one that was typed, or a new directory here: `<workspace>-fork-7`, then `-fork-7-2`. Where this is in the run's own workspace, beside that. */
+/** The one that was typed, or a new directory here: `<workspace>-fork-7`, then `-fork-7-2`; of a cell by its name. Where this is in the run's own workspace, beside that. */
 function workspaceFor(run: RunSummary, { at, flags, terminal }: Making): ForkWorkspace {
   if (flags.into !== undefined)
     return { directory: namedDirectory(flags.into, terminal, '--into'), remove: () => undefined }
   const { workDirectory } = placeOfRun(run.directory)
   const isWithin = existsSync(workDirectory) && isInside(terminal.cwd, realpathSync(workDirectory))
   const above = isWithin ? dirname(realpathSync(workDirectory)) : terminal.cwd
-  const name = `${basename(workDirectory)}-fork-${at}`
+  const cell = cellPlaceOf(run.directory)
+  const named = cell && nameOfCellAt(cell)?.replaceAll('/', '-')
+  const name = `${named ?? basename(workDirectory)}-fork-${at}`
   for (let count = 1; ; count++) {
     const directory = join(above, count === 1 ? name : `${name}-${count}`)
     try {

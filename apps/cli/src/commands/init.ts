@@ -10,6 +10,8 @@ import { UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
+/** The copy of `@delta/tools` that an agent without one of its own imports. */
+const TOOLS = join(import.meta.dirname, 'packages/@delta/tools')
 /** Editors read them. They are copied too, so that they are found wherever the agent is moved to. */
 const SCHEMAS = join(import.meta.dirname, 'schemas')
 
@@ -28,6 +30,7 @@ export async function execute(
     rename(target)
     if (model !== undefined) writeModel(target, model)
     switchHeadersOff(target)
+    nameVersionOfTools(target)
   } catch (error) {
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
@@ -57,6 +60,13 @@ function rename(target: string): void {
 function switchHeadersOff(target: string): void {
   const line = 'header: false # true puts the line "# Context Block: <id>" above each text'
   edit(target, 'context.yaml', /^sources:$/m, (sources) => `${line}\n\n${sources}`)
+}
+
+/** What the new agent was made with is what it takes: a later major version is the author's decision. */
+function nameVersionOfTools(target: string): void {
+  const { version } = JSON.parse(readFileSync(join(TOOLS, 'package.json'), 'utf8')) as { version: string }
+  const [major, minor] = version.split('.')
+  edit(target, 'agent.yaml', /npm:@delta\/tools\//g, () => `npm:@delta/tools@^${major}.${minor}/`)
 }
 
 function edit(target: string, file: string, pattern: RegExp, change: (found: string) => string): void {

@@ -1,3 +1,4 @@
+import { shortName } from '@delta/engine/internal'
 import { emptyRunError, latestRunId } from '@delta/journal/internal'
 import type { RunSummary } from '@delta/journal/runs'
 import { findRuns, type TracedRun } from '@delta/trace'
@@ -131,7 +132,7 @@ function problemOf({ problem }: RunSummary): string | undefined {
   return problem && describeError(problem)
 }
 
-/** Every field of `metadata.json`, the model, where the run lies, and what it asks. */
+/** Every field of `metadata.json`, the model, where the run lies, what it is a fork or a replay of, and what it asks. */
 function recordOf(run: RunSummary): object {
   const problem = problemOf(run)
   const { request_id, prompt, input_type, sensitive, argv, reasons, effects } = run.humanRequest ?? {}
@@ -140,6 +141,7 @@ function recordOf(run: RunSummary): object {
     status: statusOf(run),
     model: run.model,
     run_directory: run.directory,
+    forked_from: run.parent ? { run_id: run.parent.run_id, iteration: run.parent.iteration } : null,
     question: run.humanRequest ? { request_id, prompt, input_type, sensitive, argv, reasons, effects } : null,
     ...(problem === undefined ? {} : { problem }),
   }
@@ -158,8 +160,7 @@ function rowsOf(
   const rows = found.map(({ run, workspace }) => {
     const { runId, lastIteration, metadata, usage } = run
     const { cost } = run.totals.all
-    const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
-    const task = owner + ((metadata.initial_message ?? '').split('\n')[0] ?? '')
+    const task = originOf(run) + ((metadata.initial_message ?? '').split('\n')[0] ?? '')
     return [
       runId,
       ...(isSeveral ? [printableLine(workspace)] : []),
@@ -174,6 +175,13 @@ function rowsOf(
     ]
   })
   return [['RUN', ...(isSeveral ? ['WORKSPACE'] : []), ...HEADER], ...rows]
+}
+
+/** Before its task: which run called a sub-agent, and what a fork or a replay is of. */
+function originOf({ metadata, parent, replay }: RunSummary): string {
+  if (metadata.parent_run !== null) return `[of ${metadata.parent_run}] `
+  if (parent === undefined) return ''
+  return `[${replay ? 'replay' : 'fork'} of ${shortName(parent.run_id)} at ${parent.iteration}] `
 }
 
 /** `gpt-5.6-luna +2` where two others answered, too, of the run or its sub-agents. An answer may name a version of the model. */

@@ -79,8 +79,22 @@ export function Diff({ lines, numbers = false }: { lines: readonly DiffLine[]; n
 
 const SIGN = { same: '  ', added: '+ ', removed: '− ', hunk: '', file: '' }
 
+/** JSON with what is long folded. Of an object what is in it: its braces say nothing. */
+export function JsonTree({ value }: { value: unknown }) {
+  const isObject = Object(value) === value && !Array.isArray(value)
+  const entries = isObject ? Object.entries(value as object) : []
+  return (
+    <div class="tree">
+      {entries.length === 0 && <Json value={value} />}
+      {entries.map(([key, each]) => (
+        <Json key={key} name={oneLine(key)} value={each} depth={1} />
+      ))}
+    </div>
+  )
+}
+
 /** JSON with what is long folded. */
-export function Json({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+function Json({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
   const label = name === undefined ? null : <span class="key">{name}: </span>
   if (value === null || typeof value !== 'object')
     return (

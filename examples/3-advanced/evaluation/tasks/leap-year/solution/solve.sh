@@ -1,0 +1,5 @@
+cat > code.mjs <<'END'
+export function isLeapYear(year) {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+END

@@ -1,0 +1,3 @@
+export function isLeapYear(year) {
+  return year % 4 === 0 && year % 100 !== 0
+}

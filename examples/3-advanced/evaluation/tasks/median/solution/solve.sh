@@ -1,0 +1,7 @@
+cat > code.mjs <<'END'
+export function median(numbers) {
+  const sorted = [...numbers].sort((one, other) => one - other)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+END

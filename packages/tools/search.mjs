@@ -1,0 +1,182 @@
+#!/usr/bin/env node
+import { spawn } from 'node:child_process'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { fromRoot, inside, isBinary, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
+import { globTest, ignoreTest } from './lib/glob.mjs'
+import { linesOf } from './lib/lines.mjs'
+
+/** Lines that are shown, and characters of each. */
+const LINES = 300
+const LINE_CHARACTERS = 500
+/** Of a longer line, as in a file that a program has written, the beginning is looked at. */
+const LONGEST_TESTED = 1_000_000
+const OF_BINARY = /: (?:binary file matches|WARNING: stopped searching binary file)/
+/** What no search is about. */
+const LEFT_OUT = ['.git', '.delta', '.sessions']
+
+await runTool(async (args) => {
+  const pattern = textOf(args, 'pattern')
+  const path = textOf(args, 'path', '.')
+  const glob = args.glob === undefined ? undefined : textOf(args, 'glob')
+  const real = inside(path)
+  const found = statSync(real, { throwIfNoEntry: false })
+  if (found === undefined) throw new Refusal(`${shown(path)} does not exist.`)
+  if (!found.isDirectory()) refuseOthers(path, found)
+  const lines = []
+  const matches = ripgrep({ pattern, glob, real }) ?? walk({ pattern, glob, real, isFile: found.isFile() })
+  for await (const line of matches) {
+    lines.push(line)
+    if (lines.length > LINES) break
+  }
+  const more = lines.length > LINES ? '\n[there are more: narrow the pattern, the path or the glob]' : ''
+  process.stdout.write(
+    lines.length === 0 ? 'No line matches.\n' : `${lines.slice(0, LINES).join('\n')}${more}\n`,
+  )
+})
+
+/** @typedef {{ pattern: string, glob: string | undefined, real: string, isFile?: boolean }} Search */
+
+/** What `rg` finds; undefined where there is none. @param {Search} search */
+function ripgrep({ pattern, glob, real }) {
+  const [isThere] = (process.env.PATH ?? '')
+    .split(':')
+    .filter((directory) => isExecutable(join(directory, 'rg')))
+  if (isThere === undefined) return undefined
+  const globs = [...(glob === undefined ? [] : [glob]), ...LEFT_OUT.map((name) => `!${name}`)]
+  return runRipgrep([
+    ...['--no-config', '--hidden', '--no-require-git', '--sort', 'path', '--color', 'never'],
+    ...['--null', '--with-filename', '--line-number', '--no-heading'],
+    ...['--max-columns', String(LINE_CHARACTERS), '--max-columns-preview'],
+    ...globs.flatMap((each) => ['--glob', each]),
+    ...['--regexp', pattern, '--', fromRoot(real)],
+  ])
+}
+
+/** @param {string} path */
+function isExecutable(path) {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat?.isFile() === true && (stat.mode & 0o111) !== 0
+}
+
+/** @param {string[]} words */
+async function* runRipgrep(words) {
+  const child = spawn('rg', words, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    complaint = (complaint + text).slice(0, 2000)
+  })
+  try {
+    let before = ''
+    for await (const { line: part } of linesOf(child.stdout.setEncoding('utf8'), LONGEST_TESTED)) {
+      const line = before + part
+      // a NUL ends the name; before it stands a line break that is a part of it, or what rg says of a binary file
+      before = line.includes('\0') || OF_BINARY.test(line) ? '' : `${line}\n`
+      const [, name = '', number, text = ''] = /^([^\0]*)\0(\d+):(.*)$/s.exec(line) ?? []
+      if (number !== undefined) yield lineOf(name.replace(/^\.\//, ''), Number(number), text)
+    }
+    if ((await ended) === 2 && complaint) throw new Refusal(complaint.trim())
+  } finally {
+    child.kill()
+  }
+}
+
+/** @param {string} name @param {number} number @param {string} text */
+function lineOf(name, number, text) {
+  const cut = text.length > LINE_CHARACTERS ? `${text.slice(0, LINE_CHARACTERS)}…` : text
+  return `${shown(name)}:${number}:${cut}`
+}
+
+/** The same without `rg`: of ignored files only what the `.gitignore` of the workspace says. @param {Search} search */
+async function* walk({ pattern, glob, real, isFile }) {
+  const expression = expressionOf(pattern)
+  const isWanted = glob === undefined ? () => true : globTest(glob)
+  const isIgnored = ignoreTest(ignoreFile())
+  for (const path of isFile ? [real] : filesIn(real, isIgnored)) {
+    const name = fromRoot(path)
+    if (!isFile && !isWanted(relative(real, path))) continue
+    for await (const [number, text] of matchesIn(path, expression)) yield lineOf(name, number, text)
+  }
+}
+
+/** @param {string} pattern */
+function expressionOf(pattern) {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch (error) {
+    throw new Refusal(`The pattern is not a regular expression: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+function ignoreFile() {
+  try {
+    return readFileSync(inside('.gitignore'), 'utf8')
+  } catch {
+    return '' // there is none that can be read here
+  }
+}
+
+/**
+ * @param {string} directory
+ * @param {(path: string, isDirectory: boolean) => boolean} isIgnored
+ * @returns {Generator<string>}
+ */
+function* filesIn(directory, isIgnored) {
+  for (const entry of entriesOf(directory)) {
+    const path = join(directory, entry.name)
+    if (LEFT_OUT.includes(entry.name) || isIgnored(fromRoot(path), entry.isDirectory())) continue
+    if (entry.isDirectory()) yield* filesIn(path, isIgnored)
+    else if (entry.isFile()) yield path
+  }
+}
+
+/** @param {string} directory */
+function entriesOf(directory) {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1))
+  } catch {
+    return [] // gone meanwhile, or not for us
+  }
+}
+
+/** @param {string} path @param {RegExp} expression @returns {AsyncGenerator<[number, string]>} */
+async function* matchesIn(path, expression) {
+  const fd = openRegular(path)
+  if (fd === undefined) return
+  try {
+    const beginning = Buffer.alloc(8192)
+    if (isBinary(beginning.subarray(0, readSync(fd, beginning, 0, beginning.length, 0)))) return
+    const input = createReadStream('', { fd, start: 0, autoClose: false, encoding: 'utf8' })
+    let number = 0
+    for await (const { line } of linesOf(input, LONGEST_TESTED)) {
+      number += 1
+      if (expression.test(line)) yield [number, line]
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A file that is a pipe by now would never end. @param {string} path */
+function openRegular(path) {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if (fstatSync(fd).isFile()) return fd
+    closeSync(fd)
+  } catch {
+    return undefined // gone meanwhile, or not for us
+  }
+  return undefined
+}
