@@ -40,7 +40,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
   })
 
   test('reads the directory of its own file wherever that lies, and changes nothing in it', async () => {
-    const kit = await workspace({ 'kit/greet.txt': 'hello', 'secret.txt': 'no' }) // below /tmp, which is hidden
+    const kit = await workspace({ 'kit/greet.txt': 'hello\n', 'secret.txt': 'no' }) // below /tmp, which is hidden
     const { path } = await workspace()
     const home = join(kit.path, 'kit')
     const text = 'cat "$KIT/greet.txt"; touch "$KIT/x" 2>/dev/null; ls "$KIT/.."'
