@@ -177,8 +177,8 @@ effects. For a program without it, write a tool in agent.yaml:
 
   'mcp import': `
 Examples:
-  delta mcp import -o fs.yaml -- mcp-server-filesystem '\${CWD}'
-  delta mcp import --header Authorization=TOKEN https://example.com/mcp
+  delta mcp import -o fs.yaml -- fs-server '\${CWD}'
+  delta mcp import https://example.com/mcp
   delta mcp import fs.yaml --check
 
 Then add to agent.yaml: imports: [./fs.yaml]. The server starts in the workspace of a run. In its command, \${CWD} is the \
@@ -189,7 +189,7 @@ Exit codes: 0 done, or nothing changed; 2 the file cannot be used or exists, 3 -
 
   'mcp call': `
 Example:
-  delta mcp call fs.yaml read_text_file --text <<< '{"path":"a.txt"}'
+  delta mcp call fs.yaml read --text <<< '{"path":"a"}'
 
 Within a run all calls of a file reach one server, which ends with the run. Elsewhere each call starts one for itself.
 

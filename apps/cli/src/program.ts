@@ -453,7 +453,7 @@ function addChanging({ add, group }: Adding): void {
 }
 
 function addConnecting({ add, group }: Adding): void {
-  group('mcp', 'Use the tools of MCP servers, and give tools to MCP clients')
+  group('mcp', 'Use the tools of MCP servers, or be one')
   add('mcp import', async () => (await commandsWithMcp()).importCommand)
     .description('Ask an MCP server what tools it has, and write them into a file that agents import')
     .argument(

@@ -34,7 +34,7 @@ _delta; printf '%s\\n' "\${COMPREPLY[@]}"`
     ['delta --ver', ['--version']],
     ['delta completion ', ['bash', 'zsh', 'fish']],
     ['delta help con', ['continue', 'config', 'context']],
-    ['delta mcp ', ['serve', 'help']],
+    ['delta mcp ', ['import', 'call', 'serve', 'help']],
   ] as const)
     expect(offered(line), line).toEqual(words)
 })

@@ -15,15 +15,17 @@ import { atDesk, imported, processesOf } from './mcp-client.js'
 const REPOSITORY = resolve(import.meta.dirname, '../../..')
 const require = createRequire(import.meta.url)
 
-/** The program of an installed package. */
-function programOf(name: string): string[] {
-  const manifest = require.resolve(`${name}/package.json`)
+/** The program of a package, by its manifest. */
+function programOf(manifest: string): string[] {
   const { bin } = require(manifest) as { bin: string | Record<string, string> }
   return [process.execPath, join(dirname(manifest), Object.values(bin)[0] ?? '')]
 }
 
 test('every tool of a public server is called by an agent, and its image reaches the model', async () => {
-  const file = await imported([...programOf('@modelcontextprotocol/server-everything'), 'stdio'], 'ev')
+  const file = await imported(
+    [...programOf(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'stdio'],
+    'ev',
+  )
   const all: [name: string, args: object, seen: RegExp][] = [
     ['echo', { message: 'hello' }, /^Echo: hello$/],
     [
@@ -69,7 +71,10 @@ test('every tool of a public server is called by an agent, and its image reaches
 })
 
 test('a server of files works in the workspace', async () => {
-  const file = await imported([...programOf('@modelcontextprotocol/server-filesystem'), '${CWD}'], 'fs')
+  const file = await imported(
+    [...programOf(require.resolve('@modelcontextprotocol/server-filesystem/package.json')), '${CWD}'],
+    'fs',
+  )
   const agent = await scene({
     agent: { imports: ['./fs.yaml'], policy: { tools: { fs_write_file: 'allow' } } },
     files: { 'fs.yaml': file },
@@ -180,7 +185,7 @@ test.each(SCENARIOS)('conformance of the client: %s', async (scenario, call) => 
   )
   const { exitCode, stdout, stderr } = await runProcess(
     [
-      ...programOf('@modelcontextprotocol/conformance'),
+      ...programOf(require.resolve('@modelcontextprotocol/conformance/package.json')),
       'client',
       '--command',
       join(cwd, 'client.sh'),

@@ -233,7 +233,7 @@ function refuseOtherSandbox({ tool, sandbox }: Question, ours: Question['sandbox
   throw new McpClientError('ERR_MCP_REFUSED', message)
 }
 
-export function asReply(error: unknown): { code: McpClientError['code']; message: string } {
+function asReply(error: unknown): { code: McpClientError['code']; message: string } {
   const { message } = error as Error
   return { code: isMcpClientError(error) ? error.code : 'ERR_MCP_SERVER', message }
 }

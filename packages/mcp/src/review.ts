@@ -73,7 +73,7 @@ export function writeTool(
 }
 
 /** The description as a model reads it: cut, with control characters made visible. */
-export function shownDescription(description: string | undefined): string | undefined {
+function shownDescription(description: string | undefined): string | undefined {
   if (description === undefined || description === '') return undefined
   const shown = showControls(description)
   return shown.length <= LONGEST_DESCRIPTION ? shown : `${shown.slice(0, LONGEST_DESCRIPTION - 1)}…`
@@ -94,7 +94,7 @@ function effectsOf({ annotations = {} }: OfferedTool, isRemote: boolean): Effect
 }
 
 /** SHA-256 of what the server says of a tool to a model: name, description and schema, as JSON with sorted keys. */
-export function fingerprint({ name, description, inputSchema }: OfferedTool): string {
+function fingerprint({ name, description, inputSchema }: OfferedTool): string {
   return createHash('sha256').update(canonicalJson({ name, description, inputSchema })).digest('hex')
 }
 
