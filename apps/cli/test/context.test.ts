@@ -136,7 +136,9 @@ test('context explain says what to do about a conversation that drops an iterati
   expect(stdout).toMatch(
     /^ {2}iteration 4: `talk` changed at byte \d+: \d+ tokens after it cannot be cached$/m,
   )
-  expect(stdout).toMatch(/max_iterations does so each time, a token limit in large steps\.\n$/)
+  expect(stdout).toMatch(
+    /max_iterations drops one each time: with drop_to it drops many at once, and then none for a while\.\n$/,
+  )
 })
 
 const MERGED = `header: "== \${id} =="

@@ -21,7 +21,9 @@ export const atipImportSchema = z.lazy(() =>
   }),
 )
 
-const importPath = string('A path relative to this file, or npm:<package>/<file>.')
+const importPath = string(
+  'A path relative to this file, or npm:<package>/<file>, or npm:<package>@<range>/<file>.',
+)
 export const importSchema = z.union([importPath, atipImportSchema])
 
 /** Each element is checked when its import is read, so that a wrong one does not hide mistakes in imported files. */

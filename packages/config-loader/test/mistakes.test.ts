@@ -32,7 +32,7 @@ test.each<[string, Files, string[]]>([
       'agent/hooks.yaml:1:1: There is no hook "on_eror"; it would never be called.',
       'agent/hooks.yaml:2:22: on_error.command: must be a list, got "notify me".',
       'agent/hooks.yaml:2:45: on_error.timeout_ms: must be a number, got "soon".',
-      'agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, journal, got "fle".',
+      'agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, skills, journal, got "fle".',
       'agent/context.yaml:3:25: agent/none.md does not exist.',
       'agent/context.yaml:4:25: sources[2].path: there is no variable ${HOME}.',
     ],

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { isAlive, isPartThere } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { runCommand } from '../src/index.js'
-import { agentIn, run } from './sandboxed.js'
+import { executeTool, runCommand } from '../src/index.js'
+import { agentIn, run, script } from './sandboxed.js'
 import { call, workspace } from './workspace.js'
 
 const probe = await runCommand(
@@ -37,6 +37,18 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result.status).toBe('FAILED')
     expect(await outside.files()).toEqual([])
     expect(result.observation).toContain('/etc/delta-test')
+  })
+
+  test('reads the directory of its own file wherever that lies, and changes nothing in it', async () => {
+    const kit = await workspace({ 'kit/greet.txt': 'hello\n', 'secret.txt': 'no' }) // below /tmp, which is hidden
+    const { path } = await workspace()
+    const home = join(kit.path, 'kit')
+    const text = 'cat "$KIT/greet.txt"; touch "$KIT/x" 2>/dev/null; ls "$KIT/.."'
+    const tool = { ...script(text, true, { env: { KIT: '${TOOL_HOME}' } }), home }
+    const context = { cwd: path, env: process.env }
+    const { observation } = await executeTool([tool], { name: 'tool', arguments: {} }, context)
+    expect(observation).toBe('hello\nkit\n')
+    expect(await kit.files()).toEqual(['kit/greet.txt', 'secret.txt'])
   })
 
   test('cannot mount its way out, not even as root', async () => {

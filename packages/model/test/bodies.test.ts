@@ -187,4 +187,4 @@ test("any body has the type that the vendor's package declares, and tsc would se
     expect(found[`${api}.ts`], api).toEqual([])
     expect(found[`${api}-wrong.ts`], api).toHaveLength(3)
   }
-}, 60_000)
+})
