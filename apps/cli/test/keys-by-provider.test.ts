@@ -1,7 +1,5 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { loadAgent } from '@delta/config-loader'
 import { startScriptedServer, temporaryAgent } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, delta, scene } from './delta.js'
@@ -128,8 +126,8 @@ test.each([
     expect(await directory.read(`${name}/.gitignore`)).toContain('\n.env\nworkspaces/\n')
     if (key === undefined) expect(files).not.toContain(`${name}/.env.example`)
     else expect(await directory.read(`${name}/.env.example`)).toContain(key)
-    const { warnings } = await loadAgent(join(directory.path, name), { env: {}, strict: true })
-    expect(warnings).toEqual([])
+    const loaded = await delta(['config', '--agent', name, '--strict'], { cwd: directory.path })
+    expect(loaded).toMatchObject({ exitCode: 0, stderr: '' })
   }
 })
 

@@ -28,3 +28,10 @@ test.concurrent.for(cases)('$it', async (each, { onTestFinished, expect }) => {
   expect(await workspace.files()).toEqual(Object.keys(expected).toSorted())
   for (const [path, text] of Object.entries(expected)) expect(await workspace.read(path)).toBe(text)
 })
+
+test('a comma in a description does not cut it: no key of the files is without a value', ({ expect }) => {
+  for (const file of ['files.yaml', 'shell.yaml'])
+    expect(JSON.stringify(parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')))).not.toContain(
+      ':null',
+    )
+})
