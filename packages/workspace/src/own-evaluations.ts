@@ -144,7 +144,7 @@ interface Plan {
 /** True for a run of an evaluation, whoever's it is. */
 export function isCell(runDirectory: string): boolean {
   const cell = cellPlaceOf(runDirectory)
-  return cell !== undefined && nameOfCellAt(cell) !== undefined
+  return cell !== undefined && cellAt(cell.directory) !== undefined
 }
 
 /**
