@@ -28,6 +28,7 @@ const LONGER = [
   'packages/engine/test/crash.test.ts',
   'packages/engine/test/failure.test.ts',
   'packages/engine/test/fork.test.ts',
+  'packages/engine/test/inbox.test.ts',
   'packages/engine/test/replay-edges.test.ts',
   'packages/journal/test/crash.test.ts',
   'packages/model/test/streams-of-every-api.test.ts',
@@ -38,6 +39,7 @@ const LONGER = [
   'packages/snapshots/test/round-trip.test.ts',
   'packages/tool-expander/test/property.test.ts',
   'packages/trace/test/hostile-records.test.ts',
+  'packages/workspace/test/own-runs.test.ts',
 ]
 
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */

@@ -117,6 +117,9 @@ test('K4: what a tool typed for a run is a tool’s in its fork, too, though a p
   expect(setByTools()).toEqual([typedByTool])
 })
 
+/** `npm run test:real` kills between any two steps. */
+const STEPS = process.env.DELTA_TESTS === 'real' ? 1 : 4
+
 test('T7: killed between any two steps, a run stays mine with what was said before, or is mine with what is said now', async () => {
   const { home, run, env } = scene()
   const said = (set: string) => goingOn(tmpdir(), [set])
@@ -126,7 +129,7 @@ test('T7: killed between any two steps, a run stays mine with what was said befo
   const setNow = () => ownRun({ directory: run } as RunSummary, env)?.overrides[0]
   listingOwnRuns(env)(run, said('before'), { begins: true })
   let step = 0
-  for (let exitCode: number | null = null; exitCode !== 0; step++) {
+  for (let exitCode: number | null = null; exitCode !== 0; step += STEPS) {
     const before = setNow()
     const now = `now-${step}`
     const words = [process.execPath, program, module, run, env.DELTA_STATE_DIR, JSON.stringify(said(now))]
