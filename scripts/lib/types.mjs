@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { root, tool } from './environment.mjs'
 
 /** The projects that write the declarations of a library. */
-export const SOURCES = readdirSync(join(root, 'packages')).map((folder) => join('packages', folder, 'src'))
+export const SOURCES = readdirSync(join(root, 'packages'))
+  .map((folder) => join('packages', folder, 'src'))
+  .filter((source) => modified(source) !== undefined)
 
 /**
  * The command line of `tsc -b`. It looks for changes in our own files only, so with another lockfile it begins anew.

@@ -18,9 +18,7 @@ const NEWEST = [
   '@langchain/openai',
   '@modelcontextprotocol/sdk',
   '@deepseek-ai/cordis',
-  '@deepseek-ai/dsh-llm',
-  '@deepseek-ai/dsh-system-prompt',
-  '@deepseek-ai/dsh-tools',
+  '@deepseek-ai/dsh-tools', // its other parts come as its peers: the newest of each need not go together
 ].map((name) => `${name}@latest`)
 
 /** Models of the newest specification, under the name by which the tests know them beside those of the one before. */
