@@ -53,10 +53,8 @@ const BUNDLES: Record<string, string> = {
 
 const SIGNALS = realpathSync(`${PACKAGES}/view/node_modules/@preact/signals`)
 
-/** What `npm pack` of the package takes. */
-const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) =>
-  /^lib$|\.(?:yaml|mjs)$|^package\.json$/.test(file),
-)
+/** What `npm pack` of the package takes, but for its package.json: of a package in a package only name and version count. */
+const TOOLS = (await readdir(`${PACKAGES}/tools`)).filter((file) => /^lib$|\.(?:yaml|mjs)$/.test(file))
 
 /** What Vite bundles into the page of `delta view`. */
 const IN_PAGE = [`${PACKAGES}/view/node_modules/preact`, SIGNALS, resolve(SIGNALS, '../signals-core')]
@@ -124,6 +122,8 @@ export default defineConfig({
     await cp('templates', 'dist/templates', { recursive: true })
     for (const file of TOOLS)
       await cp(`${PACKAGES}/tools/${file}`, `dist/packages/@delta/tools/${file}`, { recursive: true })
+    const { name, version, type } = JSON.parse(await readFile(`${PACKAGES}/tools/package.json`, 'utf8'))
+    await writeFile('dist/packages/@delta/tools/package.json', JSON.stringify({ name, version, type }))
     const page = '../../packages/view/dist/assets' // the demo is built without it
     if (existsSync(page)) await cp(page, 'dist/assets', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
