@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -25,6 +25,23 @@ test('a message said to a running run is in its next request, shown, an interven
     `Said to run ${id.slice(-6)}: it reads this next.\n`,
     0,
   ])
+  const directory = join(workspace.path, '.delta', id)
+  const inbox = join(directory, 'inbox')
+  await workspace.write('long.txt', 'x'.repeat(2 ** 20 + 1))
+  const long = await at('say', id, '-m', `@${join(workspace.path, 'long.txt')}`)
+  renameSync(inbox, `${inbox}-of-run`)
+  mkdirSync(join(workspace.path, 'elsewhere'))
+  symlinkSync(join(workspace.path, 'elsewhere'), inbox)
+  const linked = await at('say', id, '-m', 'Hi')
+  rmSync(inbox)
+  renameSync(`${inbox}-of-run`, inbox)
+  const refused = [
+    'Error: Nothing was said. The message is longer than 1 MiB.\n',
+    `Error: Nothing was said. ${inbox} is not a directory: a tool may have made it.\n`,
+  ]
+  expect([long.stderr, linked.stderr]).toEqual(refused)
+  expect([long.exitCode, linked.exitCode]).toEqual([2, 2])
+  expect(readdirSync(join(workspace.path, 'elsewhere'))).toEqual([])
   await workspace.write('go', '')
   const { exitCode, stderr } = await engine.result
   expect(exitCode, stderr).toBe(0)
@@ -34,8 +51,7 @@ test('a message said to a running run is in its next request, shown, an interven
     expect.objectContaining({ role: 'tool', content: 'waited\n' }),
     { role: 'user', content: 'Answer\nin French.' },
   ])
-  const directory = join(workspace.path, '.delta', id)
-  expect(readdirSync(join(directory, 'inbox'))).toEqual([])
+  expect(readdirSync(inbox)).toEqual([])
   expect((await events('USER_MESSAGE'))[1]).toMatchObject({
     inbox_id: expect.stringMatching(/^\d{8}T\d{9}_\w{6}$/),
   })
