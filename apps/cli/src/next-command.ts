@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { limitsIn } from '@delta/config-loader/internal'
 import type { Question, RunResult } from '@delta/engine'
-import { needsNewRun, raised, retryOf } from '@delta/engine/internal'
+import { hasUnread, needsNewRun, raised, retryOf } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import type { Place } from '@delta/workspace'
@@ -118,7 +118,14 @@ export function endOf(
   { quiet, columns }: { quiet: boolean; columns: number | undefined },
 ): string[] {
   const interrupted = quiet && result.status === 'INTERRUPTED' ? [`Interrupted (${result.reason}).`] : []
-  return [...interrupted, ...whyItEnded(result, columns), ...nextCommand(result)]
+  return [...interrupted, ...whyItEnded(result, columns), ...nextCommand(result), ...whatIsUnread(result)]
+}
+
+/** An interrupted run is told to go on anyway, and one that waits is to be answered first. */
+function whatIsUnread({ status, runDirectory, runId }: RunResult): string[] {
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || !hasUnread(runDirectory)) return []
+  const resume = commandToContinue(placeOfRun(runDirectory), runId)
+  return [`What was said to it too late waits. To let it read that: ${resume}`]
 }
 
 function whyItEnded(result: RunResult, columns: number | undefined): string[] {

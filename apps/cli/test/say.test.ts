@@ -22,7 +22,7 @@ test('a message said to a running run is in its next request, shown, an interven
   const said = await at('say', id.slice(-6), '-m', 'Answer\nin French.')
   expect([said.stdout, said.stderr, said.exitCode]).toEqual([
     '',
-    `Said to run ${id.slice(-6)}: it reads this next.\n`,
+    `Said to run ${id.slice(-6)}: it reads this next. If it ends before, delta continue does.\n`,
     0,
   ])
   const directory = join(workspace.path, '.delta', id)
@@ -109,4 +109,30 @@ test('nobody speaks to a run from within one, to a cell of an evaluation, to a r
       /^Error: Run \S+ belongs to an evaluation; a word would change the experiment\.\n$/,
     ),
   ])
+  const planned = { cell: 'c1', variant: 'v', task: 't', repeat: 1, seed: 1 }
+  rmSync(join(cell, 'cell.json'))
+  await workspace.write('x.eval/manifest.jsonl', `${JSON.stringify(planned)}\n`)
+  expect(await delta(['say', join(runs, 'c1-1'), '-m', 'Hi'])).toMatchObject({
+    exitCode: 2,
+    stderr: ofCell.stderr,
+  })
+})
+
+test('the end of a run says what was said too late, and the command that it names lets the run read it', async () => {
+  const hear = {
+    name: 'hear',
+    shell: 'mkdir -p "$DELTA_RUN_DIR/inbox" && printf Slower. > "$DELTA_RUN_DIR/inbox/m1"',
+  }
+  const { run, at, workspace, events } = await served([calls('hear'), { content: 'Slowly.' }], {
+    tools: [hear],
+    agent: { max_iterations: 1 },
+  })
+  const { exitCode, stderr } = await run('--run-id', 'one')
+  expect(exitCode).toBe(1)
+  const late = `What was said to it too late waits. To let it read that: delta continue -w ${workspace.path} --run-id one`
+  expect(stderr.split('\n').at(-2)).toBe(late)
+  const again = await at('continue', '--run-id', 'one')
+  expect(again).toMatchObject({ exitCode: 0, stdout: 'Slowly.\n' })
+  expect(again.stderr).not.toContain('too late')
+  expect((await events('USER_MESSAGE'))[1]).toMatchObject({ content: 'Slower.' })
 })

@@ -27,7 +27,7 @@ export async function execute(flags: SayFlags, terminal: Terminal, named: string
   const isLate = status !== 'RUNNING' && existsSync(said.path)
   const how = isLate
     ? `it has ended meanwhile. To let it read this: ${toContinue(run)}`
-    : 'it reads this next.'
+    : 'it reads this next. If it ends before, delta continue does.'
   say(terminal, `Said to run ${shortName(run.runId)}: ${how}`)
   return EXIT.completed
 }
