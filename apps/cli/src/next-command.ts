@@ -112,13 +112,15 @@ export function nextCommandOf(run: RunSummary): string[] {
  *
  * @param quiet - The line of `ENGINE_END` has not been printed.
  * @param columns - Of the terminal, if it is one.
+ * @param isForReading - Nothing goes on with the run.
  */
 export function endOf(
   result: RunResult,
-  { quiet, columns }: { quiet: boolean; columns: number | undefined },
+  { quiet, columns, isForReading }: { quiet: boolean; columns: number | undefined; isForReading: boolean },
 ): string[] {
   const interrupted = quiet && result.status === 'INTERRUPTED' ? [`Interrupted (${result.reason}).`] : []
-  return [...interrupted, ...whyItEnded(result, columns), ...nextCommand(result), ...whatIsUnread(result)]
+  const next = isForReading ? [] : [...nextCommand(result), ...whatIsUnread(result)]
+  return [...interrupted, ...whyItEnded(result, columns), ...next]
 }
 
 /** An interrupted run is told to go on anyway, and one that waits is to be answered first. */
