@@ -133,13 +133,15 @@ function frontMatterOf(text: string): Record<string, unknown> | string {
   if (end === null) return 'a line --- must end what SKILL.md says of itself'
   if (end.index > LONGEST_FRONT_MATTER) return 'what stands between the lines --- is longer than 64 kB'
   try {
-    // to look for keys that are there twice takes quadratic time
-    const options = { schema: 'failsafe', logLevel: 'error', uniqueKeys: false } as const
+    // to look for keys that are there twice takes quadratic time, and so does it to show where each warning is
+    const options = { schema: 'failsafe', logLevel: 'error', uniqueKeys: false, prettyErrors: false } as const
     const value: unknown = parse(text.slice(3, 3 + end.index), options)
     const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isMapping ? { ...value } : 'what stands between the lines --- must be a mapping'
   } catch (error) {
-    return `what stands between the lines --- is not YAML: ${String((error as Error).message).split('\n')[0]}`
+    const { message, pos } = error as Error & { pos?: [number, number] }
+    const line = pos === undefined ? '' : ` in line ${text.slice(0, 3 + pos[0]).split('\n').length}`
+    return `what stands between the lines --- is not YAML${line}: ${String(message).split('\n')[0]}`
   }
 }
 

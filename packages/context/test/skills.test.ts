@@ -70,6 +70,10 @@ test('what a tool may write into skills is bounded: the front matter, the whole 
     'work/.agents/skills/large/SKILL.md': named('large', `\n${'z'.repeat(1_000)}: x\n${keys(5_000)}`),
     'work/.agents/skills/name/SKILL.md': named('N'.repeat(5_000)),
   })
+  const broken = skill(`name: x\ndescription: [\n${'!x y,'.repeat(100)}\n} z`)
+  expect(checkSkill(broken, 'x')).toEqual([
+    expect.stringMatching(/^what stands between the lines --- is not YAML in line 4: [^\n]+$/),
+  ])
   const { messages, warnings } = await build({ sources: [SOURCE] })
   const content = String(messages[0]?.content)
   expect(content.trimEnd().split('\n')).toHaveLength(30)
