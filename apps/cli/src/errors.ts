@@ -31,7 +31,7 @@ export async function reportFailure(terminal: Terminal, error: unknown): Promise
   return print(
     terminal,
     error,
-    [describeError(error, terminal.argv), ...(await moreAbout(error, terminal.env))].join('\n'),
+    [describeError(error, terminal.argv), ...(await moreAbout(error, terminal))].join('\n'),
   )
 }
 
@@ -127,9 +127,13 @@ function wayAround({ allowedBy, noAgentIn }: ConfigProblem): string[] {
     : ['To allow it: --trust-workspace-env']
 }
 
-/** Lines that need more than the error: the answer of the run that needs a message or the way to retry it, and the model that needs no key. */
-async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string[]> {
+/**
+ * Lines that need more than the error: the answer of the run that needs a message or the way to retry it, how a message reaches one that
+ * runs, and the model that needs no key.
+ */
+async function moreAbout(error: unknown, { argv, env }: Pick<Terminal, 'argv' | 'env'>): Promise<string[]> {
   const { code, path } = Object(error) as Partial<EngineError | JournalError>
+  if (code === 'ERR_RUN_BUSY') return waysToSay(path, { argv, env })
   if (code === 'ERR_ENGINE_NO_CREDENTIALS' && !env.DELTA_PARENT_RUN) return [NO_MODEL_AT_ALL]
   if (path === undefined || code !== 'ERR_ENGINE_MESSAGE_REQUIRED') return []
   const run = await readRun(path, { tolerant: true }).catch(() => undefined) // the error itself is printed
@@ -137,6 +141,14 @@ async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string
   if (run.status === 'COMPLETED')
     return [`Its answer: ${commandAt(placeOfRun(path), 'show', run.runId, '--answer')}`]
   return nextCommandOf(run)
+}
+
+/** For a message to a run that runs, which `delta continue` refuses. A run speaks to nobody so. */
+function waysToSay(path: string | undefined, { argv, env }: Pick<Terminal, 'argv' | 'env'>): string[] {
+  const isMessage = argv[0] === 'continue' && argv.some((word) => /^(-m|--message)/.test(word))
+  const run = path === undefined ? undefined : runAt(path)
+  if (!isMessage || run === undefined || env.DELTA_RUN_ID !== undefined) return []
+  return [`To say it to the run while it works: ${commandAt(placeOfRun(run), 'say', basename(run))} -m …`]
 }
 
 /** The run in whose directory a path lies, of either layout; outside a workspace it is known by its journal. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { limitsIn } from '@delta/config-loader/internal'
 import type { Question, RunResult } from '@delta/engine'
-import { needsNewRun, raised, retryOf } from '@delta/engine/internal'
+import { hasUnread, needsNewRun, raised, retryOf } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import type { Place } from '@delta/workspace'
@@ -112,13 +112,22 @@ export function nextCommandOf(run: RunSummary): string[] {
  *
  * @param quiet - The line of `ENGINE_END` has not been printed.
  * @param columns - Of the terminal, if it is one.
+ * @param isForReading - Nothing goes on with the run.
  */
 export function endOf(
   result: RunResult,
-  { quiet, columns }: { quiet: boolean; columns: number | undefined },
+  { quiet, columns, isForReading }: { quiet: boolean; columns: number | undefined; isForReading: boolean },
 ): string[] {
   const interrupted = quiet && result.status === 'INTERRUPTED' ? [`Interrupted (${result.reason}).`] : []
-  return [...interrupted, ...whyItEnded(result, columns), ...nextCommand(result)]
+  const next = isForReading ? [] : [...nextCommand(result), ...whatIsUnread(result)]
+  return [...interrupted, ...whyItEnded(result, columns), ...next]
+}
+
+/** An interrupted run is told to go on anyway, and one that waits is to be answered first. */
+function whatIsUnread({ status, runDirectory, runId }: RunResult): string[] {
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || !hasUnread(runDirectory)) return []
+  const resume = commandToContinue(placeOfRun(runDirectory), runId)
+  return [`What was said to it too late waits. To let it read that: ${resume}`]
 }
 
 function whyItEnded(result: RunResult, columns: number | undefined): string[] {

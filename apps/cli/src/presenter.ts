@@ -17,8 +17,11 @@ export interface Presenter {
   begin(runDirectory: string): void
   show(event: EngineEvent): void
   warn(message: string): void
-  /** @param more - Further fields of the result as JSON. */
-  finish(result: RunResult, more?: object): void
+  /**
+   * @param options.more - Further fields of the result as JSON.
+   * @param options.isForReading - The run cannot go on, or is removed.
+   */
+  finish(result: RunResult, options?: { more?: object; isForReading?: boolean }): void
   /** Ends the moving line, because somebody else is about to print a question. */
   stopLine(): void
   /** Says how to continue a run that is left without an end, if it has begun. */
@@ -94,9 +97,9 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') line?.wait(waitAfter(stored))
     },
     warn,
-    finish(result, more) {
+    finish(result, { more, isForReading = false } = {}) {
       stopLine()
-      const end = endOf(result, { quiet, columns: stderr.columns })
+      const end = endOf(result, { quiet, columns: stderr.columns, isForReading })
       log.write(end)
       if (isJsonLines) return // its ENGINE_END has said it
       const isSeen = stdout.isTTY === true && result.answer === streamedAnswer

@@ -98,7 +98,9 @@ test('while an engine writes a run, it is refused with 6 and unchanged; its task
 ${workspace.path}/.delta/one: process ${engine.pid} on ${hostname()} is writing this run. Nothing was changed.
 To take the run from it: ${take}
 `
-  expect(await at('continue', '-m', 'Me too')).toMatchObject({ exitCode: 6, stdout: '', stderr: said })
+  const say = `To say it to the run while it works: delta say one -w ${workspace.path} -m …\n`
+  expect(await at('continue', '-m', 'Me too')).toMatchObject({ exitCode: 6, stdout: '', stderr: said + say })
+  expect(await at('continue')).toMatchObject({ exitCode: 6, stderr: said })
   expect(await run('--run-id', 'one')).toMatchObject({ exitCode: 6, stdout: '', stderr: said })
   expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
 

@@ -12,7 +12,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY, startDelta } from './delta.js'
+import { calls, cleanEnvironment, DELTA, delta, journalOf, KEY, scene, startDelta } from './delta.js'
 
 const TOOLS = [
   { name: 'count', exec: 'wc -w ${file}' },
@@ -198,6 +198,26 @@ test('--live tools runs the commands on the files as they were; --mask hides wha
   const both = await replay('site', '--live', 'both', '--assert', '-q', '--mask', 'took \\d+')
   expect(both).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^The end\.\nsame: 3 requests/) })
   expect(name).toMatch(/^[0-9a-f]{6}$/)
+})
+
+test('a replay that pauses names no delta continue that would be refused; with --live both it is a fork, which one goes on with', async () => {
+  const { run, at, workspace } = await scene({
+    turns: [calls('ask_human', { prompt: 'Which?' }), { content: 'The end.' }],
+    agent: { ask_human: true },
+  })
+  expect((await run('--run-id', 'one')).exitCode).toBe(101)
+  const replay = (...words: string[]) => at('replay', 'one', '--without-files', '--live', ...words)
+  for (const words of [['model', '--into', `${workspace.path}-model`], ['both']]) {
+    const { exitCode, stderr } = await replay(...words)
+    expect([exitCode, stderr]).toEqual([101, expect.stringContaining('It asks: Which?')])
+    expect(stderr).not.toContain('delta continue')
+  }
+  const into = `${workspace.path}-both`
+  const { stderr } = await replay('both', '--into', into)
+  const resume = /Answer with: delta (continue .*) -m "my answer"/.exec(stderr)?.[1] ?? ''
+  expect(resume).toContain(`-w ${into}`)
+  const answered = await delta([...resume.split(' '), '-m', 'Red'])
+  expect(answered, answered.stderr).toMatchObject({ exitCode: 0, stdout: 'The end.\n' })
 })
 
 test('live tools need the files of the iteration, or --without-files', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -22,9 +22,26 @@ test('a message said to a running run is in its next request, shown, an interven
   const said = await at('say', id.slice(-6), '-m', 'Answer\nin French.')
   expect([said.stdout, said.stderr, said.exitCode]).toEqual([
     '',
-    `Said to run ${id.slice(-6)}: it reads this next.\n`,
+    `Said to run ${id.slice(-6)}: it reads this next. If it ends before, delta continue does.\n`,
     0,
   ])
+  const directory = join(workspace.path, '.delta', id)
+  const inbox = join(directory, 'inbox')
+  await workspace.write('long.txt', 'x'.repeat(2 ** 20 + 1))
+  const long = await at('say', id, '-m', `@${join(workspace.path, 'long.txt')}`)
+  renameSync(inbox, `${inbox}-of-run`)
+  mkdirSync(join(workspace.path, 'elsewhere'))
+  symlinkSync(join(workspace.path, 'elsewhere'), inbox)
+  const linked = await at('say', id, '-m', 'Hi')
+  rmSync(inbox)
+  renameSync(`${inbox}-of-run`, inbox)
+  const refused = [
+    'Error: Nothing was said. The message is longer than 1 MiB.\n',
+    `Error: Nothing was said. ${inbox} is not a directory: a tool may have made it.\n`,
+  ]
+  expect([long.stderr, linked.stderr]).toEqual(refused)
+  expect([long.exitCode, linked.exitCode]).toEqual([2, 2])
+  expect(readdirSync(join(workspace.path, 'elsewhere'))).toEqual([])
   await workspace.write('go', '')
   const { exitCode, stderr } = await engine.result
   expect(exitCode, stderr).toBe(0)
@@ -34,8 +51,7 @@ test('a message said to a running run is in its next request, shown, an interven
     expect.objectContaining({ role: 'tool', content: 'waited\n' }),
     { role: 'user', content: 'Answer\nin French.' },
   ])
-  const directory = join(workspace.path, '.delta', id)
-  expect(readdirSync(join(directory, 'inbox'))).toEqual([])
+  expect(readdirSync(inbox)).toEqual([])
   expect((await events('USER_MESSAGE'))[1]).toMatchObject({
     inbox_id: expect.stringMatching(/^\d{8}T\d{9}_\w{6}$/),
   })
@@ -93,4 +109,30 @@ test('nobody speaks to a run from within one, to a cell of an evaluation, to a r
       /^Error: Run \S+ belongs to an evaluation; a word would change the experiment\.\n$/,
     ),
   ])
+  const planned = { cell: 'c1', variant: 'v', task: 't', repeat: 1, seed: 1 }
+  rmSync(join(cell, 'cell.json'))
+  await workspace.write('x.eval/manifest.jsonl', `${JSON.stringify(planned)}\n`)
+  expect(await delta(['say', join(runs, 'c1-1'), '-m', 'Hi'])).toMatchObject({
+    exitCode: 2,
+    stderr: ofCell.stderr,
+  })
+})
+
+test('the end of a run says what was said too late, and the command that it names lets the run read it', async () => {
+  const hear = {
+    name: 'hear',
+    shell: 'mkdir -p "$DELTA_RUN_DIR/inbox" && printf Slower. > "$DELTA_RUN_DIR/inbox/m1"',
+  }
+  const { run, at, workspace, events } = await served([calls('hear'), { content: 'Slowly.' }], {
+    tools: [hear],
+    agent: { max_iterations: 1 },
+  })
+  const { exitCode, stderr } = await run('--run-id', 'one')
+  expect(exitCode).toBe(1)
+  const late = `What was said to it too late waits. To let it read that: delta continue -w ${workspace.path} --run-id one`
+  expect(stderr.split('\n').at(-2)).toBe(late)
+  const again = await at('continue', '--run-id', 'one')
+  expect(again).toMatchObject({ exitCode: 0, stdout: 'Slowly.\n' })
+  expect(again.stderr).not.toContain('too late')
+  expect((await events('USER_MESSAGE'))[1]).toMatchObject({ content: 'Slower.' })
 })

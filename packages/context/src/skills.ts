@@ -14,6 +14,13 @@ interface FoundSkills {
   problems: string[]
 }
 
+/** What the lines may hold together, in bytes: as the files of a walk. */
+const MOST_BYTES = 32_000
+/** Longer front matter is none of a skill, and a tool may have written it. */
+const LONGEST_FRONT_MATTER = 64_000
+/** How much is said of skills that are wrong. */
+const MOST = { skills: 20, problemsOfSkill: 5, letters: 200 }
+
 /** Finds the skills in directories, of which each holds a directory for each skill. A missing directory holds none. */
 export function findSkills(directories: readonly string[], variables: ContextVariables): FoundSkills {
   const found: FoundSkills = { lines: [], problems: [] }
@@ -22,14 +29,41 @@ export function findSkills(directories: readonly string[], variables: ContextVar
     if (file === undefined) continue
     const skill = 'text' in file ? checkSkill(file.text, basename(directory)) : [file.problem]
     if (Array.isArray(skill)) {
-      found.problems.push(`${directory} left out: ${skill.join('; ')}.`)
+      found.problems.push(
+        `${directory} left out: ${firstOf(skill, MOST.problemsOfSkill).map(cut).join('; ')}.`,
+      )
       continue
     }
     const path = isInside(file.path, variables.CWD) ? relative(variables.CWD, file.path) : file.path
     found.lines.push(oneLine(`- ${skill.name}: ${skill.description} (${path})`))
   }
-  found.lines.sort()
-  return found
+  const lines = withinBytes(found.lines.sort(), MOST_BYTES)
+  const cutOff = found.lines.length - lines.length
+  const more =
+    cutOff === 0
+      ? []
+      : [`${cutOff} of ${found.lines.length} skills left out: the catalogue is cut after 32 kB.`]
+  return { lines, problems: [...firstOf(found.problems, MOST.skills, ' left out.'), ...more] }
+}
+
+/** As many of the first lines as fit. */
+function withinBytes(lines: readonly string[], most: number): string[] {
+  let left = most
+  const first = lines.findIndex((line) => {
+    left -= Buffer.byteLength(line) + 1
+    return left < 0
+  })
+  return first === -1 ? [...lines] : lines.slice(0, first)
+}
+
+function firstOf(texts: readonly string[], most: number, what = ''): string[] {
+  return texts.length <= most
+    ? [...texts]
+    : [...texts.slice(0, most), `and ${texts.length - most} more${what}`]
+}
+
+function cut(text: string): string {
+  return text.length <= MOST.letters ? text : `${text.slice(0, MOST.letters)}…`
 }
 
 function oneLine(text: string): string {
@@ -97,12 +131,17 @@ function frontMatterOf(text: string): Record<string, unknown> | string {
   if (!text.startsWith('---')) return 'SKILL.md must begin with a line ---, name, description, and a line ---'
   const end = /^---/m.exec(text.slice(3))
   if (end === null) return 'a line --- must end what SKILL.md says of itself'
+  if (end.index > LONGEST_FRONT_MATTER) return 'what stands between the lines --- is longer than 64 kB'
   try {
-    const value: unknown = parse(text.slice(3, 3 + end.index), { schema: 'failsafe', logLevel: 'error' })
+    // to look for keys that are there twice takes quadratic time, and so does it to show where each warning is
+    const options = { schema: 'failsafe', logLevel: 'error', uniqueKeys: false, prettyErrors: false } as const
+    const value: unknown = parse(text.slice(3, 3 + end.index), options)
     const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isMapping ? { ...value } : 'what stands between the lines --- must be a mapping'
   } catch (error) {
-    return `what stands between the lines --- is not YAML: ${String((error as Error).message).split('\n')[0]}`
+    const { message, pos } = error as Error & { pos?: [number, number] }
+    const line = pos === undefined ? '' : ` in line ${text.slice(0, 3 + pos[0]).split('\n').length}`
+    return `what stands between the lines --- is not YAML${line}: ${String(message).split('\n')[0]}`
   }
 }
 

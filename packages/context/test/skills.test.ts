@@ -52,6 +52,45 @@ test('without a skill there is no message; one that is wrong is left out and nam
   ])
 })
 
+test('what a tool may write into skills is bounded: the front matter, the whole catalogue, and what is said of what is wrong', async () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}: x`).join('\n')
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `work/.agents/skills/s${at + 10}/SKILL.md`,
+      skill(`name: s${at + 10}\ndescription: ${'y'.repeat(1000)}`),
+    ]),
+  )
+  const wrong = Object.fromEntries(
+    Array.from({ length: 22 }, (_, at) => [`agent/skills/W${at + 10}/SKILL.md`, named(`W${at + 10}`)]),
+  )
+  const { build, directory } = await placeWith({
+    ...files,
+    ...wrong,
+    'work/.agents/skills/huge/SKILL.md': skill(keys(300_000)),
+    'work/.agents/skills/large/SKILL.md': named('large', `\n${'z'.repeat(1_000)}: x\n${keys(5_000)}`),
+    'work/.agents/skills/name/SKILL.md': named('N'.repeat(5_000)),
+  })
+  const broken = skill(`name: x\ndescription: [\n${'!x y,'.repeat(100)}\n} z`)
+  expect(checkSkill(broken, 'x')).toEqual([
+    expect.stringMatching(/^what stands between the lines --- is not YAML in line 4: [^\n]+$/),
+  ])
+  const { messages, warnings } = await build({ sources: [SOURCE] })
+  const content = String(messages[0]?.content)
+  expect(content.trimEnd().split('\n')).toHaveLength(30)
+  expect(Buffer.byteLength(content)).toBeLessThanOrEqual(32_000)
+  const skills = `context.yaml, sources[0] (skills): ${directory}/work/.agents/skills`
+  expect(warnings[0]).toBe(`${skills}/huge left out: what stands between the lines --- is longer than 64 kB.`)
+  expect(warnings[1]).toMatch(
+    /"z{199}…; "k0" is .*; "k3" is not a key of a skill; below metadata any key may stand; and 4996 more\.$/,
+  )
+  expect(warnings[2]).toContain(`${skills}/name left out: name "${'N'.repeat(194)}…; `)
+  expect(warnings.slice(-2)).toEqual([
+    'context.yaml, sources[0] (skills): and 5 more left out.',
+    'context.yaml, sources[0] (skills): 10 of 40 skills left out: the catalogue is cut after 32 kB.',
+  ])
+  expect(Math.max(...warnings.map(({ length }) => length))).toBeLessThan(1500)
+})
+
 /** What the tests of the specification's validator (skills-ref) put in, and whether it finds it valid. */
 const VERDICTS: [what: string, directory: string, text: string, isValid: boolean][] = [
   ['a name and a description', 'my-skill', named('my-skill'), true],

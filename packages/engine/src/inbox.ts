@@ -5,7 +5,7 @@ import { replaceFile } from '@delta/durable'
 import { namesIn, removeFile } from '@delta/durable/internal'
 import type { NewEventOf } from '@delta/journal'
 import { isKnownEvent, type Run, type UserMessageEvent } from '@delta/journal/runs'
-import { readText } from './interaction.js'
+import { LONGEST_TEXT, readText } from './interaction.js'
 import type { Outcome } from './outcome.js'
 import { type RunState, record, warnAuthor } from './run-state.js'
 
@@ -19,15 +19,19 @@ const ID = /^[\w-]{1,64}$/
  * Says something to a run: its engine reads it before the next request, and before it would complete. If the run has ended by
  * then, the next `continueRun` takes it.
  *
- * @returns The path of the message, which is there until the run has taken it.
+ * @returns The path of the message, which is there until the run has taken it; or why nothing was said, as a sentence.
  */
-export function sayToRun(runDirectory: string, text: string): string {
+export function sayToRun(runDirectory: string, text: string): { path: string } | { problem: string } {
+  if (Buffer.byteLength(text) > LONGEST_TEXT) return { problem: 'The message is longer than 1 MiB.' }
   const directory = inboxOf(runDirectory)
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (!lstatSync(directory).isDirectory())
+    return { problem: `${directory} is not a directory: a tool may have made it.` }
   const time = new Date().toISOString().replace(/[-:.Z]/g, '')
   const path = join(directory, `${time}_${randomBytes(3).toString('hex')}`)
   replaceFile(path, text)
-  return path
+  return { path }
 }
 
 /** A message that waits, and the event that it becomes. */
@@ -36,23 +40,40 @@ interface Waiting {
   event: NewEventOf<UserMessageEvent>
 }
 
-/** The messages that wait, the oldest first. One that cannot be read stays where it is. */
+/** How many messages are taken at a time; they are no longer together than one may be. The others are taken the next time. */
+const MOST_MESSAGES = 100
+/** How many entries that are no message are named at a time: a tool may write any number. */
+const MOST_NOTES = 10
+
+/** The messages that wait, the oldest first. What is no message stays where it is. */
 function waitingIn(runDirectory: string, warn: (message: string) => void): Waiting[] {
   const directory = inboxOf(runDirectory)
   if (!lstatSync(directory, { throwIfNoEntry: false })?.isDirectory()) return [] // a tool may have made a link
-  return namesIn(directory)
-    .filter((name) => ID.test(name))
-    .sort()
-    .flatMap((id) => {
-      const path = join(directory, id)
-      try {
-        const content = readText(path)
-        return content === undefined ? [] : [{ path, event: { type: 'USER_MESSAGE', content, inbox_id: id } }]
-      } catch (error) {
-        warn((error as Error).message) // a tool may have put anything there, and that ends no run
-        return []
-      }
-    })
+  const waiting: Waiting[] = []
+  let [bytes, notes] = [0, 0]
+  for (const id of namesIn(directory).sort()) {
+    if (!ID.test(id)) continue
+    const path = join(directory, id)
+    const content = textAt(path)
+    if (content === undefined) continue
+    if (typeof content === 'object') {
+      if (++notes <= MOST_NOTES) warn(`Not read as a message: ${content.problem}`)
+      continue
+    }
+    bytes += Buffer.byteLength(content)
+    if (waiting.length === MOST_MESSAGES || bytes > LONGEST_TEXT) break
+    waiting.push({ path, event: { type: 'USER_MESSAGE', content, inbox_id: id } })
+  }
+  return waiting
+}
+
+/** A tool may have put anything there, and that ends no run. */
+function textAt(path: string): ReturnType<typeof readText> {
+  try {
+    return readText(path)
+  } catch (error) {
+    return { problem: (error as Error).message }
+  }
 }
 
 /** True if something was said that the run has not read. */

@@ -1,6 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { readIfThere, replaceFile, syncName } from '@delta/durable'
 import { EngineError } from './errors.js'
@@ -65,36 +74,41 @@ function writeQuestion(directory: string, question: Question): void {
  * The answer in `response.txt`, without one final newline. Undefined when the file is missing, blank, or belongs to another
  * question, which a crash can leave behind.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not UTF-8 text.
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, longer than 1 MiB, or not UTF-8 text.
  */
 export function readResponse(directory: string, question: Question): string | undefined {
   if (!isAskedIn(directory, question)) return undefined
-  const text = readText(join(directory, 'response.txt'))
-    ?.replace(/^\uFEFF/, '')
-    .replace(/\r?\n$/, '')
+  const read = readText(join(directory, 'response.txt'))
+  if (typeof read === 'object') throw noAnswer(read.problem)
+  const text = read?.replace(/^\uFEFF/, '').replace(/\r?\n$/, '')
   return text?.trim() === '' ? undefined : text
 }
 
+/** Bytes of a text that is written for a run. A longer one is no text for a model, and a tool may have put it there. */
+export const LONGEST_TEXT = 2 ** 20
+
 /**
- * Reads what a person or a program wrote for the run; undefined for a missing file. Bytes that are not UTF-8 would reach the model
- * as replacement characters.
+ * Reads what a person or a program wrote for the run; undefined for a missing file, and otherwise why it is not read, as a sentence.
+ * Bytes that are not UTF-8 would reach the model as replacement characters.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not UTF-8 text.
+ * @throws The system's error.
  */
-export function readText(path: string): string | undefined {
+export function readText(path: string): string | undefined | { problem: string } {
   const what = lstatSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
   // a link may point to any file, and reading a pipe would block
-  if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`)
+  if (!what.isFile()) return { problem: `${path} is not a regular file.` }
   const bytes = readWithoutLink(path)
-  if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
+  if (bytes === undefined) return { problem: `${path} is longer than 1 MiB.` }
+  if (!isUtf8(bytes) || bytes.includes(0)) return { problem: `${path} is not UTF-8 text.` } // a power cut leaves NULs
   return bytes.toString('utf8')
 }
 
-function readWithoutLink(path: string): Buffer {
+/** Undefined for a file that is too long. */
+function readWithoutLink(path: string): Buffer | undefined {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    return readFileSync(file)
+    return fstatSync(file).size > LONGEST_TEXT ? undefined : readFileSync(file)
   } finally {
     closeSync(file)
   }

@@ -59,7 +59,8 @@ export interface Replayed {
  * started and nothing is sent; with `live: 'both'` it is a fork that goes on. The run itself is only read.
  *
  * What the record does not hold ends the replay as `FAILED` (`replay_mismatch`): nothing is guessed. Where the record ends without an
- * answer, the replay ends likewise. Questions, approvals and messages of the user are answered from the record.
+ * answer, the replay ends likewise. Unless both are live, questions, approvals and messages of the user
+ * are answered from the record.
  *
  * @example
  * const { result } = await replayRun({ run: '/work/site/.delta/r1', into: '/tmp/replay' })

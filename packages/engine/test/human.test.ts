@@ -32,6 +32,8 @@ test('without a person the question waits in interaction/ for an answer in respo
   }
   await workspace.write(response ?? '', '\0\0\0') // what a power failure leaves
   await expect(resume()).rejects.toThrow('response.txt is not UTF-8 text.')
+  await workspace.write(response ?? '', 'x'.repeat(2 ** 20 + 1))
+  await expect(resume()).rejects.toThrow('response.txt is longer than 1 MiB.')
   await workspace.write(response ?? '', 'blue\n')
   const answered = await resume()
   expect(answered).toMatchObject({ status: 'COMPLETED', answer: 'It is blue.' })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownEvent } from '@delta/journal/runs'
 import { startScriptedServer } from '@delta/testkit'
@@ -112,16 +112,35 @@ test('nothing but a text is read from an inbox, and no link is followed', async 
     symlinkSync(join(workspace.path, 'secret.txt'), join(inbox, 'link'))
     writeFileSync(join(inbox, 'bytes'), Buffer.from([0xff, 0xfe]))
     writeFileSync(join(inbox, 'half.tmp'), 'half')
+    writeFileSync(join(inbox, 'long'), '')
+    truncateSync(join(inbox, 'long'), 300_000_000)
     for (const name of readdirSync(inbox)) if (name.startsWith('2')) writeFileSync(join(inbox, name), '\0')
   }
   const result = await run(sayAtTheEnd('Unread.', putThere))
   expect(result).toMatchObject({ status: 'COMPLETED', iterations: 1 })
   expect(result.warnings).toEqual([
-    expect.stringMatching(/inbox\/2\w+ is not UTF-8 text\./),
-    expect.stringMatching(/inbox\/bytes is not UTF-8 text\./),
-    expect.stringMatching(/inbox\/link is not a regular file\./),
+    expect.stringMatching(/^Not read as a message: \/.*\/inbox\/2\w+ is not UTF-8 text\.$/),
+    expect.stringMatching(/inbox\/bytes is not UTF-8 text\.$/),
+    expect.stringMatching(/inbox\/link is not a regular file\.$/),
+    expect.stringMatching(/inbox\/long is longer than 1 MiB\.$/),
   ])
-  expect(inboxOf(result.runDirectory)).toHaveLength(4)
+  expect(inboxOf(result.runDirectory)).toHaveLength(5)
+})
+
+test('what is taken at a time is bounded, and so is what is named: the others wait for the next time', async () => {
+  const server = await serve({ content: 'Done.' }, { content: 'Heard.' })
+  const { run } = await scene({ baseUrl: server.baseUrl, agent: { max_iterations: 2 } })
+  const putThere = (inbox: string) => {
+    for (let at = 0; at < 30; at += 1) mkdirSync(join(inbox, `a${at}`))
+    for (let at = 0; at < 110; at += 1) writeFileSync(join(inbox, `m${1000 + at}`), 'Word.')
+    for (let at = 0; at < 4; at += 1) writeFileSync(join(inbox, `n${at}`), 'x'.repeat(600_000))
+  }
+  const result = await run(sayAtTheEnd('First.', putThere))
+  expect([result.status, result.iterations, result.warnings?.length]).toEqual(['COMPLETED', 2, 10])
+  const said = (await saidIn(result)).map(({ inbox_id }) => inbox_id).slice(1)
+  expect(said).toHaveLength(100 + 12)
+  expect(said.at(-1)).toBe('n0')
+  expect(inboxOf(result.runDirectory)).toHaveLength(30 + 3)
 })
 
 test('a replay says it in the same place, and condition task_contains sees it', async () => {

@@ -141,10 +141,10 @@ interface Plan {
   tasks: { id: string; fork?: Parameters<typeof agentOfCell>[1] }[]
 }
 
-/** True for a run of an evaluation, whoever's it is. */
+/** True for a run of an evaluation, whoever's it is. A tool may have removed its `cell.json`: the manifest names it, too. */
 export function isCell(runDirectory: string): boolean {
   const cell = cellPlaceOf(runDirectory)
-  return cell !== undefined && cellAt(cell.directory) !== undefined
+  return cell !== undefined && (cellAt(cell.directory) !== undefined || nameOfCellAt(cell) !== undefined)
 }
 
 /**

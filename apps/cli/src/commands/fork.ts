@@ -136,7 +136,7 @@ async function goOn(
         },
       })
     })
-    presenter.finish(result, { work_dir: fork.workDirectory, parent: fork.parent })
+    presenter.finish(result, { more: { work_dir: fork.workDirectory, parent: fork.parent } })
     return exitCodeFor(result)
   } catch (error) {
     if (!goesOn) say(terminal, goOnWith(fork))

@@ -70,15 +70,14 @@ export async function execute(
     throw error
   })
   const compared = await compare(run, replay, masks)
-  if (asksModel(live)) presenter.finish(replay.result, { same: compared.same })
-  report(
-    compared,
-    { run, replay, flags, live, masks: flags.mask, kept: into.keep || !compared.same },
-    terminal,
-  )
-  if (compared.same) into.remove()
+  const { same } = compared
+  const kept = into.keep || !same
+  if (asksModel(live))
+    presenter.finish(replay.result, { more: { same }, isForReading: live !== 'both' || !kept })
+  report(compared, { run, replay, flags, live, masks: flags.mask, kept }, terminal)
+  if (same) into.remove()
   if (asksModel(live) && !flags.assert) return exitCodeFor(replay.result)
-  return compared.same ? EXIT.completed : EXIT.different
+  return same ? EXIT.completed : EXIT.different
 }
 
 type Live = ReplayFlags['live']

@@ -21,12 +21,13 @@ export async function execute(flags: SayFlags, terminal: Terminal, named: string
   refuseLinkedRun(run.directory)
   refuse(run)
   const message = await readMessage(flags.message, terminal)
-  const path = sayToRun(run.directory, message ?? '')
+  const said = sayToRun(run.directory, message ?? '')
+  if ('problem' in said) throw new UsageError(`Nothing was said. ${said.problem}`)
   const { status } = await readRun(run.directory, { tolerant: true })
-  const isLate = status !== 'RUNNING' && existsSync(path)
+  const isLate = status !== 'RUNNING' && existsSync(said.path)
   const how = isLate
     ? `it has ended meanwhile. To let it read this: ${toContinue(run)}`
-    : 'it reads this next.'
+    : 'it reads this next. If it ends before, delta continue does.'
   say(terminal, `Said to run ${shortName(run.runId)}: ${how}`)
   return EXIT.completed
 }
