@@ -13,11 +13,11 @@ import {
   type KeepRequest,
   keeperPaths,
   type LiveRun,
-  makePrivate,
   type Question,
   type Reply,
   readKeeper,
   type Start,
+  socketDirectory,
 } from './run-server.js'
 
 /** What a call within a run needs. */
@@ -42,12 +42,12 @@ export async function callInRun(
   options: CallInRunOptions,
 ): Promise<CallToolResult> {
   const { signal, onLog, sandbox } = options
-  const socket = await reach(run, file, options)
+  const { socket, token } = await reach(run, file, options)
   const stop = () => socket.destroy() // the other side then cancels the call
   signal?.addEventListener('abort', stop)
   if (signal?.aborted) stop()
   try {
-    const question: Question = { tool, args, sandbox: sandbox?.settings ?? null }
+    const question: Question = { token, tool, args, sandbox: sandbox?.settings ?? null }
     socket.write(`${JSON.stringify(question)}\n`)
     for await (const line of createInterface({ input: socket })) {
       const reply = JSON.parse(line) as Reply
@@ -70,7 +70,13 @@ export async function callInRun(
 const STARTING_MS = 5000
 const LOOK_EVERY_MS = 20
 
-async function reach(run: LiveRun, file: string, options: CallInRunOptions): Promise<Socket> {
+/** A way to the process that keeps the server. */
+interface Reached {
+  socket: Socket
+  token: string
+}
+
+async function reach(run: LiveRun, file: string, options: CallInRunOptions): Promise<Reached> {
   const { record } = keeperPaths(run, file)
   for (;;) {
     const open = await tryRecord(record, run)
@@ -84,19 +90,27 @@ async function reach(run: LiveRun, file: string, options: CallInRunOptions): Pro
   }
 }
 
-async function tryRecord(path: string, { epoch }: LiveRun): Promise<Socket | undefined> {
+async function tryRecord(path: string, { epoch }: LiveRun): Promise<Reached | undefined> {
   const record = readKeeper(path)
   if (record?.epoch !== epoch) return undefined // of an engine that is gone: it is about to end
   if (lstatSync(record.socket, { throwIfNoEntry: false }) === undefined) return undefined
-  makePrivate(dirname(record.socket))
+  refuseElsewhere(record.socket)
   const socket = connect(record.socket)
   socket.on('error', () => {}) // its end is what counts
   try {
     await once(socket, 'connect')
-    return socket
+    return { socket, token: record.token }
   } catch {
     return undefined // killed: nobody listens
   }
+}
+
+/** What is sent to a socket that somebody else had put there would reach them, and their answer the model. */
+function refuseElsewhere(socket: string): void {
+  const ours = socketDirectory()
+  if (dirname(socket) === ours) return
+  const message = `The server of this run listens at ${socket}, which is not in ${ours}. Give all calls of a run the same TMPDIR.`
+  throw new McpClientError('ERR_MCP_REFUSED', message)
 }
 
 /** @returns False if another process is doing the same. */
@@ -114,7 +128,14 @@ async function startKeeper(
   })
   child.unref()
   child.stdin.on('error', () => {}) // it ended, which its output says
-  const request: KeepRequest = { run, file, cwd, env, ...(sandbox && { sandbox }) }
+  const request: KeepRequest = {
+    run,
+    file,
+    sockets: socketDirectory(),
+    cwd,
+    env,
+    ...(sandbox && { sandbox }),
+  }
   child.stdin.end(JSON.stringify(request))
   try {
     for await (const line of createInterface({ input: child.stdout })) {

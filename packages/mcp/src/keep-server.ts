@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -25,7 +25,6 @@ import {
   type Reply,
   readKeeper,
   type Start,
-  socketDirectory,
 } from './run-server.js'
 import { readServerFile } from './server-file.js'
 
@@ -54,11 +53,13 @@ export async function keepServer(
   try {
     const before = readKeeper(paths.record)?.server
     await endLeftOver(before)
-    const socket = join(socketDirectory(), `${randomBytes(8).toString('hex')}.sock`)
-    const record: KeeperRecord = { epoch: request.run.epoch, pid: process.pid, socket }
+    const socket = join(request.sockets, `${randomBytes(8).toString('hex')}.sock`)
+    const token = randomBytes(32).toString('hex')
+    const record: KeeperRecord = { epoch: request.run.epoch, pid: process.pid, socket, token }
     await serve(request, {
       wasLost: before !== undefined,
       socket,
+      token,
       write: (server) =>
         replaceFile(paths.record, JSON.stringify({ ...record, ...(server && { server }) }), { sync: false }),
       tell,
@@ -108,12 +109,14 @@ interface Keeping {
   /** Whether a server of this run, and what it held, is gone. */
   wasLost: boolean
   socket: string
+  token: string
   write(server?: KeeperRecord['server']): void
   tell(start: Start): void
   signal: AbortSignal | undefined
 }
 
-async function serve(request: KeepRequest, { wasLost, socket, write, tell, signal }: Keeping): Promise<void> {
+async function serve(request: KeepRequest, keeping: Keeping): Promise<void> {
+  const { wasLost, socket, token, write, tell, signal } = keeping
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   signal?.addEventListener('abort', stop)
@@ -129,7 +132,7 @@ async function serve(request: KeepRequest, { wasLost, socket, write, tell, signa
       open.delete(call)
       lastUsed = performance.now()
     })
-    void answer(call, kept, request)
+    void answer(call, kept, { ...request, token })
   })
   listener.listen(socket)
   await once(listener, 'listening')
@@ -210,13 +213,18 @@ function withNote(result: CallToolResult, note: string): CallToolResult {
   return { ...result, content: [{ type: 'text', text: note }, ...rest] }
 }
 
-async function answer(call: Socket, kept: Kept, { sandbox }: KeepRequest): Promise<void> {
+async function answer(
+  call: Socket,
+  kept: Kept,
+  { sandbox, token }: KeepRequest & { token: string },
+): Promise<void> {
   const cancel = new AbortController()
   call.once('close', () => cancel.abort(new Error('the caller is gone')))
   const reply = (line: Reply) => void call.write(`${JSON.stringify(line)}\n`)
   try {
     const [line] = await once(createInterface({ input: call }), 'line', { signal: cancel.signal })
     const question = JSON.parse(line) as Question
+    refuseStranger(question, token)
     refuseOtherSandbox(question, sandbox?.settings ?? null)
     const onLog = (log: string) => reply({ log })
     reply({ result: await kept.call(question, { signal: cancel.signal, onLog }) })
@@ -224,6 +232,13 @@ async function answer(call: Socket, kept: Kept, { sandbox }: KeepRequest): Promi
     if (!cancel.signal.aborted) reply({ error: asReply(error) })
   }
   call.end()
+}
+
+/** Who cannot read the record of the run is not a call of it, and would get past the policy. */
+function refuseStranger({ token }: Question, ours: string): void {
+  const [asked, known] = [Buffer.from(String(token)), Buffer.from(ours)]
+  if (asked.length === known.length && timingSafeEqual(asked, known)) return
+  throw new McpClientError('ERR_MCP_REFUSED', 'Only delta mcp call reaches this server.')
 }
 
 /** A server has one sandbox, and a call must not get less of one than its tool asks for. */
