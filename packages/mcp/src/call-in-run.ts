@@ -4,6 +4,7 @@ import { lstatSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { CallToolOptions } from './call-tool.js'
@@ -43,27 +44,41 @@ export async function callInRun(
 ): Promise<CallToolResult> {
   const { signal, onLog, sandbox } = options
   const { socket, token } = await reach(run, file, options)
-  const stop = () => socket.destroy() // the other side then cancels the call
-  signal?.addEventListener('abort', stop)
-  if (signal?.aborted) stop()
-  try {
-    const question: Question = { token, tool, args, sandbox: sandbox?.settings ?? null }
-    socket.write(`${JSON.stringify(question)}\n`)
-    for await (const line of createInterface({ input: socket })) {
-      const reply = JSON.parse(line) as Reply
-      if ('result' in reply) return reply.result as CallToolResult // from our own process, which has parsed it
-      if ('error' in reply) throw new McpClientError(reply.error.code, reply.error.message)
-      onLog?.(reply.log)
-    }
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    socket.destroy()
+  const question: Question = { token, tool, args, sandbox: sandbox?.settings ?? null }
+  socket.write(`${JSON.stringify(question)}\n`)
+  for await (const line of linesOf(socket, signal)) {
+    const reply = JSON.parse(line) as Reply
+    if ('result' in reply) return reply.result as CallToolResult // from our own process, which has parsed it
+    if ('error' in reply) throw new McpClientError(reply.error.code, reply.error.message)
+    onLog?.(reply.log)
   }
-  if (signal?.aborted) throw signal.reason
   throw new McpClientError(
     'ERR_MCP_SERVER',
     `${tool}: the process that keeps the server ended during the call.`,
   )
+}
+
+/**
+ * The lines of a stream, which is destroyed with the last one that is asked for: the other side of a socket then cancels the call.
+ * readline itself never ends when its stream is destroyed.
+ *
+ * @throws The reason of `signal`.
+ */
+async function* linesOf(stream: Readable, signal: AbortSignal | undefined): AsyncGenerator<string> {
+  const lines = createInterface({ input: stream })
+  lines.on('error', () => {}) // it repeats those of the stream, also later
+  const close = () => lines.close()
+  stream.once('close', close)
+  signal?.addEventListener('abort', close)
+  try {
+    if (!stream.destroyed && !signal?.aborted) yield* lines
+  } catch {
+    // the other side is gone, which is an end like any other
+  } finally {
+    signal?.removeEventListener('abort', close)
+    stream.destroy()
+  }
+  signal?.throwIfAborted()
 }
 
 /** How long another call may take to start what this one needs, before this one tries. */
@@ -117,7 +132,7 @@ function refuseElsewhere(socket: string): void {
 async function startKeeper(
   run: LiveRun,
   file: string,
-  { keeper, cwd, env, sandbox }: CallInRunOptions,
+  { keeper, cwd, env, sandbox, signal }: CallInRunOptions,
 ): Promise<boolean> {
   const [program = '', ...rest] = keeper
   const child = spawn(program, rest, {
@@ -137,14 +152,10 @@ async function startKeeper(
     ...(sandbox && { sandbox }),
   }
   child.stdin.end(JSON.stringify(request))
-  try {
-    for await (const line of createInterface({ input: child.stdout })) {
-      const start = JSON.parse(line) as Start
-      if ('error' in start) throw new McpClientError(start.error.code, start.error.message)
-      return start.started
-    }
-  } finally {
-    child.stdout.destroy()
+  for await (const line of linesOf(child.stdout, signal)) {
+    const start = JSON.parse(line) as Start
+    if ('error' in start) throw new McpClientError(start.error.code, start.error.message)
+    return start.started
   }
   throw new McpClientError('ERR_MCP_SERVER', `The process that keeps the server of ${file} did not start.`)
 }

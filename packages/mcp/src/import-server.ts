@@ -79,7 +79,7 @@ async function askServer(
   const toolHome = path === undefined ? cwd : dirname(resolve(cwd, path))
   const connection = await connect(settings, { cwd, env, sandbox, toolHome }, { signal })
   try {
-    return { tools: await connection.listTools(), info: connection.info }
+    return { tools: await connection.listTools({ signal }), info: connection.info }
   } finally {
     await connection.close()
   }

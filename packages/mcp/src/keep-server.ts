@@ -222,7 +222,9 @@ async function answer(
   call.once('close', () => cancel.abort(new Error('the caller is gone')))
   const reply = (line: Reply) => void call.write(`${JSON.stringify(line)}\n`)
   try {
-    const [line] = await once(createInterface({ input: call }), 'line', { signal: cancel.signal })
+    const lines = createInterface({ input: call })
+    lines.on('error', () => {}) // it repeats those of the socket, also later
+    const [line] = await once(lines, 'line', { signal: cancel.signal })
     const question = JSON.parse(line) as Question
     refuseStranger(question, token)
     refuseOtherSandbox(question, sandbox?.settings ?? null)
