@@ -67,7 +67,7 @@ function refuseChanged(file: ServerFile, tool: string, offered: readonly Offered
     const message = `${file.server.name} no longer has the tool "${tool}". ${review}`
     throw new McpClientError('ERR_MCP_UNKNOWN', message)
   }
-  const changed = changedParts(reviewed, now)
+  const changed = changedParts(reviewed, now, file.server.url !== undefined)
   if (changed.length === 0) return
   const message = `${reviewed.name} changed since it was imported (${changed.join(', ')}). ${review}`
   throw new McpClientError('ERR_MCP_CHANGED', message)
