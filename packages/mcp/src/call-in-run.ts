@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readHolder } from '@delta/durable'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { CallToolOptions } from './call-tool.js'
 import { serverEnvironment } from './environment.js'
@@ -81,7 +82,7 @@ async function* linesOf(stream: Readable, signal: AbortSignal | undefined): Asyn
   signal?.throwIfAborted()
 }
 
-/** How long another call may take to start what this one needs, before this one tries. */
+/** How long another call may take to start what this one needs. */
 const STARTING_MS = 5000
 const LOOK_EVERY_MS = 20
 
@@ -92,17 +93,31 @@ interface Reached {
 }
 
 async function reach(run: LiveRun, file: string, options: CallInRunOptions): Promise<Reached> {
-  const { record } = keeperPaths(run, file)
+  const { record, lock } = keeperPaths(run, file)
+  let deadline: number | undefined
   for (;;) {
     const open = await tryRecord(record, run)
     if (open) return open
-    if (await startKeeper(run, file, options)) continue
-    for (let waited = 0; waited < STARTING_MS; waited += LOOK_EVERY_MS) {
+    if (deadline !== undefined && performance.now() > deadline) throw unreachable(file, lock)
+    const isStarted = await startKeeper(run, file, options)
+    deadline ??= performance.now() + STARTING_MS
+    if (isStarted) continue
+    while (isHeld(lock) && performance.now() < deadline) {
       const open = await tryRecord(record, run)
       if (open) return open
       await wait(LOOK_EVERY_MS, undefined, { signal: options.signal })
     }
   }
+}
+
+function isHeld(lock: string): boolean {
+  return readHolder(lock)?.state === 'alive'
+}
+
+function unreachable(file: string, lock: string): McpClientError {
+  const { pid } = readHolder(lock)?.record ?? {}
+  const message = `The process that keeps the server of ${file}${pid === undefined ? '' : ` (${pid})`} cannot be reached: its record in the run or its socket is gone.`
+  return new McpClientError('ERR_MCP_SERVER', message)
 }
 
 async function tryRecord(path: string, { epoch }: LiveRun): Promise<Reached | undefined> {

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -60,6 +61,7 @@ export async function keepServer(
       wasLost: before !== undefined,
       socket,
       token,
+      isNamed: () => readKeeper(paths.record)?.token === token,
       write: (server) =>
         replaceFile(paths.record, JSON.stringify({ ...record, ...(server && { server }) }), { sync: false }),
       tell,
@@ -110,13 +112,15 @@ interface Keeping {
   wasLost: boolean
   socket: string
   token: string
+  /** Whether the record still leads here. */
+  isNamed(): boolean
   write(server?: KeeperRecord['server']): void
   tell(start: Start): void
   signal: AbortSignal | undefined
 }
 
 async function serve(request: KeepRequest, keeping: Keeping): Promise<void> {
-  const { wasLost, socket, token, write, tell, signal } = keeping
+  const { wasLost, socket, token, isNamed, write, tell, signal } = keeping
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   signal?.addEventListener('abort', stop)
@@ -139,9 +143,10 @@ async function serve(request: KeepRequest, keeping: Keeping): Promise<void> {
   write()
   tell({ started: true })
 
+  const canBeReached = () => existsSync(socket) && isNamed()
   const watch = setInterval(() => {
     const isIdle = open.size === 0 && performance.now() - lastUsed > IDLE_MS
-    if (isIdle || owningEpoch(request.run.directory) !== request.run.epoch) stop()
+    if (isIdle || !canBeReached() || owningEpoch(request.run.directory) !== request.run.epoch) stop()
   }, LOOK_EVERY_MS)
   if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
   clearInterval(watch)

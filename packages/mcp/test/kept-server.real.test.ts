@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { takeLock } from '@delta/durable'
 import { reviewServer } from '@delta/mcp'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { keptDesk } from './kept-desk.js'
 
 test('a message that is too large is named, and the next call has a server again', async () => {
@@ -16,4 +17,17 @@ test('a message that is too large is named, and the next call has a server again
   })
   const restarted = '[server desk was restarted; what it held in memory is gone]'
   expect((await desk.call('count')).content).toMatchObject([{ text: restarted }, { text: 'call 1' }])
+})
+
+test('a call does not wait for ever for a keeper that holds the lock and cannot be reached', async () => {
+  const desk = await keptDesk()
+  const lock = desk.recordPath().replace(/json$/, 'lock')
+  rmSync(desk.recordPath())
+  await desk.ended
+  const other = await takeLock(lock, { onHeld: () => Promise.reject(new Error('held')) })
+  onTestFinished(() => other.release())
+  await expect(desk.call('count')).rejects.toMatchObject({
+    code: 'ERR_MCP_SERVER',
+    message: `The process that keeps the server of ${desk.path} (${process.pid}) cannot be reached: its record in the run or its socket is gone.`,
+  })
 })

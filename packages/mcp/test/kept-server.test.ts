@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { waitForFile } from '@delta/testkit'
+import { waitForExit, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { type KeeperRecord, socketDirectory } from '../src/run-server.js'
 import { keptDesk } from './kept-desk.js'
@@ -44,3 +44,14 @@ test('a call that is stopped ends with the reason, and the server is told', asyn
   ])
   await waitForFile(log, 'cancelled')
 })
+
+test.each(['record', 'socket'])(
+  'a keeper whose %s is gone ends, and with it what it started',
+  async (what) => {
+    const desk = await keptDesk()
+    await desk.call('count')
+    rmSync(what === 'socket' ? desk.record().socket : desk.recordPath())
+    await desk.ended
+    await waitForExit(Number(/start (\d+)/.exec(desk.log())?.[1]))
+  },
+)
