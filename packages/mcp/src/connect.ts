@@ -48,8 +48,10 @@ export interface Connection {
   info: Implementation | undefined
   /** Of the process that was started; undefined for a server on the network. */
   pid: number | undefined
+  /** Its process has ended, or the connection to it. */
   hasEnded: () => boolean
-  listTools(): Promise<Tool[]>
+  /** @throws As `callTool`; all pages together have the time of one call. */
+  listTools(options?: { signal?: AbortSignal | undefined }): Promise<Tool[]>
   /**
    * @throws {McpClientError} `ERR_MCP_SERVER`, `ERR_MCP_TIMEOUT`; the reason of `signal`.
    */
@@ -68,8 +70,12 @@ export interface CallOptions {
 }
 
 const CLIENT = { name: 'delta', version: '1' }
+/** A server may list its tools one by one, but not for ever. */
+const MOST_PAGES = 1000
 const DEFAULT_TIMEOUT_MS = 60_000
 const NO_LIMIT_MS = 2 ** 31 - 1
+/** A picture or a file of 24 MB as base64, with what stands around it. */
+const LARGEST_MESSAGE_BYTES = 33_000_000
 
 /**
  * Starts a server, or connects to one.
@@ -87,7 +93,15 @@ export async function connect(
     server.url === undefined ? await startServer(server, place) : connectTo(server.url, server, place)
   const listeners = new Set<(line: string) => void>()
   const client = new Client(CLIENT)
-  client.onerror = () => {} // a line that is not JSON-RPC; what waits for a response fails by its own limit
+  let isClosed = false
+  client.onclose = () => {
+    isClosed = true
+  }
+  let isTooLarge = false
+  client.onerror = ({ message }) => {
+    // anything else is a line that is not JSON-RPC; what waits for a response fails by its own limit
+    if (message.includes('exceeded maximum size')) isTooLarge = true
+  }
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
     const { level, data } = params
     const line = `[${level}] ${typeof data === 'string' ? data : JSON.stringify(data)}`
@@ -106,6 +120,10 @@ export async function connect(
 
   async function explain(error: unknown): Promise<McpClientError> {
     const { code, message: said } = error as McpError
+    if (isTooLarge) {
+      const message = `${server.name} sent a message of more than ${LARGEST_MESSAGE_BYTES / 1e6} MB, which closed the connection to it.`
+      return new McpClientError('ERR_MCP_SERVER', message, { cause: error })
+    }
     if (code === ErrorCode.RequestTimeout) {
       const message = `${server.name} did not respond within ${timeout / 1000} s (timeout_ms).`
       return new McpClientError('ERR_MCP_TIMEOUT', message, { cause: error })
@@ -131,18 +149,26 @@ export async function connect(
   return {
     info: client.getServerVersion(),
     pid: link.pid,
-    hasEnded: link.hasEnded,
+    hasEnded: () => isClosed || link.hasEnded(),
     close,
-    async listTools() {
+    async listTools({ signal } = {}) {
       const tools: Tool[] = []
+      const deadline = performance.now() + timeout
       let cursor: string | undefined
-      do {
+      for (let page = 0; page < MOST_PAGES; page++) {
         const request = { method: 'tools/list', ...(cursor && { params: { cursor } }) }
-        const page = await asked(client.request(request, ListToolsResultSchema, { timeout }))
-        tools.push(...page.tools)
-        cursor = page.nextCursor
-      } while (cursor)
-      return tools
+        const left = Math.max(1, Math.min(timeout, deadline - performance.now()))
+        const options = { timeout: left, ...(signal && { signal }) }
+        const { tools: more, nextCursor } = await asked(
+          client.request(request, ListToolsResultSchema, options),
+          signal,
+        )
+        tools.push(...more)
+        if (!nextCursor) return tools
+        cursor = nextCursor
+      }
+      const message = `${server.name} does not end its list of tools: there is a page after page ${MOST_PAGES} (nextCursor).`
+      throw new McpClientError('ERR_MCP_SERVER', message)
     },
     async callTool(name, args, { signal, onLog = () => {}, onProgress }) {
       const listener = (line: string) => onLog(line)
@@ -235,7 +261,9 @@ async function startServer(server: ServerSettings, place: Place): Promise<Link> 
   const { pid } = child
   const lastWords = tailOf(child)
   // it reads messages from one stream and writes them to another, which is all that a client needs, too
-  const transport = new StdioServerTransport(child.stdout, child.stdin)
+  const transport = new StdioServerTransport(child.stdout, child.stdin, {
+    maxBufferSize: LARGEST_MESSAGE_BYTES,
+  })
   const closed = once(child, 'close')
   const exited = once(child, 'exit')
   void Promise.race([closed, exited.then(() => wait(NOTICED_WITHIN_MS))]).then(() => transport.close())

@@ -1,5 +1,7 @@
 import { diffWordsWithSpace } from 'diff'
 import type { ChangedTool, ServerReview } from './import-server.js'
+import { isSame } from './review.js'
+import type { ReviewedTool } from './server-file.js'
 
 /**
  * A review for a person: each tool that changed, with its old words as `[-old-]` and its new ones as `{+new+}`.
@@ -19,8 +21,19 @@ function describeChange({ reviewed, offered, parts }: ChangedTool): string {
   const texts = [
     parts.includes('description') && wordDiff(reviewed.description ?? '', offered.description ?? ''),
     parts.includes('input_schema') && wordDiff(pretty(reviewed.inputSchema), pretty(offered.input_schema)),
+    parts.includes('effects') && changedEffects(reviewed, offered['x-mcp'].effects),
   ].filter((text) => text !== false)
   return `${reviewed.name} changed (${parts.join(', ')})\n${texts.map(indented).join('')}`
+}
+
+function changedEffects({ effects, declaredEffects }: ReviewedTool, now: unknown): string {
+  const isOwn = !isSame(effects ?? {}, declaredEffects ?? {})
+  const own = isOwn ? `\nThe effects that you wrote stay: ${inWords(effects)}` : ''
+  return `effects that the server declares: ${inWords(declaredEffects)} -> ${inWords(now)}${own}`
+}
+
+function inWords(effects: unknown): string {
+  return effects === undefined ? 'none' : JSON.stringify(effects)
 }
 
 function pretty(schema: unknown): string {

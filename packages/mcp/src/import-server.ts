@@ -3,7 +3,7 @@ import type { Implementation } from '@modelcontextprotocol/sdk/types.js'
 import { Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { connect, type ServerSandbox } from './connect.js'
 import { McpClientError } from './errors.js'
-import { changedParts, type OfferedTool, type WrittenTool, writeTool } from './review.js'
+import { changedParts, isSame, type OfferedTool, type WrittenTool, writeTool } from './review.js'
 import { parseServerFile, type ReviewedTool, readText, type ServerSettings } from './server-file.js'
 
 /** What an import is told besides the server. */
@@ -79,7 +79,7 @@ async function askServer(
   const toolHome = path === undefined ? cwd : dirname(resolve(cwd, path))
   const connection = await connect(settings, { cwd, env, sandbox, toolHome }, { signal })
   try {
-    return { tools: await connection.listTools(), info: connection.info }
+    return { tools: await connection.listTools({ signal }), info: connection.info }
   } finally {
     await connection.close()
   }
@@ -141,7 +141,7 @@ export interface ChangedTool {
   reviewed: ReviewedTool
   /** As the file would have it. */
   offered: WrittenTool
-  /** What changed: `description`, `input_schema`. */
+  /** What changed: `description`, `input_schema`, `effects`. */
   parts: readonly string[]
 }
 
@@ -177,7 +177,7 @@ export async function reviewServer(
   const changed: ChangedTool[] = []
   for (const tool of tools) {
     const known = reviewed.get(tool['x-mcp'].tool)
-    const parts = known ? changedParts(known, offeredAs(offered, tool)) : []
+    const parts = known ? changedParts(known, offeredAs(offered, tool), server.url !== undefined) : []
     if (known && parts.length > 0) changed.push({ reviewed: known, offered: tool, parts })
   }
   const added = tools.filter((tool) => !reviewed.has(tool['x-mcp'].tool))
@@ -204,10 +204,12 @@ function updatedText(
   if (!isSeq(list)) return before
   const nameOf = (item: unknown) => (isMap(item) ? item.getIn(['x-mcp', 'tool']) : undefined)
   list.items = list.items.filter((item) => !removed.includes(String(nameOf(item))))
-  for (const { offered } of changed) {
+  for (const { reviewed, offered } of changed) {
     const item = list.items.find((each) => nameOf(each) === offered['x-mcp'].tool)
     if (!isMap(item)) continue
-    for (const key of ['description', 'input_schema', 'x-mcp'] as const) {
+    const isOwn = !isSame(reviewed.effects ?? {}, reviewed.declaredEffects ?? {})
+    const written = ['description', 'input_schema', 'x-mcp', ...(isOwn ? [] : ['effects'])]
+    for (const key of written as (keyof WrittenTool)[]) {
       if (offered[key] === undefined) item.delete(key)
       else item.set(key, document.createNode(offered[key]))
     }

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,7 +26,6 @@ import {
   type Reply,
   readKeeper,
   type Start,
-  socketDirectory,
 } from './run-server.js'
 import { readServerFile } from './server-file.js'
 
@@ -54,11 +54,14 @@ export async function keepServer(
   try {
     const before = readKeeper(paths.record)?.server
     await endLeftOver(before)
-    const socket = join(socketDirectory(), `${randomBytes(8).toString('hex')}.sock`)
-    const record: KeeperRecord = { epoch: request.run.epoch, pid: process.pid, socket }
+    const socket = join(request.sockets, `${randomBytes(8).toString('hex')}.sock`)
+    const token = randomBytes(32).toString('hex')
+    const record: KeeperRecord = { epoch: request.run.epoch, pid: process.pid, socket, token }
     await serve(request, {
       wasLost: before !== undefined,
       socket,
+      token,
+      isNamed: () => readKeeper(paths.record)?.token === token,
       write: (server) =>
         replaceFile(paths.record, JSON.stringify({ ...record, ...(server && { server }) }), { sync: false }),
       tell,
@@ -108,12 +111,16 @@ interface Keeping {
   /** Whether a server of this run, and what it held, is gone. */
   wasLost: boolean
   socket: string
+  token: string
+  /** Whether the record still leads here. */
+  isNamed(): boolean
   write(server?: KeeperRecord['server']): void
   tell(start: Start): void
   signal: AbortSignal | undefined
 }
 
-async function serve(request: KeepRequest, { wasLost, socket, write, tell, signal }: Keeping): Promise<void> {
+async function serve(request: KeepRequest, keeping: Keeping): Promise<void> {
+  const { wasLost, socket, token, isNamed, write, tell, signal } = keeping
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   signal?.addEventListener('abort', stop)
@@ -129,16 +136,17 @@ async function serve(request: KeepRequest, { wasLost, socket, write, tell, signa
       open.delete(call)
       lastUsed = performance.now()
     })
-    void answer(call, kept, request)
+    void answer(call, kept, { ...request, token })
   })
   listener.listen(socket)
   await once(listener, 'listening')
   write()
   tell({ started: true })
 
+  const canBeReached = () => existsSync(socket) && isNamed()
   const watch = setInterval(() => {
     const isIdle = open.size === 0 && performance.now() - lastUsed > IDLE_MS
-    if (isIdle || owningEpoch(request.run.directory) !== request.run.epoch) stop()
+    if (isIdle || !canBeReached() || owningEpoch(request.run.directory) !== request.run.epoch) stop()
   }, LOOK_EVERY_MS)
   if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
   clearInterval(watch)
@@ -210,13 +218,20 @@ function withNote(result: CallToolResult, note: string): CallToolResult {
   return { ...result, content: [{ type: 'text', text: note }, ...rest] }
 }
 
-async function answer(call: Socket, kept: Kept, { sandbox }: KeepRequest): Promise<void> {
+async function answer(
+  call: Socket,
+  kept: Kept,
+  { sandbox, token }: KeepRequest & { token: string },
+): Promise<void> {
   const cancel = new AbortController()
   call.once('close', () => cancel.abort(new Error('the caller is gone')))
   const reply = (line: Reply) => void call.write(`${JSON.stringify(line)}\n`)
   try {
-    const [line] = await once(createInterface({ input: call }), 'line', { signal: cancel.signal })
+    const lines = createInterface({ input: call })
+    lines.on('error', () => {}) // it repeats those of the socket, also later
+    const [line] = await once(lines, 'line', { signal: cancel.signal })
     const question = JSON.parse(line) as Question
+    refuseStranger(question, token)
     refuseOtherSandbox(question, sandbox?.settings ?? null)
     const onLog = (log: string) => reply({ log })
     reply({ result: await kept.call(question, { signal: cancel.signal, onLog }) })
@@ -224,6 +239,13 @@ async function answer(call: Socket, kept: Kept, { sandbox }: KeepRequest): Promi
     if (!cancel.signal.aborted) reply({ error: asReply(error) })
   }
   call.end()
+}
+
+/** Who cannot read the record of the run is not a call of it, and would get past the policy. */
+function refuseStranger({ token }: Question, ours: string): void {
+  const [asked, known] = [Buffer.from(String(token)), Buffer.from(ours)]
+  if (asked.length === known.length && timingSafeEqual(asked, known)) return
+  throw new McpClientError('ERR_MCP_REFUSED', 'Only delta mcp call reaches this server.')
 }
 
 /** A server has one sandbox, and a call must not get less of one than its tool asks for. */

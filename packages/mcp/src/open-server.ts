@@ -33,9 +33,9 @@ export async function openServer(
   }
   const connection: Connection = await connect(read().server, place, { signal, onToolsChanged })
 
-  async function compare(tool: string): Promise<void> {
+  async function compare(tool: string, signal: AbortSignal | undefined): Promise<void> {
     const file = read()
-    offered ??= await connection.listTools()
+    offered ??= await connection.listTools({ signal })
     refuseChanged(file, tool, offered)
     compared.add(tool)
   }
@@ -45,7 +45,7 @@ export async function openServer(
     hasEnded: connection.hasEnded,
     close: connection.close,
     async call(tool, args, options = {}) {
-      if (!compared.has(tool)) await compare(tool)
+      if (!compared.has(tool)) await compare(tool, options.signal)
       return connection.callTool(tool, args, options)
     },
   }
@@ -67,7 +67,7 @@ function refuseChanged(file: ServerFile, tool: string, offered: readonly Offered
     const message = `${file.server.name} no longer has the tool "${tool}". ${review}`
     throw new McpClientError('ERR_MCP_UNKNOWN', message)
   }
-  const changed = changedParts(reviewed, now)
+  const changed = changedParts(reviewed, now, file.server.url !== undefined)
   if (changed.length === 0) return
   const message = `${reviewed.name} changed since it was imported (${changed.join(', ')}). ${review}`
   throw new McpClientError('ERR_MCP_CHANGED', message)

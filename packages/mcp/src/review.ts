@@ -29,7 +29,8 @@ export interface WrittenTool {
   output: 'mcp'
   effects?: Effects
   trust: 'community'
-  'x-mcp': { tool: string; sha256: string }
+  /** `effects`: what the server declared, if anything; a person may have written others over those of the tool. */
+  'x-mcp': { tool: string; sha256: string; effects?: Effects }
 }
 
 /** Where the written tools stand. */
@@ -57,6 +58,7 @@ export function writeTool(
   if (!/^\w[\w./-]*$/.test(name)) return { reason: 'its name cannot be a word of a command' }
   const description = shownDescription(offered.description)
   const effects = effectsOf(offered, isRemote)
+  const isDeclared = Object.keys(effects).length > 0
   const written: WrittenTool = {
     name: `${server}_${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME),
     ...(description !== undefined && { description }),
@@ -64,9 +66,14 @@ export function writeTool(
     exec: `delta mcp call \${TOOL_HOME}/${file} ${name}`,
     stdin: 'json',
     output: 'mcp',
-    ...(Object.keys(effects).length > 0 && { effects }),
+    ...(isDeclared && { effects }),
     trust: 'community',
-    'x-mcp': { tool: name, sha256: fingerprint(offered) },
+    'x-mcp': {
+      tool: name,
+      sha256: fingerprint(offered),
+      // YAML writes an object that is there twice as an alias
+      ...(isDeclared && { effects: structuredClone(effects) }),
+    },
   }
   const parsed = safeDefineTool(written)
   return parsed.ok ? written : { reason: parsed.problems.map(({ message }) => message).join('; ') }
@@ -113,11 +120,22 @@ function sorted(mapping: Record<string, unknown>): Record<string, unknown> {
 }
 
 /** Which parts of a tool are not what was reviewed, in words; empty if none changed. */
-export function changedParts(reviewed: ReviewedTool, offered: OfferedTool): string[] {
+export function changedParts(reviewed: ReviewedTool, offered: OfferedTool, isRemote: boolean): string[] {
+  const declared = effectsOf(offered, isRemote)
+  const changed = isSame(reviewed.declaredEffects ?? {}, declared) ? [] : ['effects']
+  return [...changedTexts(reviewed, offered), ...changed]
+}
+
+/** Whether two values are the same as JSON, in whichever order their keys stand. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return canonicalJson(one) === canonicalJson(other)
+}
+
+function changedTexts(reviewed: ReviewedTool, offered: OfferedTool): string[] {
   if (fingerprint(offered) === reviewed.sha256) return []
   const parts = [
     reviewed.description !== shownDescription(offered.description) && 'description',
-    canonicalJson(reviewed.inputSchema) !== canonicalJson(offered.inputSchema) && 'input_schema',
+    !isSame(reviewed.inputSchema, offered.inputSchema) && 'input_schema',
   ].filter((part) => part !== false)
   return parts.length > 0 ? parts : [`description, after its first ${LONGEST_DESCRIPTION} characters`]
 }

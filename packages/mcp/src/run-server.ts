@@ -48,6 +48,8 @@ export interface KeeperRecord {
   pid: number
   /** Path of its socket. */
   socket: string
+  /** Random, and asked of every call: a command in a sandbox may see the socket, but never this file. */
+  token: string
   /** Once it has started the server: the process, and on which machine; without these for a server on the network. */
   server?: { pid?: number; start?: string; boot?: string }
 }
@@ -56,12 +58,16 @@ export interface KeeperRecord {
 export function readKeeper(path: string): KeeperRecord | undefined {
   try {
     const record = JSON.parse(String(readIfThere(path))) as Partial<KeeperRecord>
-    const { epoch, pid, socket } = record
-    const isWhole = Number.isInteger(epoch) && Number.isInteger(pid) && typeof socket === 'string'
+    const { epoch, pid, socket, token } = record
+    const isWhole = [epoch, pid].every(Number.isInteger) && isText(socket) && isText(token)
     return isWhole ? (record as KeeperRecord) : undefined
   } catch {
     return undefined
   }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 /** Where sockets lie: paths of sockets end at 104 bytes, so not in the run. */
@@ -99,6 +105,8 @@ export function makePrivate(path: string): void {
 
 /** What a call sends: one line of JSON. */
 export interface Question {
+  /** Of the record. */
+  token: string
   tool: string
   args: Record<string, unknown>
   /** The sandbox that the call wants for its server. */
@@ -116,6 +124,8 @@ export interface KeepRequest {
   run: LiveRun
   /** Absolute path. */
   file: string
+  /** Where its socket is to lie: see `socketDirectory`. */
+  sockets: string
   cwd: string
   /** Of the first call. */
   env: NodeJS.ProcessEnv

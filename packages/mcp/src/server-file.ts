@@ -27,6 +27,10 @@ export interface ReviewedTool {
   name: string
   description?: string | undefined
   inputSchema: unknown
+  /** The effects that count, which a person may have written. */
+  effects?: unknown
+  /** The effects that the server declared. */
+  declaredEffects?: unknown
   /** Of the server's own text: see `fingerprint`. */
   sha256: string
 }
@@ -67,7 +71,8 @@ const reviewedSchema = /* @__PURE__ */ z.lazy(() =>
     name: z.string(),
     description: z.optional(z.string()),
     input_schema: z.unknown(),
-    'x-mcp': z.object({ tool: z.string(), sha256: z.string() }),
+    effects: z.optional(z.unknown()),
+    'x-mcp': z.object({ tool: z.string(), sha256: z.string(), effects: z.optional(z.unknown()) }),
   }),
 )
 
@@ -129,9 +134,9 @@ function lineOf({ path, message, hint, nearest, unknownKey }: ShapeProblem): str
 function reviewedTools(tools: readonly unknown[]): Map<string, ReviewedTool> {
   const found = tools.flatMap((tool) => reviewedSchema.safeParse(tool).data ?? [])
   return new Map(
-    found.map(({ name, description, input_schema: inputSchema, 'x-mcp': { tool, sha256 } }) => [
-      tool,
-      { name, description, inputSchema, sha256 },
+    found.map(({ name, description, input_schema: inputSchema, effects, 'x-mcp': known }) => [
+      known.tool,
+      { name, description, inputSchema, effects, declaredEffects: known.effects, sha256: known.sha256 },
     ]),
   )
 }

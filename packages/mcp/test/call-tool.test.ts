@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { callMcpTool } from '@delta/mcp'
+import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { openDesk } from './helpers.js'
 
@@ -117,4 +120,25 @@ test('a server on the network is refused where the sandbox has no network, and a
     message: 'desk is a server on the network, and sandbox: bwrap has network: false.',
   })
   await expect(call({})).rejects.toThrow('headers_env names DESK_TOKEN, which this command')
+})
+
+test('a list of tools without an end ends the call: by its pages, its time, or the caller', async () => {
+  const call = async (timeoutMs: number, msPerPage: number, signal?: AbortSignal) => {
+    const desk = await openDesk({ timeoutMs })
+    writeFileSync(join(desk.directory, 'endless'), String(msPerPage))
+    if (signal === undefined) return callMcpTool(desk.file(), 'add', { a: 1 }, { cwd: desk.directory })
+    void waitForFile(join(desk.directory, 'server.log'), 'page\npage').then(() =>
+      stop.abort(new Error('enough')),
+    )
+    return callMcpTool(desk.file(), 'add', { a: 1 }, { cwd: desk.directory, signal })
+  }
+  const stop = new AbortController()
+  await Promise.all([
+    expect(call(60_000, 0)).rejects.toMatchObject({
+      code: 'ERR_MCP_SERVER',
+      message: 'desk does not end its list of tools: there is a page after page 1000 (nextCursor).',
+    }),
+    expect(call(1500, 30)).rejects.toMatchObject({ code: 'ERR_MCP_TIMEOUT' }),
+    expect(call(0, 30, stop.signal)).rejects.toThrow('enough'),
+  ])
 })

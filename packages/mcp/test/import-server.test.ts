@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { safeDefineTool } from '@delta/executor'
-import { describeReview, importMcpServer, readServerFile, reviewServer } from '@delta/mcp'
+import { callMcpTool, describeReview, importMcpServer, readServerFile, reviewServer } from '@delta/mcp'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDesk, SERVER } from './helpers.js'
@@ -113,6 +113,45 @@ end is gone
     'fresh',
   ])
   expect(describeReview(await reviewServer(desk.path, { cwd: desk.directory }))).toBe('')
+})
+
+test('effects that a server declares anew are a change, and those that a person wrote over them stay', async () => {
+  const desk = await openDesk()
+  const own = readFileSync(desk.path, 'utf8').replace(
+    'effects: { destructive: true }\n',
+    'effects: { network: false }\n',
+  )
+  writeFileSync(desk.path, own)
+  const here = { cwd: desk.directory }
+  expect(describeReview(await reviewServer(desk.path, here))).toBe('')
+  desk.change({
+    count: { annotations: { destructiveHint: true } },
+    add: { annotations: { readOnlyHint: true } },
+    fail: { annotations: { destructiveHint: false } },
+    env: { annotations: { title: 'Environment' } }, // not an effect
+  })
+  await expect(callMcpTool(desk.file(), 'count', {}, here)).rejects.toMatchObject({
+    code: 'ERR_MCP_CHANGED',
+    message: expect.stringContaining('desk_count changed since it was imported (effects).'),
+  })
+  const review = await reviewServer(desk.path, here)
+  const readOnly = '{"filesystem":{"write":false,"delete":false},"destructive":false}'
+  expect(describeReview(review)).toBe(`desk_count changed (effects)
+  effects that the server declares: ${readOnly} -> {"destructive":true}
+
+desk_add changed (effects)
+  effects that the server declares: none -> ${readOnly}
+
+desk_fail changed (effects)
+  effects that the server declares: {"destructive":true} -> {"destructive":false}
+  The effects that you wrote stay: {"network":false}
+`)
+  writeFileSync(desk.path, review.text)
+  const [count, add, , fail] = [...readServerFile(desk.path).tools.values()]
+  expect([count?.effects, fail?.effects]).toEqual([{ destructive: true }, { network: false }])
+  expect(add?.effects).toEqual(add?.declaredEffects)
+  expect((await reviewServer(desk.path, here)).text).toBe(review.text)
+  expect(await callMcpTool(desk.file(), 'fail', {}, here)).toMatchObject({ isError: true })
 })
 
 test('a file that is not a server file is refused with every problem', async () => {
