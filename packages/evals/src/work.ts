@@ -10,6 +10,7 @@ import { agentOfCell, type PlannedAgent } from '@delta/workspace/internal'
 import picomatch from 'picomatch'
 import { workOnCell } from './cell.js'
 import { EvaluationError } from './errors.js'
+import { isAgentIntact } from './inputs.js'
 import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
@@ -185,12 +186,14 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
       input,
       scorerFiles: plan.scorer_files === null ? undefined : paths.input(plan.scorer_files),
       agent: await agents.load(plan, chosen, { limits, seed: cell.seed }),
+      agentInput: { hash: chosen.agent ?? '', path: paths.input(chosen.agent ?? '') },
       credentials: await agents.credentials(plan, chosen),
       prices: options.prices,
       limits,
       env: {
         ...env,
         DELTA_SEED: String(cell.seed),
+        PYTHONDONTWRITEBYTECODE: '1', // its caches would lie beside the agent's programs, which must stay as they were planned
         DELTA_CELL: ofCell.directory,
         GIT_CEILING_DIRECTORIES: [join(ofCell.directory, String(number)), env.GIT_CEILING_DIRECTORIES]
           .filter(Boolean)
@@ -324,7 +327,13 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
     own: { limits: object; seed: number },
   ): Promise<LoadedAgent> {
     const overrides = overridesFor(plan, { variant, ...own })
-    return (await loadAgent(paths.input(variant.agent ?? ''), { env, overrides })).agent
+    const copy = paths.input(variant.agent ?? '')
+    if (!(await isAgentIntact(copy, variant.agent ?? '')))
+      throw new EvaluationError(
+        'ERR_EVAL_PLAN',
+        `${copy}: it is not the agent that was planned for ${variant.name}. To plan it again: delta eval run`,
+      )
+    return (await loadAgent(copy, { env, overrides })).agent
   }
 
   async function look(plan: Plan, variant: Chosen): Promise<Credentials & SettingSources> {

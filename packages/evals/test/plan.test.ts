@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { evalStatus, readEval, results, retryCells } from '@delta/evals'
+import { evalStatus, readEval, readPlan, results, retryCells } from '@delta/evals'
 import { expect, test } from 'vitest'
 import { below, easyTask, evaluationIn, scriptedAgent } from './evaluation.js'
 
@@ -207,4 +207,33 @@ score: { equals: ok }
     { name: 'sonnet+hot', model: 'claude-sonnet-5', set: { 'llm.temperature': 1 } },
     { name: 'luna+cold', model: 'gpt-5.6-luna', set: {} },
   ])
+})
+
+test('an agent that was changed in inputs/ does not run, and planning again mends it', async () => {
+  const agent = scriptedAgent('cp hint answer')
+  const { plan, work, directory } = await evaluationIn({
+    'eval.yaml': written({
+      variants: '{ plain: { agent: ./a }, other: { agent: ./a, set: { context: other.yaml } }, nop: { agent: nop } }',
+    }),
+    ...below('a', agent),
+    'other.yaml': `# other\n${agent['context.yaml']}`,
+    ...easyTask('one'),
+  })
+  await plan()
+  const [plain, other, nop] = readPlan(directory).variants.map((each) =>
+    join(directory, 'inputs', String(each.agent)),
+  )
+  for (const [copy, name] of [
+    [String(plain), 'plain'],
+    [String(other), 'other'],
+    [String(nop), 'nop'],
+  ] as const) {
+    chmodSync(copy, 0o700)
+    appendFileSync(join(copy, 'context.yaml'), '# edited\n')
+    await expect(work({ only: `${name}/**` })).rejects.toThrow(`not the agent that was planned for ${name}`)
+    expect(await plan()).toMatchObject({ added: 0 })
+    expect(readFileSync(join(copy, 'context.yaml'), 'utf8')).not.toContain('edited')
+  }
+  await work()
+  expect(evalStatus(directory).cells).toMatchObject({ planned: 3, scored: 3 })
 })
