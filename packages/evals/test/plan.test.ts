@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { evalStatus, readEval, readPlan, results, retryCells } from '@delta/evals'
 import { expect, test } from 'vitest'
@@ -24,7 +24,11 @@ test('more repeats are new cells; the others keep their results', async () => {
   const path = join(directory, 'cells', first?.cell.cell ?? '', 'result.json')
   const before = statSync(path).mtimeMs
   await place.write('eval.yaml', written({ repeats: '2' }))
-  expect(await plan()).toMatchObject({ added: 2, kept: 2, rescored: 0 })
+  const planned = await plan()
+  expect(planned).toMatchObject({ added: 2, kept: 2, rescored: 0 })
+  expect(planned.open.map(({ repeat }) => repeat)).toEqual([2, 2])
+  const inAMinute = evalStatus(directory, Date.now() + 60_000)
+  expect(inAMinute).toMatchObject({ workers: [], rate_per_minute: null, eta_s: null })
   await work()
   expect(evalStatus(directory).cells).toMatchObject({ planned: 4, scored: 4 })
   expect(statSync(path).mtimeMs).toBe(before)
@@ -39,6 +43,23 @@ test('planning the same again, and working on it, changes no file', async () => 
   expect(await plan()).toMatchObject({ added: 0, kept: 2 })
   await work()
   expect(times()).toEqual(before)
+})
+
+test('cells whose names were swapped are not read, and planning again mends them', async () => {
+  const { plan, directory } = await evaluationIn({ 'eval.yaml': written(), ...easyTask('one') })
+  await plan()
+  const manifest = join(directory, 'manifest.jsonl')
+  const names: Record<string, string> = { nop: 'oracle', oracle: 'nop' }
+  const text = readFileSync(manifest, 'utf8')
+  writeFileSync(
+    manifest,
+    text.replaceAll(/"variant":"(\w+)"/g, (_, name) => `"variant":"${names[name]}"`),
+  )
+  for (const read of [results, evalStatus, retryCells])
+    expect(() => read(directory)).toThrow(/manifest\.jsonl: it is not the list of cells that was planned/)
+  await plan()
+  expect(results(directory)).toHaveLength(2)
+  expect(readFileSync(manifest, 'utf8')).toBe(text)
 })
 
 test('a renamed variant keeps its cells', async () => {
@@ -213,7 +234,8 @@ test('an agent that was changed in inputs/ does not run, and planning again mend
   const agent = scriptedAgent('cp hint answer')
   const { plan, work, directory } = await evaluationIn({
     'eval.yaml': written({
-      variants: '{ plain: { agent: ./a }, other: { agent: ./a, set: { context: other.yaml } }, nop: { agent: nop } }',
+      variants:
+        '{ plain: { agent: ./a }, other: { agent: ./a, set: { context: other.yaml } }, nop: { agent: nop } }',
     }),
     ...below('a', agent),
     'other.yaml': `# other\n${agent['context.yaml']}`,
