@@ -1,6 +1,8 @@
-import { type EvalStatus, evalStatus } from '@delta/evals'
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { type EvalCommands, type EvalStatus, evalStatus, isEvaluationError, isOfEvalFile } from '@delta/evals'
 import type { Terminal } from './terminal.js'
-import { counted, money, say } from './text.js'
+import { counted, money, printable, say } from './text.js'
 
 /** Without a terminal, a line is printed at each tenth and after this time. */
 const QUIET_MS = 60_000
@@ -15,12 +17,26 @@ export function evalProgress(directory: string, terminal: Terminal, { quiet }: {
 
   function look(): void {
     const began = performance.now()
-    const status = evalStatus(directory)
-    if (stderr.isTTY) stderr.write(`\r\u001b[K${cut(lineOf(status), stderr.columns)}`)
-    else sayNowAndThen(status)
+    const status = statusNow()
+    if (status !== undefined) tell(status)
     // a large evaluation on a slow disk is looked at less often
     timer = setTimeout(look, Math.max(1000, 20 * (performance.now() - began)))
     timer.unref()
+  }
+
+  function tell(status: EvalStatus): void {
+    if (stderr.isTTY) stderr.write(`\r\u001b[K${cut(lineOf(status), stderr.columns)}`)
+    else sayNowAndThen(status)
+  }
+
+  /** Undefined where there is no plan to go by: the worker tells it. */
+  function statusNow(): EvalStatus | undefined {
+    try {
+      return evalStatus(directory)
+    } catch (error) {
+      if (isEvaluationError(error)) return undefined
+      throw error
+    }
   }
 
   function sayNowAndThen(status: EvalStatus): void {
@@ -85,19 +101,31 @@ function tokensOf(count: number): string {
 }
 
 /** Where an evaluation stands, for people. */
-export function statusInWords(status: EvalStatus): string {
-  const { cells, left, unscored, workers } = status
+export function statusInWords(status: EvalStatus, { run, retry }: EvalCommands, { cwd }: Terminal): string {
+  const { cells, left, unscored, workers, scorer_stderr } = status
+  const reasons = Object.keys(unscored)
   const open = cells.pending + cells.lost
   const lines = [
     lineOf(status),
     cells.running > 0 && `running: ${cells.running}, by ${workers.join(', ')}`,
-    open > 0 && `${counted(open, 'cell')} left: delta eval run`,
+    open > 0 && `${counted(open, 'cell')} left: ${run}`,
     ...Object.entries(unscored).map(([reason, count]) => withCount(reason, count)),
-    Object.keys(unscored).length > 0 && 'Once that is fixed: delta eval retry',
+    scorer_stderr !== null && stderrLine(scorer_stderr, cwd),
+    reasons.some(isOfEvalFile) && `Once eval.yaml or its scorers are changed: ${run}`,
+    reasons.length > 0 &&
+      `${reasons.some(isOfEvalFile) ? 'If the fault was elsewhere' : 'Once that is fixed'}: ${retry}`,
     left > 0 && `${counted(left, 'cell')} no longer planned: not counted`,
   ]
   return `${lines.filter((line) => line !== false).join('\n')}\n`
 }
+
+/** Where a scorer told what is wrong, and its last words. */
+function stderrLine(path: string, cwd: string): string {
+  const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? ''
+  return `${relative(cwd, path)}: ${printable(last.slice(0, MOST_SHOWN))}`
+}
+
+const MOST_SHOWN = 200
 
 /** `timed out (advice)` as `timed out (3 cells; advice)`. */
 function withCount(reason: string, cells: number): string {

@@ -96,8 +96,45 @@ test('Ctrl+C leaves its cells interrupted, and says how to go on', { timeout: 60
   run.kill('SIGINT')
   const stopped = await run.result
   expect(stopped.exitCode).toBe(130)
-  expect(stopped.stderr).toMatch(/\nStopped\. \d+ cells? without a result will go on: delta eval run\n$/)
+  expect(stopped.stderr).toMatch(/\n\d+ cells? left: delta eval run\nStopped\.\n$/)
+  expect(stopped.stderr.split('delta eval run')).toHaveLength(2)
   expect(await evaluate('run', '-q')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
+})
+
+test('a broken scorer: what it said, and the way out, which names the evaluation', {
+  timeout: 60_000,
+}, async () => {
+  const text = EVAL.replace('sh check.sh', 'echo no numpy >&2; exit 7').replace('repeats: 4', 'repeats: 1')
+  const { home, evaluate } = await evaluation({ 'other.yaml': `name: third\n${text}` })
+  const dry = await evaluate('run', 'other.yaml', '--dry-run', '--only', 'nop/**')
+  expect(dry.stderr).toContain('\nWould work on 2 cells.\n')
+  expect(await evaluate('run', 'other.yaml', '--only', 'x/*')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/\nError: no cell matches x\/\*\./),
+  })
+  const hint =
+    /third\.eval\/cells\/\w+\/scores\/score-1\/stderr: no numpy\nOnce eval\.yaml or its scorers are changed: delta eval run other\.yaml\nIf the fault was elsewhere: delta eval retry third\.eval\n/
+  expect(await evaluate('run', 'other.yaml')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(hint),
+  })
+  expect((await evaluate('status', 'third.eval')).stdout).toMatch(hint)
+  const page = await evaluate('report', 'third.eval', '--format', 'html', '-o', 'third.html')
+  expect(page.stderr).toBe('third.html is written.\n')
+  expect((await evaluate('report', 'third.eval')).stdout).toContain(
+    '(delta eval retry third.eval; after a change of eval.yaml or its scorers: delta eval run other.yaml)',
+  )
+  expect(await evaluate('run', 'third.eval')).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: third.eval is a directory. Name the eval.yaml: delta eval run other.yaml\n',
+  })
+  await home.write('other.yaml', `name: third\n${text.replace('exit 7', 'exit 0')}`)
+  const again = await evaluate('retry', 'third.eval')
+  expect(again.exitCode).toBe(1)
+  expect(again.stderr).toMatch(
+    /^eval\.yaml has changed since it was planned\..*: delta eval run other\.yaml\n/,
+  )
+  expect((await evaluate('run', 'other.yaml')).exitCode).toBe(0)
 })
 
 test('an evaluation that was copied is not run without --trust-run, and its runs are not yours', {

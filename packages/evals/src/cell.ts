@@ -26,7 +26,7 @@ import {
   type Tampering,
   verdictWithoutScores,
 } from './classify.js'
-import { areScorerFilesIntact, copyTree, isTaskIntact, partsOfInput } from './inputs.js'
+import { areScorerFilesIntact, copyTree, isAgentIntact, isTaskIntact, partsOfInput } from './inputs.js'
 import type { AttemptPaths, CellPaths } from './layout.js'
 import { isRaised } from './limits.js'
 import { namesOfFiles } from './plan.js'
@@ -46,6 +46,8 @@ export interface Job {
   /** The directory of the scorers' files in `inputs/`. */
   scorerFiles: string | undefined
   agent: LoadedAgent
+  /** The hash of the agent's directory in `inputs/`, and its path. */
+  agentInput: { hash: string; path: string }
   credentials: Credentials & SettingSources
   prices: EngineOptions['prices']
   limits: CellLimits
@@ -337,8 +339,9 @@ async function tamperedIn(
   return isJournalIntact(attempt) ? undefined : 'journal'
 }
 
-async function areInputsIntact({ input, task, scorerFiles, plan }: Job): Promise<boolean> {
+async function areInputsIntact({ input, task, scorerFiles, plan, agentInput }: Job): Promise<boolean> {
   if (!(await isTaskIntact(input, task))) return false
+  if (!(await isAgentIntact(agentInput.path, agentInput.hash))) return false
   const planned = { names: namesOfFiles(plan), hash: plan.scorer_files }
   return scorerFiles === undefined || areScorerFilesIntact(scorerFiles, planned)
 }

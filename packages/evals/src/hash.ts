@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isInside } from '@delta/durable/internal'
 import { EvaluationError } from './errors.js'
@@ -70,6 +70,7 @@ async function addEntry(path: string, name: string, hashing: Hashing): Promise<v
   }
   if (what.isSymbolicLink()) {
     const target = await readlink(path)
+    if (isAbsolute(target)) throw refused(path, `it is a link to ${target}, which leads out of a copy`)
     if (!isInside(resolve(dirname(path), target), directory))
       throw refused(path, `it is a link to ${target}, which lies outside`)
     hash.update(`link ${name}\0${target}\0`)

@@ -1,4 +1,5 @@
 export { classify, type Ended, type Scored, type Tampering } from './classify.js'
+export { type EvalCommands, evalCommands } from './commands.js'
 export { EvaluationError, type EvaluationErrorCode, isEvaluationError } from './errors.js'
 export { type Planned, planEval } from './plan.js'
 export {
@@ -22,10 +23,17 @@ export type { Score } from './report-cells.js'
 export { reportCsv, scoresInCsv } from './report-csv.js'
 export { reportHtml } from './report-html.js'
 export { reportText } from './report-text.js'
-export { nameOfCell, type Retrying, retryCells } from './retry.js'
+export { cellFilter, nameOfCell, type Retrying, retryCells } from './retry.js'
 export { type Subject, scoreCell } from './score.js'
-export { type CellStatus, type EvalStatus, evalStatus, results, type Standing } from './status.js'
-export { planOf, readPlan } from './stored.js'
+export {
+  type CellStatus,
+  type EvalStatus,
+  evalStatus,
+  isOfEvalFile,
+  results,
+  type Standing,
+} from './status.js'
+export { hasSourceChanged, planOf, readPlan } from './stored.js'
 export type {
   Cell,
   CellLimits,

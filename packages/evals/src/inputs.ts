@@ -13,23 +13,33 @@ export interface Input {
   hash: string
   /** Makes its files in a directory that exists and is empty. */
   fill: (directory: string) => Promise<void>
+  /** False if the files in the directory are others. */
+  isIntact: (directory: string) => Promise<boolean>
 }
 
-/** Copies what is not there yet. A directory in `inputs/` is whole: it gets its name last. */
-export async function keepInput(inputs: string, { hash, fill }: Input): Promise<void> {
+/** Copies what is not there yet, or was changed. A directory in `inputs/` is whole: it gets its name last. */
+export async function keepInput(inputs: string, { hash, fill, isIntact }: Input): Promise<void> {
   const path = join(inputs, hash)
-  if (existsSync(path)) return
+  const isThere = existsSync(path)
+  if (isThere && (await isIntact(path))) return
   await mkdir(inputs, { recursive: true, mode: 0o700 })
   const beside = join(inputs, `.${randomBytes(8).toString('hex')}`)
   await mkdir(beside, { mode: 0o700 })
   try {
     await fill(beside)
+    if (isThere) await removeTree(path)
     await rename(beside, path)
     await chmod(path, 0o500)
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Its root may be read-only. */
+async function removeTree(path: string): Promise<void> {
+  await chmod(path, 0o700)
+  await rm(path, { recursive: true, force: true })
 }
 
 /** A directory as it is: links, modes and times are kept. Where the file system can, copies share their blocks. */
@@ -55,22 +65,55 @@ function isOfAgent(path: string): boolean {
 
 /** An agent's directory, with another context.yaml if there is one. */
 export async function agentInput(directory: string, context: string | undefined): Promise<Input> {
-  const tree = await hashOfTree(directory, { counts: isOfAgent })
   const other = context === undefined ? undefined : readIfThere(context)?.toString()
+  const isOf = (path: string) => isOfAgent(path) && (other === undefined || path !== CONTEXT)
+  const hash = hashOf({ agent: await hashOfTree(directory, { counts: isOf }), context: other })
   return {
-    hash: hashOf({ agent: tree, context: other }),
+    hash,
     async fill(to) {
-      await copyTree(directory, to, isOfAgent)
-      if (other !== undefined) await writeFile(join(to, 'context.yaml'), other)
+      await copyTree(directory, to, isOf)
+      if (other !== undefined) await writeFile(join(to, CONTEXT), other)
     },
+    isIntact: (to) => isAgentIntact(to, hash),
   }
+}
+
+const CONTEXT = 'context.yaml'
+
+/**
+ * True if all that lies in the copy of an agent is what was planned.
+ *
+ * @param hash - Its name in `inputs/`.
+ */
+export async function isAgentIntact(copy: string, hash: string): Promise<boolean> {
+  try {
+    return (
+      hashOf({ agent: await hashOfTree(copy) }) === hash ||
+      (await hashWithOtherContext(copy)) === hash ||
+      hashOf({ files: filesIn(copy) }) === hash
+    )
+  } catch {
+    return false // something is gone, or is not what it was
+  }
+}
+
+async function hashWithOtherContext(copy: string): Promise<string> {
+  const agent = await hashOfTree(copy, { counts: (path) => path !== CONTEXT })
+  return hashOf({ agent, context: readIfThere(join(copy, CONTEXT))?.toString() })
+}
+
+/** Of an agent that is built in. */
+function filesIn(copy: string): Record<string, string | undefined> {
+  return Object.fromEntries(namesIn(copy).map((name) => [name, readIfThere(join(copy, name))?.toString()]))
 }
 
 export function builtInInput(kind: keyof typeof BUILT_IN_AGENTS): Input {
   const files = BUILT_IN_AGENTS[kind]
+  const hash = hashOf({ files })
   return {
-    hash: hashOf({ files }),
+    hash,
     fill: (to) => writeFiles(to, files),
+    isIntact: (to) => isAgentIntact(to, hash),
   }
 }
 
@@ -81,8 +124,10 @@ async function writeFiles(directory: string, files: Readonly<Record<string, stri
 /** The files of all scorers, below the directory of eval.yaml as they lie there. */
 export async function scorerInput(directory: string, names: readonly string[]): Promise<Input> {
   const hashes = names.map(async (name) => [name, await hashOfAny(join(directory, name))] as const)
+  const hash = hashOf({ files: Object.fromEntries(await Promise.all(hashes)) })
   return {
-    hash: hashOf({ files: Object.fromEntries(await Promise.all(hashes)) }),
+    hash,
+    isIntact: (to) => areScorerFilesIntact(to, { names, hash }),
     async fill(to) {
       for (const name of names) {
         await mkdir(dirname(join(to, name)), { recursive: true })
@@ -138,8 +183,10 @@ export async function hashTaskParts(
 /** @param hashes - Of its parts. */
 export function taskInput(parts: TaskParts, hashes: Awaited<ReturnType<typeof hashTaskParts>>): Input {
   const { instruction, metadata } = parts
+  const hash = hashOf({ instruction, metadata, ...hashes })
   return {
-    hash: hashOf({ instruction, metadata, ...hashes }),
+    hash,
+    isIntact: (to) => isTaskIntact(to, { input: hash, fork: { at: parts.at ?? 0 } }),
     async fill(to) {
       if (instruction !== undefined) await writeFile(join(to, 'instruction.md'), instruction)
       await writeFile(join(to, 'metadata.json'), `${JSON.stringify(metadata)}\n`)

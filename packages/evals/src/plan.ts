@@ -39,6 +39,8 @@ export interface Planned {
   continued: number
   /** Lie there and are planned no longer: they do not count. */
   left: number
+  /** Have no result that counts: these are worked on. */
+  open: readonly Cell[]
 }
 
 interface PlanOptions {
@@ -123,6 +125,7 @@ async function drawUp(
     name: evaluation.name,
     engine: ENGINE_VERSION,
     source: relative(directory, evaluation.path),
+    source_hash: sha256(readIfThere(evaluation.path)?.toString() ?? ''),
     baseline: evaluation.baseline,
     concurrency: evaluation.concurrency,
     repeats: evaluation.repeats,
@@ -357,11 +360,13 @@ function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned
     left: cellsIn(directory).filter((id) => !ids.has(id)).length,
   }
   const gone: string[] = []
+  const open: Cell[] = []
   const lowered: { kind: string; was: string | number; now: string | number }[] = []
   for (const cell of cells) {
     const paths = evalPaths(directory).cell(cell.cell)
     const result = readResult(paths)
     counts[known.has(cell.cell) || result !== undefined ? 'kept' : 'added'] += 1
+    if (result === undefined || !doesCount(plan, cell, result)) open.push(cell)
     if (result === undefined) continue
     const limits = limitsOfCell(plan, cell)
     const kind = loweredLimit(result.limits, limits)
@@ -381,7 +386,7 @@ function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned
       'ERR_EVAL_PLAN',
       `The workspaces of ${gone.length} cells are gone (keep: ${plan.keep}), so they cannot be scored again. Use another --into.`,
     )
-  return { plan, cells, ...counts }
+  return { plan, cells, open, ...counts }
 }
 
 function refuseLowered(

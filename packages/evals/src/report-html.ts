@@ -1,3 +1,4 @@
+import { type EvalCommands, USUAL_COMMANDS } from './commands.js'
 import type { EvalReport, ReportedVariant } from './report.js'
 import { fixed, money, partsOf, signed } from './report-text.js'
 
@@ -5,7 +6,7 @@ import { fixed, money, partsOf, signed } from './report-text.js'
  * A report as one page that needs nothing else: no script, no file, no network. At most 150 kB: of many tasks it shows those on
  * which the variants differ most.
  */
-export function reportHtml(report: EvalReport): string {
+export function reportHtml(report: EvalReport, commands = USUAL_COMMANDS): string {
   const title = escaped(`${report.eval}: evaluation`)
   return `<!doctype html>
 <html lang="en">
@@ -18,7 +19,7 @@ export function reportHtml(report: EvalReport): string {
 </head>
 <body>
 <h1>${title}</h1>
-${words(report)}
+${words(report, commands)}
 ${[intervals(report), costs(report), differences(report), grid(report)].join('')}</body>
 </html>
 `
@@ -54,8 +55,8 @@ function escaped(text: string): string {
     .replaceAll("'", '&#39;')
 }
 
-function words(report: EvalReport): string {
-  const blocks = partsOf(report).flatMap(({ kind, lines }) => {
+function words(report: EvalReport, commands: EvalCommands): string {
+  const blocks = partsOf(report, commands).flatMap(({ kind, lines }) => {
     const texts = lines.map((line) => escaped(line.trimEnd()))
     if (kind === 'table') return texts.length === 0 ? [] : `<pre>${texts.join('\n')}</pre>`
     return texts.map((text) => (kind === 'alarm' ? `<p class="alarm">${text}</p>` : `<p>${text}</p>`))

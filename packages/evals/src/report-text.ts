@@ -1,20 +1,25 @@
 import { columnsOf } from '@delta/config-loader/internal'
+import { type EvalCommands, USUAL_COMMANDS } from './commands.js'
 import type { EvalReport, ReportedPair, ReportedVariant } from './report.js'
+import { isOfEvalFile } from './status.js'
 
-/** A report for people: tables of plain text, ending with a newline. Names may hold control characters of whoever wrote them. */
-export function reportText(report: EvalReport): string {
-  const lines = partsOf(report).flatMap((part) => part.lines)
+/** A report for people: tables of plain text, ending with a newline. Names may hold control characters of whoever wrote them. `commands`: how the evaluation is named. */
+export function reportText(report: EvalReport, commands = USUAL_COMMANDS): string {
+  const lines = partsOf(report, commands).flatMap((part) => part.lines)
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
 /** The text of a report, cut where a table begins or ends. */
-export function partsOf(report: EvalReport): { kind: 'alarm' | 'words' | 'table'; lines: string[] }[] {
+export function partsOf(
+  report: EvalReport,
+  commands: EvalCommands,
+): { kind: 'alarm' | 'words' | 'table'; lines: string[] }[] {
   return [
     { kind: 'alarm', lines: report.alarms },
     { kind: 'words', lines: [headLine(report)] },
-    { kind: 'table', lines: variantTable(report) },
+    { kind: 'table', lines: variantTable(report, commands) },
     { kind: 'table', lines: pairTable(report) },
-    { kind: 'words', lines: [...tiedLine(report), ...report.notes, ...missingLines(report)] },
+    { kind: 'words', lines: [...tiedLine(report), ...report.notes, ...missingLines(report, commands)] },
   ]
 }
 
@@ -43,7 +48,7 @@ function headLine({ eval: name, cells, coverage, engines, sandboxes, ...report }
 /** The second word is where a text stands in its column. */
 type Column = readonly [title: string, side: 'left' | 'right']
 
-function variantTable(report: EvalReport): string[] {
+function variantTable(report: EvalReport, commands: EvalCommands): string[] {
   const k = report.repeats
   const hasPasses = k > 1 && report.variants.some(({ pass }) => pass[k] !== undefined)
   const hasTotals = report.variants.some(({ totals }) => totals !== null)
@@ -66,7 +71,7 @@ function variantTable(report: EvalReport): string[] {
   const rows = report.variants.map((variant) => {
     const { name, tasks, runs, coverage, score, pass, pass_hat, totals, seconds } = variant
     const first = [name, String(tasks), String(runs), percent(coverage)]
-    if (score === null) return { cells: [...first, '-'], after: refusal(variant, report) }
+    if (score === null) return { cells: [...first, '-'], after: refusal(variant, report, commands) }
     return {
       cells: [
         ...first,
@@ -86,8 +91,12 @@ function variantTable(report: EvalReport): string[] {
   return table(columns, rows)
 }
 
-function refusal({ coverage, refused = '' }: ReportedVariant, { cells, engines }: EvalReport): string {
-  const next = cells.pending > 0 ? 'delta eval run' : 'delta eval retry'
+function refusal(
+  { coverage, refused = '' }: ReportedVariant,
+  { cells, engines, missing }: EvalReport,
+  { run, retry }: EvalCommands,
+): string {
+  const next = cells.pending > 0 || Object.keys(missing).every(isOfEvalFile) ? run : retry
   return `(coverage ${percent(coverage)}: ${refused}; ${engines.length > 0 ? `${next}, or ` : ''}--allow-missing)`
 }
 
@@ -140,19 +149,22 @@ function powerOf({ tasks, detectable, tasks_for_5_percent: needed }: ReportedPai
   return `${found}${needed === null ? '' : `; for 0.05 take ${grouped(needed)} tasks`} (more repeats do not replace tasks).`
 }
 
-function missingLines({ cells, missing, engines }: EvalReport): string[] {
+function missingLines({ cells, missing, engines }: EvalReport, { run, retry }: EvalCommands): string[] {
   const count = cells.unscored_infra + cells.invalid
   const isOurs = engines.length > 0
-  const how = cells.invalid > 0 ? ' (delta eval retry; invalid ones with --fresh)' : ' (delta eval retry)'
+  const ways = [
+    retry,
+    cells.invalid > 0 && 'invalid ones with --fresh',
+    Object.keys(missing).some(isOfEvalFile) && `after a change of eval.yaml or its scorers: ${run}`,
+  ]
+  const how = ` (${ways.filter(Boolean).join('; ')})`
   const reasons = Object.entries(missing).map(([reason, times]) => `${withCount(reason, times)}`)
   return [
     ...(count > 0
       ? [`${counted(count, 'cell')} ${areOf(count)} missing${isOurs ? how : ''}: ${reasons.join(', ')}.`]
       : []),
     ...(cells.pending > 0
-      ? [
-          `${counted(cells.pending, 'cell')} ${cells.pending === 1 ? 'has' : 'have'} no result yet: delta eval run`,
-        ]
+      ? [`${counted(cells.pending, 'cell')} ${cells.pending === 1 ? 'has' : 'have'} no result yet: ${run}`]
       : []),
   ]
 }

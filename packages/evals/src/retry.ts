@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { retryOf } from '@delta/engine/internal'
+import picomatch from 'picomatch'
 import { moveToResults } from './cell.js'
+import { type EvalCommands, evalCommands } from './commands.js'
 import { EvaluationError } from './errors.js'
 import { evalPaths } from './layout.js'
 import { type CellStatus, results } from './status.js'
@@ -28,7 +30,8 @@ export function retryCells(directory: string, { cells: names = [], fresh = false
     names.length > 0
       ? names.map((name) => named(name, all))
       : all.filter(({ standing }) => standing === 'unscored-infra')
-  for (const each of chosen) refuseCounting(each, { fresh })
+  const commands = evalCommands(directory)
+  for (const each of chosen) refuseCounting(each, { fresh, commands })
   for (const { cell } of chosen) {
     const paths = evalPaths(directory).cell(cell.cell)
     if (fresh)
@@ -43,6 +46,12 @@ export function nameOfCell({ variant, task, repeat }: Cell): string {
   return `${variant}/${task}/${repeat}`
 }
 
+/** Whether a cell's name matches a glob, such as `luna/bowling/?`. */
+export function cellFilter(glob: string): (cell: Cell) => boolean {
+  const matches = picomatch(glob)
+  return (cell) => matches(nameOfCell(cell))
+}
+
 function named(name: string, all: readonly CellStatus[]): CellStatus {
   const found = all.find(({ cell }) => nameOfCell(cell) === name || cell.cell === name)
   if (found !== undefined) return found
@@ -52,10 +61,13 @@ function named(name: string, all: readonly CellStatus[]): CellStatus {
   )
 }
 
-function refuseCounting({ cell, standing, result }: CellStatus, { fresh }: { fresh: boolean }): void {
+function refuseCounting(
+  { cell, standing, result }: CellStatus,
+  { fresh, commands }: { fresh: boolean; commands: EvalCommands },
+): void {
   const name = nameOfCell(cell)
   if (result === undefined)
-    throw new EvaluationError('ERR_EVAL_CELL', `${name} is ${standing}: delta eval run goes on with it.`)
+    throw new EvaluationError('ERR_EVAL_CELL', `${name} is ${standing}: ${commands.run} goes on with it.`)
   if (standing === 'scored' || standing === 'unscored-agent')
     throw new EvaluationError(
       'ERR_EVAL_CELL',
@@ -67,6 +79,6 @@ function refuseCounting({ cell, standing, result }: CellStatus, { fresh }: { fre
   if (!fresh && (standing === 'invalid' || !canGoOn))
     throw new EvaluationError(
       'ERR_EVAL_CELL',
-      `${name} (${reason}) cannot go on from where it stopped. Start it anew: delta eval retry --fresh ${name}`,
+      `${name} (${reason}) cannot go on from where it stopped. Start it anew: ${commands.retry} --fresh ${name}`,
     )
 }

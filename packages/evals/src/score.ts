@@ -225,7 +225,7 @@ async function readOutcome(
 }
 
 /** The only scorer has no name of its own. */
-function nameOf({ name }: Scorer): string {
+export function nameOf({ name }: Scorer): string {
   return name === UNNAMED ? 'scorer' : `scorer ${name}`
 }
 

@@ -1,8 +1,12 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { readHolder } from '@delta/durable'
 import { standingOf } from '@delta/journal/internal'
 import { evalPaths } from './layout.js'
 import { doesCount } from './plan.js'
-import { cellsIn, readManifest, readPlan, readResult } from './stored.js'
+import { readWhole } from './read-whole.js'
+import { nameOf } from './score.js'
+import { cellsIn, numbersIn, readPlan, readResult } from './stored.js'
 import type { Cell, CellResult, CellState } from './types.js'
 
 /** Where a cell stands. `lost`: its worker died, and the next one goes on with it. */
@@ -33,18 +37,24 @@ export interface EvalStatus {
   left: number
   /** Who works on it now: processes, as `host:pid`. */
   workers: string[]
-  /** Results in the last minutes; null if there is none. */
+  /** Results in the last minutes; null if there is none, or nobody works on it. */
   rate_per_minute: number | null
   eta_s: number | null
   totals: { requests: number; tokens: number; cost: number | null; priced: number }
   /** Why cells have no score: how often each reason. */
   unscored: Record<string, number>
+  /** The file with what a broken scorer printed to stderr, for the first cell where it printed something; null if there is none. */
+  scorer_stderr: string | null
 }
 
-/** Every planned cell, in the order of work. Reads files only. */
+/**
+ * Every planned cell, in the order of work. Reads files only.
+ *
+ * @throws {EvaluationError} `ERR_EVAL_NOT_FOUND`; `ERR_EVAL_PLAN`: `manifest.jsonl` is not the plan's.
+ */
 export function results(directory: string): CellStatus[] {
-  const plan = readPlan(directory)
-  return readManifest(directory).map((cell) => {
+  const { plan, cells } = readWhole(directory)
+  return cells.map((cell) => {
     const paths = evalPaths(directory).cell(cell.cell)
     const result = readResult(paths)
     if (result && doesCount(plan, cell, result)) return { cell, standing: result.state, result }
@@ -62,7 +72,7 @@ export function evalStatus(directory: string, now = Date.now()): EvalStatus {
   const cells = countCells(all.map(({ standing }) => standing))
   const planned = new Set(all.map(({ cell }) => cell.cell))
   const found = all.flatMap(({ result }) => result ?? [])
-  const rate = ratePerMinute(found, now)
+  const rate = cells.running === 0 ? null : ratePerMinute(found, now) // nobody works on it: it says nothing of what is to come
   const open = cells.pending + cells.running + cells.lost
   return {
     name: readPlan(directory).name,
@@ -73,6 +83,7 @@ export function evalStatus(directory: string, now = Date.now()): EvalStatus {
     eta_s: rate === null || open === 0 ? null : Math.round((60 * open) / rate),
     totals: totalsOf(found),
     unscored: reasonsOf(found),
+    scorer_stderr: stderrOfScorer(directory, all),
   }
 }
 
@@ -126,6 +137,19 @@ export function tokensIn({ tokens, estimated }: NonNullable<CellResult['totals']
   return Object.values(tokens).reduce((sum, one) => sum + one, estimated)
 }
 
+function stderrOfScorer(directory: string, all: readonly CellStatus[]): string | null {
+  const { scorers } = readPlan(directory)
+  for (const { cell, result } of all) {
+    if (!result?.reason.startsWith('scorer_')) continue
+    const { scores } = evalPaths(directory).cell(cell.cell)
+    const broken = scorers.find((each) => result.detail.startsWith(nameOf(each)))?.name
+    const number = numbersIn(scores, { before: `${broken}-` }).at(-1)
+    const path = join(scores, `${broken}-${number}`, 'stderr')
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return path
+  }
+  return null
+}
+
 /** Why cells have no score: how often each reason. */
 export function reasonsOf(found: readonly CellResult[]): Record<string, number> {
   const counts: Record<string, number> = {}
@@ -135,4 +159,9 @@ export function reasonsOf(found: readonly CellResult[]): Record<string, number> 
     counts[words] = (counts[words] ?? 0) + 1
   }
   return counts
+}
+
+/** True for a reason whose remedy may be another eval.yaml: cells that are run again go by the plan. */
+export function isOfEvalFile(reason: string): boolean {
+  return /^(scorer|setup)\b/.test(reason)
 }

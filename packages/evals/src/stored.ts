@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { createFile, readIfThere, syncName } from '@delta/durable'
 import { namesIn, removeFile } from '@delta/durable/internal'
 import { EvaluationError } from './errors.js'
@@ -26,6 +26,13 @@ export function readPlan(directory: string): Plan {
 export function planOf(directory: string): Plan | undefined {
   const text = readIfThere(evalPaths(directory).plan)
   return text === undefined ? undefined : (JSON.parse(text.toString()) as Plan)
+}
+
+/** True if eval.yaml is there and is not what was planned. */
+export function hasSourceChanged(directory: string): boolean {
+  const plan = planOf(directory)
+  const text = plan && readIfThere(resolve(directory, plan.source))
+  return text !== undefined && plan?.source_hash !== undefined && sha256(text.toString()) !== plan.source_hash
 }
 
 /** The cells of the plan, in the order of work. */

@@ -16,6 +16,8 @@ export interface Plan {
   engine: string
   /** Path of the eval.yaml. */
   source: string
+  /** SHA-256 of its text. */
+  source_hash?: string | undefined
   /** SHA-256 of `manifest.jsonl`: a kill between the two leaves them of two plannings. */
   manifest?: string | undefined
   baseline: string

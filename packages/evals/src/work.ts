@@ -7,14 +7,16 @@ import { type LoadedAgent, loadAgent, type WorkspaceEndpoint } from '@delta/conf
 import { type Lock, readHolder, readIfThere, takeLock } from '@delta/durable'
 import type { Credentials, EngineEvent, EngineOptions, SettingSources } from '@delta/engine'
 import { agentOfCell, type PlannedAgent } from '@delta/workspace/internal'
-import picomatch from 'picomatch'
 import { workOnCell } from './cell.js'
+import { evalCommands } from './commands.js'
 import { EvaluationError } from './errors.js'
+import { isAgentIntact } from './inputs.js'
 import { findKeys } from './keys.js'
 import { evalPaths } from './layout.js'
 import { overridesFor } from './overrides.js'
 import { doesCount, limitsOfCell } from './plan.js'
-import { nameOfCell } from './retry.js'
+import { notOfPlan } from './read-whole.js'
+import { cellFilter } from './retry.js'
 import { numbersIn, readEarlierResults, readPlan, readPlanned, readResult } from './stored.js'
 import type { Cell, CellResult, Plan } from './types.js'
 
@@ -80,7 +82,7 @@ export async function work(directory: string, options: WorkOptions = {}): Promis
 
 function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) {
   const { env = process.env, onChange = () => undefined, sync = true } = options
-  const only = options.only === undefined ? undefined : picomatch(options.only)
+  const only = options.only === undefined ? undefined : cellFilter(options.only)
   const evaluation = followPlan(directory, options.shard)
   const mine = new Map<string, Promise<void>>()
   const agents = agentsOf(directory, { ...options, env, onChange })
@@ -93,7 +95,7 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
     const { plan, cells } = planned
     let isWaiting = mine.size > 0
     for (const cell of cells) {
-      if (mine.has(cell.cell) || only?.(nameOfCell(cell)) === false || isDone(cell, plan)) continue
+      if (mine.has(cell.cell) || only?.(cell) === false || isDone(cell, plan)) continue
       isWaiting = true
       if (isHeld(cell)) continue
       const working = workOnFree(cell, plan).finally(() => mine.delete(cell.cell))
@@ -185,12 +187,14 @@ function workerOf(directory: string, options: WorkOptions, signal: AbortSignal) 
       input,
       scorerFiles: plan.scorer_files === null ? undefined : paths.input(plan.scorer_files),
       agent: await agents.load(plan, chosen, { limits, seed: cell.seed }),
+      agentInput: { hash: chosen.agent ?? '', path: paths.input(chosen.agent ?? '') },
       credentials: await agents.credentials(plan, chosen),
       prices: options.prices,
       limits,
       env: {
         ...env,
         DELTA_SEED: String(cell.seed),
+        PYTHONDONTWRITEBYTECODE: '1', // its caches would lie beside the agent's programs, which must stay as they were planned
         DELTA_CELL: ofCell.directory,
         GIT_CEILING_DIRECTORIES: [join(ofCell.directory, String(number)), env.GIT_CEILING_DIRECTORIES]
           .filter(Boolean)
@@ -270,10 +274,7 @@ function followPlan(directory: string, shard: WorkOptions['shard']) {
 
   function refuseHalf(): void {
     if (known !== undefined || performance.now() - began < REPLACED_MS) return
-    throw new EvaluationError(
-      'ERR_EVAL_PLAN',
-      `${paths.plan}: planning was interrupted. Plan it again: delta eval run`,
-    )
+    throw notOfPlan(directory)
   }
 
   return {
@@ -324,7 +325,13 @@ function agentsOf(directory: string, { env, ask, trustWorkspaceEnv, onChange }: 
     own: { limits: object; seed: number },
   ): Promise<LoadedAgent> {
     const overrides = overridesFor(plan, { variant, ...own })
-    return (await loadAgent(paths.input(variant.agent ?? ''), { env, overrides })).agent
+    const copy = paths.input(variant.agent ?? '')
+    if (!(await isAgentIntact(copy, variant.agent ?? '')))
+      throw new EvaluationError(
+        'ERR_EVAL_PLAN',
+        `${copy}: it is not the agent that was planned for ${variant.name}. Plan it again: ${evalCommands(directory).run}`,
+      )
+    return (await loadAgent(copy, { env, overrides })).agent
   }
 
   async function look(plan: Plan, variant: Chosen): Promise<Credentials & SettingSources> {

@@ -100,6 +100,8 @@ describe('what an agent must not touch makes its cell invalid', () => {
     ['all of its attempt', 'cd /; rm -rf "$DELTA_CELL/1"', 'journal'],
     ['the hidden tests', `chmod -R u+w ${INPUTS}; echo exit 0 | tee ${INPUTS}/*/tests/check.sh`, 'inputs'],
     ['the files of the scorer', `chmod -R u+w ${INPUTS}; echo exit 0 | tee ${INPUTS}/*/score.sh`, 'inputs'],
+    ['itself', 'chmod -R u+w "$AGENT_HOME"; echo "# more" >> "$AGENT_HOME/context.yaml"', 'inputs'],
+    ['itself, by a file more', 'chmod u+w "$AGENT_HOME"; touch "$AGENT_HOME/.env"', 'inputs'],
     ['a result that is not JSON', 'echo 1 > "$DELTA_CELL/result.json"', 'result'],
     ['a link in the place of its result', 'ln -s /dev/null "$DELTA_CELL/result.json"', 'result'],
     ['a directory in the place of its result', 'mkdir "$DELTA_CELL/result.json"', 'result'],

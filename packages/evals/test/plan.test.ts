@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { evalStatus, readEval, results, retryCells } from '@delta/evals'
+import { evalStatus, readEval, readPlan, results, retryCells } from '@delta/evals'
 import { expect, test } from 'vitest'
 import { below, easyTask, evaluationIn, scriptedAgent } from './evaluation.js'
 
@@ -24,7 +24,11 @@ test('more repeats are new cells; the others keep their results', async () => {
   const path = join(directory, 'cells', first?.cell.cell ?? '', 'result.json')
   const before = statSync(path).mtimeMs
   await place.write('eval.yaml', written({ repeats: '2' }))
-  expect(await plan()).toMatchObject({ added: 2, kept: 2, rescored: 0 })
+  const planned = await plan()
+  expect(planned).toMatchObject({ added: 2, kept: 2, rescored: 0 })
+  expect(planned.open.map(({ repeat }) => repeat)).toEqual([2, 2])
+  const inAMinute = evalStatus(directory, Date.now() + 60_000)
+  expect(inAMinute).toMatchObject({ workers: [], rate_per_minute: null, eta_s: null })
   await work()
   expect(evalStatus(directory).cells).toMatchObject({ planned: 4, scored: 4 })
   expect(statSync(path).mtimeMs).toBe(before)
@@ -39,6 +43,23 @@ test('planning the same again, and working on it, changes no file', async () => 
   expect(await plan()).toMatchObject({ added: 0, kept: 2 })
   await work()
   expect(times()).toEqual(before)
+})
+
+test('cells whose names were swapped are not read, and planning again mends them', async () => {
+  const { plan, directory } = await evaluationIn({ 'eval.yaml': written(), ...easyTask('one') })
+  await plan()
+  const manifest = join(directory, 'manifest.jsonl')
+  const names: Record<string, string> = { nop: 'oracle', oracle: 'nop' }
+  const text = readFileSync(manifest, 'utf8')
+  writeFileSync(
+    manifest,
+    text.replaceAll(/"variant":"(\w+)"/g, (_, name) => `"variant":"${names[name]}"`),
+  )
+  for (const read of [results, evalStatus, retryCells])
+    expect(() => read(directory)).toThrow(/manifest\.jsonl: it is not the list of cells that was planned/)
+  await plan()
+  expect(results(directory)).toHaveLength(2)
+  expect(readFileSync(manifest, 'utf8')).toBe(text)
 })
 
 test('a renamed variant keeps its cells', async () => {
@@ -207,4 +228,35 @@ score: { equals: ok }
     { name: 'sonnet+hot', model: 'claude-sonnet-5', set: { 'llm.temperature': 1 } },
     { name: 'luna+cold', model: 'gpt-5.6-luna', set: {} },
   ])
+})
+
+test('an agent that was changed in inputs/ does not run, and planning again mends it', async () => {
+  // python would leave its caches beside the agent's programs
+  const agent = scriptedAgent('test "$PYTHONDONTWRITEBYTECODE" = 1 && cp hint answer')
+  const { plan, work, directory } = await evaluationIn({
+    'eval.yaml': written({
+      variants:
+        '{ plain: { agent: ./a }, other: { agent: ./a, set: { context: other.yaml } }, nop: { agent: nop } }',
+    }),
+    ...below('a', agent),
+    'other.yaml': `# other\n${agent['context.yaml']}`,
+    ...easyTask('one'),
+  })
+  await plan()
+  const [plain, other, nop] = readPlan(directory).variants.map((each) =>
+    join(directory, 'inputs', String(each.agent)),
+  )
+  for (const [copy, name] of [
+    [String(plain), 'plain'],
+    [String(other), 'other'],
+    [String(nop), 'nop'],
+  ] as const) {
+    chmodSync(copy, 0o700)
+    appendFileSync(join(copy, 'context.yaml'), '# edited\n')
+    await expect(work({ only: `${name}/**` })).rejects.toThrow(`not the agent that was planned for ${name}`)
+    expect(await plan()).toMatchObject({ added: 0 })
+    expect(readFileSync(join(copy, 'context.yaml'), 'utf8')).not.toContain('edited')
+  }
+  await work()
+  expect(results(directory).map(({ result }) => result?.score)).toEqual([1, 1, 0])
 })

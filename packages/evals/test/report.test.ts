@@ -140,7 +140,7 @@ test('a report has scores with intervals, what differs from the baseline, what i
     nova             12      +0.075  +0.012 .. +0.138   0.023     0.023
     nop              12      -0.475  -0.702 .. -0.248  <0.001     0.002
     Tied at 5 %: none. With 12 tasks a difference of 0.08 is found 4 times in 5; for 0.05 take 31 tasks (more repeats do not replace tasks).
-    3 cells are missing (delta eval retry): provider_unavailable (2 cells), scorer tests timed out (1 cell; on_timeout: 0 if that is the agent's fault).
+    3 cells are missing (delta eval retry; after a change of eval.yaml or its scorers: delta eval run): provider_unavailable (2 cells), scorer tests timed out (1 cell; on_timeout: 0 if that is the agent's fault).
     "
   `)
 })

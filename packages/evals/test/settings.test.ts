@@ -121,7 +121,7 @@ test('an invalid cell is only started anew, in an empty workspace', async () => 
   expect(results(directory)).toMatchObject([{ standing: 'invalid', result: { reason: 'workspace' } }])
   expect(retryCells(directory)).toEqual([])
   expect(() => retryCells(directory, { cells: ['a/one/1'] })).toThrow(
-    'a/one/1 (workspace) cannot go on from where it stopped. Start it anew: delta eval retry --fresh a/one/1',
+    `a/one/1 (workspace) cannot go on from where it stopped. Start it anew: delta eval retry ${directory} --fresh a/one/1`,
   )
   await place.write('again', '')
   expect(retryCells(directory, { cells: ['a/one/1'], fresh: true }).map(nameOfCell)).toEqual(['a/one/1'])

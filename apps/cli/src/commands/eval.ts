@@ -1,9 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import {
+  type Cell,
+  cellFilter,
   type Evaluation,
+  evalCommands,
   evalStatus,
   type ForkedRun,
+  hasSourceChanged,
+  isEvaluationError,
   nameOfCell,
   type Planned,
   planEval,
@@ -21,7 +26,6 @@ import {
   type WorkOptions,
   work as workOn,
 } from '@delta/evals'
-import { quoteForPerson } from '@delta/executor'
 import { isOfRun, runDirectoriesOf } from '@delta/journal/internal'
 import { agentHomeOf, isOwnEvaluation, isOwnPlan, listEvaluation, listPlan, ownRun } from '@delta/workspace'
 import { evalProgress, statusInWords } from '../eval-progress.js'
@@ -60,7 +64,9 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
     onPlan: (text) => own(directory, text, terminal),
   })
   if (!flags.quiet) say(terminal, headLine(planned, flags))
+  refuseUnmatched(planned.cells, flags)
   if (flags.dryRun) {
+    if (!flags.quiet) say(terminal, `Would work on ${counted(chosen(planned.open, flags).length, 'cell')}.`)
     if (flags.json) printJson(terminal, countsOf(planned))
     return EXIT.completed
   }
@@ -71,7 +77,21 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
 export async function work(flags: WorkFlags, terminal: Terminal, named: string): Promise<number> {
   const directory = directoryNamed(named, terminal)
   refuseForeign(directory, flags, terminal)
+  refuseUnmatched(cellsOf(directory), flags)
   return workHere(directory, flags, terminal, { whenStopped: STOPPED })
+}
+
+function chosen(cells: readonly Cell[], { only }: WorkFlags): readonly Cell[] {
+  return only === undefined ? cells : cells.filter(cellFilter(only))
+}
+
+function refuseUnmatched(cells: readonly Cell[], flags: WorkFlags): void {
+  if (chosen(cells, flags).length === 0 && cells.length > 0)
+    throw new UsageError(`no cell matches ${flags.only}. A cell is named variant/task/repeat.`)
+}
+
+function cellsOf(directory: string): Cell[] {
+  return results(directory).map(({ cell }) => cell)
 }
 
 interface RetryFlags extends WorkFlags {
@@ -88,6 +108,12 @@ export async function retry(
   const isDirectory = first !== undefined && planOf(resolve(terminal.cwd, first)) !== undefined
   const directory = isDirectory ? resolve(terminal.cwd, first) : await usualDirectory(terminal)
   refuseForeign(directory, flags, terminal)
+  refuseUnmatched(cellsOf(directory), flags)
+  if (hasSourceChanged(directory))
+    say(
+      terminal,
+      `eval.yaml has changed since it was planned. This goes by the plan; by the file as it is now: ${evalCommands(directory, terminal.cwd).run}`,
+    )
   const cells = retryCells(directory, { cells: isDirectory ? named.slice(1) : named, fresh: flags.fresh })
   if (!flags.quiet) for (const cell of cells) say(terminal, nameOfCell(cell))
   if (cells.length === 0) {
@@ -123,7 +149,7 @@ export async function status(
   for (;;) {
     const now = evalStatus(directory)
     if (flags.json) printJson(terminal, now)
-    else print(terminal, statusInWords(now))
+    else print(terminal, statusInWords(now, evalCommands(directory, terminal.cwd), terminal))
     const { pending, running, lost } = now.cells
     if (!flags.watch || pending + running + lost === 0) return EXIT.completed
     if (!(await pause(WATCHED_EVERY_MS, stop.signal))) return EXIT.completed
@@ -169,14 +195,18 @@ export async function report(
           flags,
         )
       : reportOf(found, readPlan(directory), flags)
+  const commands = isTable ? undefined : evalCommands(directory, terminal.cwd)
   const text = {
-    text: () => printable(reportText(shown)),
+    text: () => printable(reportText(shown, commands)),
     json: () => `${JSON.stringify(shown, null, 2)}\n`,
     csv: () => reportCsv(found ?? []),
-    html: () => reportHtml(shown),
+    html: () => reportHtml(shown, commands),
   }[flags.format]()
   if (flags.output === undefined) print(terminal, text)
-  else writeFileSync(resolve(terminal.cwd, flags.output), text)
+  else {
+    writeFileSync(resolve(terminal.cwd, flags.output), text)
+    say(terminal, `${flags.output} is written.`)
+  }
   return shown.variants.some(({ score }) => score === null) ? EXIT.failed : EXIT.completed
 }
 
@@ -228,6 +258,7 @@ async function evaluationIn(
     throw new UsageError(
       'There is no eval.yaml here. Name the directory of an evaluation, or write an eval.yaml as in: delta eval run --help',
     )
+  refuseDirectory(path, shownAs, terminal)
   const evaluation = await readEval(path, {
     shownAs,
     findRuns: (named) => runsNamed(named, dirname(path), terminal),
@@ -235,6 +266,13 @@ async function evaluationIn(
   const directory =
     into === undefined ? join(dirname(path), `${evaluation.name}.eval`) : resolve(terminal.cwd, into)
   return { evaluation, directory }
+}
+
+function refuseDirectory(path: string, shownAs: string, { cwd }: Terminal): void {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  const command =
+    planOf(path) === undefined ? `delta eval run ${join(shownAs, 'eval.yaml')}` : evalCommands(path, cwd).run
+  throw new UsageError(`${shownAs} is a directory. Name the eval.yaml: ${command}`)
 }
 
 async function runsNamed(named: string, cwd: string, terminal: Terminal): Promise<ForkedRun[]> {
@@ -284,8 +322,8 @@ function refuseForeign(directory: string, { trustRun }: WorkFlags, terminal: Ter
   )
 }
 
-function countsOf({ cells, added, kept, rescored, continued, left }: Planned): object {
-  return { planned: cells.length, added, kept, rescored, continued, left }
+function countsOf({ cells, added, kept, rescored, continued, left, open }: Planned): object {
+  return { planned: cells.length, added, kept, rescored, continued, left, open: open.length }
 }
 
 function headLine(planned: Planned, flags: WorkFlags): string {
@@ -325,8 +363,10 @@ async function workHere(
     return tellEnd(directory, { how, flags, terminal, signal: stop.signal, whenStopped })
   } catch (error) {
     progress.end()
+    if (isEvaluationError(error)) throw error // it says itself how to go on
     const { lost, pending } = evalStatus(directory).cells
-    say(terminal, `${counted(lost + pending, 'cell')} without a result will go on: delta eval run`)
+    const { run } = evalCommands(directory, terminal.cwd)
+    say(terminal, `${counted(lost + pending, 'cell')} without a result will go on: ${run}`)
     throw error
   }
 }
@@ -353,13 +393,10 @@ interface End {
 function tellEnd(directory: string, { how, flags, terminal, signal, whenStopped }: End): number {
   const now = evalStatus(directory)
   if (flags.json) printJson(terminal, now)
-  else if (!flags.quiet) say(terminal, statusInWords(now).trimEnd())
-  const { pending, lost, unscored_infra, invalid } = now.cells
+  else if (!flags.quiet)
+    say(terminal, statusInWords(now, evalCommands(directory, terminal.cwd), terminal).trimEnd())
+  const { unscored_infra, invalid } = now.cells
   if (how === 'done') return unscored_infra + invalid > 0 ? EXIT.failed : EXIT.completed
-  if (!flags.quiet)
-    say(
-      terminal,
-      `Stopped. ${counted(pending + lost, 'cell')} without a result will go on: ${quoteForPerson(['delta', 'eval', 'run'])}`,
-    )
+  if (!flags.quiet) say(terminal, 'Stopped.') // the lines above say what is left, and how to go on
   return whenStopped ?? SIGNAL_EXIT[String(signal.reason)] ?? EXIT.failed
 }
