@@ -86,9 +86,25 @@ const ROOT = realpathSync(process.cwd())
  * @returns {string} Absolute, without links.
  */
 export function inside(path) {
-  if (path === '' || path.includes('\0')) throw new Refusal(`${shown(path)} is not a path.`)
+  if (path === '' || path.includes('\0')) throw new Refusal(`${JSON.stringify(path)} is not a path.`)
   const real = realPathOf(resolve(ROOT, path), path)
   if (!isInside(real)) throw new Refusal(`${shown(path)}: outside of the workspace.`)
+  return real
+}
+
+/** Where runs and sessions are kept. Who writes there makes up what a person has said, or what has happened. */
+const KEPT = ['.delta', '.sessions']
+
+/**
+ * The same for a file that is written.
+ *
+ * @param {string} path As it was sent.
+ */
+export function insideToWrite(path) {
+  const real = inside(path)
+  const parts = fromRoot(real).toLowerCase().split(sep) // not every file system tells .DELTA from .delta
+  const kept = KEPT.find((name) => parts.includes(name))
+  if (kept) throw new Refusal(`${shown(path)}: ${kept} is for Delta alone. It can be read, not written.`)
   return real
 }
 

@@ -20,6 +20,11 @@ test('a link counts as what it leads to: inside it is the file, elsewhere it is 
   expect(await refused('write', { path: 'out/new.txt', content: '' })).toBe(
     'out/new.txt: outside of the workspace.\n',
   )
+  await mkdir(join(cwd, '.delta'))
+  await symlink('.delta', join(cwd, 'state'))
+  expect(await refused('write', { path: 'state/x', content: '' })).toBe(
+    'state/x: .delta is for Delta alone. It can be read, not written.\n',
+  )
   expect(await refused('write', { path: 'later', content: '' })).toBe('later is a link to nothing.\n')
   expect(await refused('edit', { path: 'out/secret.txt', edits: [{ old: 's', new: 'x' }] })).toBe(
     'out/secret.txt: outside of the workspace.\n',
