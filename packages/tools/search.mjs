@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, createReadStream, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { fromRoot, inside, isBinary, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
+import {
+  fromRoot,
+  inside,
+  isBinary,
+  openRegular,
+  Refusal,
+  refuseOthers,
+  runTool,
+  shown,
+  textOf,
+} from './lib/call.mjs'
 import { globTest, ignoreTest } from './lib/glob.mjs'
 import { linesOf } from './lib/lines.mjs'
 
@@ -120,10 +120,14 @@ function expressionOf(pattern) {
 }
 
 function ignoreFile() {
+  let fd
   try {
-    return readFileSync(inside('.gitignore'), 'utf8')
+    fd = openRegular(inside('.gitignore'))
+    return fd === undefined ? '' : readFileSync(fd, 'utf8')
   } catch {
     return '' // there is none that can be read here
+  } finally {
+    if (fd !== undefined) closeSync(fd)
   }
 }
 
@@ -167,16 +171,4 @@ async function* matchesIn(path, expression) {
   } finally {
     closeSync(fd)
   }
-}
-
-/** A file that is a pipe by now would never end. @param {string} path */
-function openRegular(path) {
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    if (fstatSync(fd).isFile()) return fd
-    closeSync(fd)
-  } catch {
-    return undefined // gone meanwhile, or not for us
-  }
-  return undefined
 }
