@@ -108,7 +108,7 @@ function compileTool(definition: ToolDefinition): { expanded: ExpandedTool; prob
   const isUsable = input_schema !== undefined && problems.length === 0
   const described = isUsable ? parametersOf(input_schema, all, explicit) : explicit
   const { parameters, problems: misfits } = mergeParameters(all, described, allow_dash)
-  problems.push(...blameStdin(misfits, definition, isJson), ...checkOptionalWords(words, parameters))
+  problems.push(...misfits, ...checkOptionalWords(words, parameters))
   // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
   if (shell !== undefined) {
     for (const parameter of parameters)
@@ -183,20 +183,6 @@ function checkStdin(
   )
   if (others.length < (stdin === undefined ? 2 : 1)) return []
   return [problemOf('ERR_STDIN', 'stdin', 'Only one parameter can go to stdin, and to no other place')]
-}
-
-/** Where `stdin:` names none of the parameters, and all of them stand nowhere, it is the reason: `stdin: jsn`. */
-function blameStdin(
-  problems: ToolProblem[],
-  { stdin = 'json', parameters = [] }: ToolDefinition,
-  isJson: boolean,
-): ToolProblem[] {
-  const others = problems.filter(({ code }) => code !== 'ERR_PARAMETER_UNKNOWN')
-  const areAll = parameters.length > 0 && problems.length - others.length === parameters.length
-  if (isJson || stdin === 'json' || !areAll) return problems
-  const message = `stdin: ${stdin} is none of the parameters: ${parameters.map(({ name }) => name).join(', ')}`
-  const hint = 'Write stdin: json for all of them as one JSON object, or the name of one.'
-  return [problemOf('ERR_STDIN', 'stdin', message, hint), ...others]
 }
 
 type Schema = Readonly<Record<string, unknown>>

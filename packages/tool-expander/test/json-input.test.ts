@@ -109,14 +109,6 @@ describe('stdin: json', () => {
   })
 
   test.each([
-    [
-      { exec: 'x', stdin: 'jsn', parameters: [{ name: 'a' }, { name: 'b' }] },
-      'stdin: jsn is none of the parameters: a, b',
-    ],
-    [
-      { exec: 'x ${a}', stdin: 'text', parameters: [{ name: 'a' }, { name: 'b' }] },
-      "Parameter 'b' not found in template",
-    ],
     [{ exec: 'x', input_schema: { type: 'object' } }, 'input_schema needs stdin: json'],
     [{ command: ['x'], parameters: [{ name: 'a', inject_as: 'json' }] }, 'inject_as: json needs stdin: json'],
     [
