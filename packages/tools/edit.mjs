@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync, statSync } from 'node:fs'
-import { inside, isBinary, Refusal, runTool, shown, textOf, withFile } from './lib/call.mjs'
+import { insideToWrite, isBinary, Refusal, runTool, shown, textOf, withFile } from './lib/call.mjs'
 import { replaceFile } from './lib/replace-file.mjs'
 
 /**
@@ -15,6 +15,7 @@ const CONTEXT = 3
 await runTool(async (args) => {
   const path = textOf(args, 'path')
   const edits = editsOf(args.edits)
+  insideToWrite(path)
   await withFile(path, ({ fd, real, stat }) => {
     if (stat.size > LARGEST_BYTES)
       throw new Refusal(`${shown(path)} has ${stat.size} bytes; ${LARGEST_BYTES} are the most.`)
@@ -24,7 +25,7 @@ await runTool(async (args) => {
     const text = bytes.toString('latin1')
     const changes = changesFor(edits, text, path)
     const check = () => {
-      const now = statSync(inside(path), { throwIfNoEntry: false })
+      const now = statSync(insideToWrite(path), { throwIfNoEntry: false })
       if (now?.ino !== stat.ino || now.mtimeMs !== stat.mtimeMs || now.size !== stat.size)
         throw new Refusal(`${shown(path)} changed while it was edited. Read it again.`)
     }
@@ -35,6 +36,8 @@ await runTool(async (args) => {
 
 /** @param {unknown} edits @returns {Edit[]} */
 function editsOf(edits) {
+  if (typeof edits === 'string' && edits.trimStart().startsWith('['))
+    throw new Refusal('"edits" must be a list, not a text that holds one.')
   if (!Array.isArray(edits) || edits.length === 0)
     throw new Refusal('"edits" is a list of { old, new }, with at least one.')
   for (const [index, edit] of edits.entries()) {

@@ -1,20 +1,21 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, createReadStream, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { fromRoot, inside, isBinary, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
-import { globTest, ignoreTest } from './lib/glob.mjs'
+import {
+  fromRoot,
+  inside,
+  isBinary,
+  openRegular,
+  Refusal,
+  refuseOthers,
+  runTool,
+  shown,
+  textOf,
+} from './lib/call.mjs'
+import { globFault, globTest, ignoreTest } from './lib/glob.mjs'
 import { linesOf } from './lib/lines.mjs'
+import { lineTest } from './lib/pattern.mjs'
 
 /** Lines that are shown, and characters of each. */
 const LINES = 300
@@ -29,23 +30,38 @@ await runTool(async (args) => {
   const pattern = textOf(args, 'pattern')
   const path = textOf(args, 'path', '.')
   const glob = args.glob === undefined ? undefined : textOf(args, 'glob')
+  const fault = globFault(glob ?? '')
+  if (fault) throw new Refusal(`The glob ${JSON.stringify(glob)} is not valid: ${fault}.`)
   const real = inside(path)
   const found = statSync(real, { throwIfNoEntry: false })
   if (found === undefined) throw new Refusal(`${shown(path)} does not exist.`)
   if (!found.isDirectory()) refuseOthers(path, found)
   const lines = []
-  const matches = ripgrep({ pattern, glob, real }) ?? walk({ pattern, glob, real, isFile: found.isFile() })
+  const left = { files: 0, directories: 0 }
+  const matches =
+    ripgrep({ pattern, glob, real }) ?? walk({ pattern, glob, real, isFile: found.isFile(), left })
   for await (const line of matches) {
     lines.push(line)
     if (lines.length > LINES) break
   }
   const more = lines.length > LINES ? '\n[there are more: narrow the pattern, the path or the glob]' : ''
   process.stdout.write(
-    lines.length === 0 ? 'No line matches.\n' : `${lines.slice(0, LINES).join('\n')}${more}\n`,
+    lines.length === 0
+      ? `No line matches.${ignored(left)}\n`
+      : `${lines.slice(0, LINES).join('\n')}${more}\n`,
   )
 })
 
-/** @typedef {{ pattern: string, glob: string | undefined, real: string, isFile?: boolean }} Search */
+/** What is wanted may lie in what is left out. @param {{ files: number, directories: number }} left */
+function ignored({ files, directories }) {
+  const counts = [
+    ...(files > 0 ? [`${files} ${files === 1 ? 'file' : 'files'}`] : []),
+    ...(directories > 0 ? [`${directories} ${directories === 1 ? 'directory' : 'directories'}`] : []),
+  ]
+  return counts.length === 0 ? '' : ` Left out by .gitignore: ${counts.join(' and ')}.`
+}
+
+/** @typedef {{ pattern: string, glob: string | undefined, real: string }} Search */
 
 /** What `rg` finds; undefined where there is none. @param {Search} search */
 function ripgrep({ pattern, glob, real }) {
@@ -98,32 +114,38 @@ function lineOf(name, number, text) {
   return `${shown(name)}:${number}:${cut}`
 }
 
-/** The same without `rg`: of ignored files only what the `.gitignore` of the workspace says. @param {Search} search */
-async function* walk({ pattern, glob, real, isFile }) {
-  const expression = expressionOf(pattern)
+/**
+ * The same without `rg`: of ignored files only what the `.gitignore` of the workspace says.
+ *
+ * @param {Search & { isFile: boolean, left: { files: number, directories: number } }} search `left` counts what is
+ *   ignored.
+ */
+async function* walk({ pattern, glob, real, isFile, left }) {
+  const test = lineTest(pattern)
   const isWanted = glob === undefined ? () => true : globTest(glob)
-  const isIgnored = ignoreTest(ignoreFile())
+  const isNamed = ignoreTest(ignoreFile())
+  const isIgnored = (/** @type {string} */ path, /** @type {boolean} */ isDirectory) => {
+    if (!isNamed(fromRoot(path), isDirectory)) return false
+    if (isDirectory) left.directories += 1
+    else if (isWanted(relative(real, path))) left.files += 1
+    return true
+  }
   for (const path of isFile ? [real] : filesIn(real, isIgnored)) {
     const name = fromRoot(path)
     if (!isFile && !isWanted(relative(real, path))) continue
-    for await (const [number, text] of matchesIn(path, expression)) yield lineOf(name, number, text)
-  }
-}
-
-/** @param {string} pattern */
-function expressionOf(pattern) {
-  try {
-    return new RegExp(pattern, 'u')
-  } catch (error) {
-    throw new Refusal(`The pattern is not a regular expression: ${/** @type {Error} */ (error).message}`)
+    for await (const [number, text] of matchesIn(path, test)) yield lineOf(name, number, text)
   }
 }
 
 function ignoreFile() {
+  let fd
   try {
-    return readFileSync(inside('.gitignore'), 'utf8')
+    fd = openRegular(inside('.gitignore'))
+    return fd === undefined ? '' : readFileSync(fd, 'utf8')
   } catch {
     return '' // there is none that can be read here
+  } finally {
+    if (fd !== undefined) closeSync(fd)
   }
 }
 
@@ -135,7 +157,7 @@ function ignoreFile() {
 function* filesIn(directory, isIgnored) {
   for (const entry of entriesOf(directory)) {
     const path = join(directory, entry.name)
-    if (LEFT_OUT.includes(entry.name) || isIgnored(fromRoot(path), entry.isDirectory())) continue
+    if (LEFT_OUT.includes(entry.name) || isIgnored(path, entry.isDirectory())) continue
     if (entry.isDirectory()) yield* filesIn(path, isIgnored)
     else if (entry.isFile()) yield path
   }
@@ -151,32 +173,41 @@ function entriesOf(directory) {
   }
 }
 
-/** @param {string} path @param {RegExp} expression @returns {AsyncGenerator<[number, string]>} */
-async function* matchesIn(path, expression) {
+/**
+ * @param {string} path
+ * @param {(lines: string[], name: string) => boolean[]} test
+ * @returns {AsyncGenerator<[number, string]>}
+ */
+async function* matchesIn(path, test) {
   const fd = openRegular(path)
   if (fd === undefined) return
   try {
     const beginning = Buffer.alloc(8192)
     if (isBinary(beginning.subarray(0, readSync(fd, beginning, 0, beginning.length, 0)))) return
     const input = createReadStream('', { fd, start: 0, autoClose: false, encoding: 'utf8' })
-    let number = 0
-    for await (const { line } of linesOf(input, LONGEST_TESTED)) {
-      number += 1
-      if (expression.test(line)) yield [number, line]
+    let before = 0
+    for await (const lines of batchesOf(input)) {
+      const matching = test(lines, shown(fromRoot(path)))
+      for (const [index, line] of lines.entries()) if (matching[index]) yield [before + index + 1, line]
+      before += lines.length
     }
   } finally {
     closeSync(fd)
   }
 }
 
-/** A file that is a pipe by now would never end. @param {string} path */
-function openRegular(path) {
-  try {
-    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    if (fstatSync(fd).isFile()) return fd
-    closeSync(fd)
-  } catch {
-    return undefined // gone meanwhile, or not for us
+/** Some lines at a time, so that a large file takes little memory. @param {AsyncIterable<string>} text */
+async function* batchesOf(text) {
+  /** @type {string[]} */
+  let lines = []
+  let characters = 0
+  for await (const { line } of linesOf(text, LONGEST_TESTED)) {
+    lines.push(line)
+    characters += line.length
+    if (lines.length < 1000 && characters < 100_000) continue
+    yield lines
+    lines = []
+    characters = 0
   }
-  return undefined
+  if (lines.length > 0) yield lines
 }

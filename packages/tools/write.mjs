@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { statSync } from 'node:fs'
-import { inside, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
+import { insideToWrite, Refusal, refuseOthers, runTool, shown, textOf } from './lib/call.mjs'
 import { replaceFile } from './lib/replace-file.mjs'
 
 await runTool((args) => {
   const path = textOf(args, 'path')
   const bytes = Buffer.from(textOf(args, 'content'))
-  const real = inside(path)
+  const real = insideToWrite(path)
   const found = statSync(real, { throwIfNoEntry: false })
   if (found) refuseOthers(path, found)
   const check = () => {
-    if (inside(path) === real) return
+    if (insideToWrite(path) === real) return
     throw new Refusal(`${shown(path)} changed while it was written. Try again.`) // a directory on the way became a link
   }
   replaceFile(real, bytes, { path, mode: found?.mode, check })

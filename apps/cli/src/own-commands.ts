@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Holds `delta` and `delta-sessions`; beside the built program, wherever that was installed. */
@@ -22,16 +22,27 @@ export function withOwnCommands(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  * Looks for programs as the system will when a tool is started. A relative path counts as existing: it is relative to
  * a workspace that may not be there yet.
  */
-export function commandFinder(
-  { agentHome, toolHome }: { agentHome: string; toolHome: string },
-  env: NodeJS.ProcessEnv,
-): (program: string) => boolean {
+export function commandFinder(homes: Homes, env: NodeJS.ProcessEnv): (program: string) => boolean {
   const directories = (env.PATH ?? '').split(':').filter(Boolean)
   return (program) => {
-    const path = program.replaceAll('${AGENT_HOME}', agentHome).replaceAll('${TOOL_HOME}', toolHome)
+    const path = withHomes(program, homes)
     if (path.includes('/')) return !path.startsWith('/') || isExecutable(path)
     return OWN_COMMANDS.has(path) || directories.some((directory) => isExecutable(join(directory, path)))
   }
+}
+
+/** Looks for files whose paths begin with one of the directories. */
+export function fileFinder(homes: Homes): (path: string) => boolean {
+  return (path) => existsSync(withHomes(path, homes))
+}
+
+interface Homes {
+  agentHome: string
+  toolHome: string
+}
+
+function withHomes(path: string, { agentHome, toolHome }: Homes): string {
+  return path.replaceAll('${AGENT_HOME}', () => agentHome).replaceAll('${TOOL_HOME}', () => toolHome)
 }
 
 function isExecutable(path: string): boolean {

@@ -45,7 +45,7 @@ export interface Detail {
 }
 
 /** What an `ENGINE_START` says about the calls that follow. */
-interface CallStyle {
+export interface CallStyle {
   /** What the author of each tool says of how its calls are shown, by its name. */
   tools: ReadonlyMap<string, ShownTool>
   /** Calls run side by side, so that each result names its tool. */
@@ -315,7 +315,8 @@ function costIn(totals: EngineEnd['totals']): string {
   return cost ? `, ${money(cost)}` : ''
 }
 
-function shownIn({ config }: EngineStart): CallStyle {
+/** How calls are shown that follow a start of the engine. */
+export function shownIn({ config }: Pick<EngineStart, 'config'>): CallStyle {
   const { tools, tool_concurrency: concurrency } = Object(config) as Record<string, unknown>
   const shown = new Map<string, ShownTool>()
   for (const tool of Array.isArray(tools) ? tools : []) {
@@ -344,8 +345,16 @@ function callLine(request: ActionRequest, { tools, verbose }: Rendering): string
     const shown = written === '' || written === '{}' ? '' : ` ${printableLine(written)}`
     return `${printableLine(name)}${resolved === null ? ' (refused)' : ''}${shown}`
   }
-  if (verbose || tool?.display === undefined)
-    return `${printableLine(name)} $ ${commandLine(resolved, request, tool)}`
+  const displayed = verbose ? undefined : displayedCall(tool, args)
+  return displayed ?? `${printableLine(name)} $ ${commandLine(resolved, request, tool)}`
+}
+
+/** What `display:` of a tool says of a call; undefined of a tool without one. */
+export function displayedCall(
+  tool: Pick<ShownTool, 'display'> | undefined,
+  args: unknown,
+): string | undefined {
+  if (tool?.display === undefined) return undefined
   return printableLine(
     renderDisplay(tool.display, args, (value) => inColumns(printableLine(value), WIDEST_VALUE)),
   )

@@ -135,6 +135,13 @@ test('a setting that no request shows is named beside the first difference', asy
   expect(stdout).toMatch(/^2 {2}look: cat b.txt \(exit 0\) {2}= {2}2 {2}look: cat b.txt \(exit 0\)$/m)
 })
 
+test('a call is shown as its tool says, also when its engine had started long before', async () => {
+  const shown = AGENT['agent.yaml'].replace('Looks.,', "Looks., display: 'look at ${file}',")
+  const { diff } = await compared({ files: { 'agent.yaml': shown }, workspace: { 'b.txt': 'betas' } })
+  const { stdout } = await diff()
+  expect(stdout).toMatch(/^2 {2}look: cat b.txt \(exit 0\) {2}~ {2}2 {2}look at b.txt \(exit 0\)$/m)
+})
+
 test('masked text does not count, and it is said how much was masked', async () => {
   const { diff } = await compared({ workspace: { 'b.txt': 'beta in 2.64s' } })
   const { exitCode, stdout } = await diff('--mask', 'in [\\d.]+s')

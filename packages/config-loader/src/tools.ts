@@ -41,10 +41,24 @@ function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
   report(misspelt, strictly(spot))
   report(others, spot)
   if (parsed.ok) return { tool: parsed.tool, rest: parsed.rest, file: spot.file, path: spot.path }
-  for (const problem of parsed.problems)
+  for (const problem of blameStdin(parsed.problems, keys))
     if (!('code' in problem)) report([problem], spot)
     else if (problem.code !== 'ERR_TOOL_MODE' || misspelt.length === 0) reportProblem(problem, item, spot)
   return undefined
+}
+
+/** Where all of its parameters stand nowhere, a `stdin:` that names none of them is the reason: `stdin: jsn`. */
+function blameStdin(
+  problems: readonly (Problem | ToolProblem)[],
+  { stdin, parameters }: Record<string, unknown>,
+): readonly (Problem | ToolProblem)[] {
+  const others = problems.filter((each) => !('code' in each) || each.code !== 'ERR_PARAMETER_UNKNOWN')
+  const unknown = problems.length - others.length
+  if (typeof stdin !== 'string' || stdin === 'json' || !Array.isArray(parameters)) return problems
+  if (unknown === 0 || unknown < parameters.length) return problems
+  const message = `stdin: ${stdin} is none of the parameters: ${parameters.map(writtenName).join(', ')}`
+  const hint = 'Write stdin: json for all of them as one JSON object, or the name of one.'
+  return [{ code: 'ERR_STDIN', path: 'stdin', message, hint }, ...others]
 }
 
 const MODES: readonly string[] = ['exec', 'shell', 'command']

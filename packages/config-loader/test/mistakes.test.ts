@@ -54,6 +54,23 @@ test.each<[string, Files, string[]]>([
     ],
   ],
   [
+    'a stdin that names none of the parameters, where all of them stand nowhere',
+    {
+      'agent.yaml': `${MAIN}tools:
+  - { name: a, exec: x, stdin: jsn, parameters: [{ name: b }, { name: c }] }
+  - { name: d, exec: 'x \${b}', stdin: text, parameters: [{ name: b }, { name: c }] }
+`,
+    },
+    [
+      expect.stringMatching(
+        /^agent\/agent\.yaml:4:\d+: tools\[0\] "a": stdin: jsn is none of the parameters: b, c\.$/,
+      ),
+      expect.stringMatching(
+        /^agent\/agent\.yaml:5:\d+: tools\[1\] "d": Parameter 'c' not found in template\.$/,
+      ),
+    ],
+  ],
+  [
     'every part of a tool, and a second one of its name',
     {
       'agent.yaml': `${MAIN}tools:

@@ -21,6 +21,7 @@ import { wholePattern } from './values.js'
 export type LintRule =
   | 'no-description'
   | 'command-not-found'
+  | 'script-not-found'
   | 'option-like-values'
   | 'environment-name'
   | 'literal-character'
@@ -38,6 +39,8 @@ export interface LintFinding extends Problem {
 export interface LintOptions {
   /** Whether a program exists; its name may begin with `${AGENT_HOME}` or `${TOOL_HOME}`. Without it, programs are not looked for. */
   commandExists?: ((program: string) => boolean) | undefined
+  /** Whether a file exists; its path begins with `${AGENT_HOME}` or `${TOOL_HOME}`. Without it, scripts are not looked for. */
+  fileExists?: ((path: string) => boolean) | undefined
   /** The environment the tool will run in; only its names matter. */
   env?: Readonly<Record<string, string | undefined>> | undefined
 }
@@ -52,6 +55,7 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
   const source = sourceOf(tool)
   return [
     ...aboutTool(tool, options),
+    ...missingScripts(tool, options),
     ...valueBehindCommand(tool),
     ...pathInScript(tool),
     ...tool.parameters.flatMap((parameter, index) => {
@@ -128,6 +132,28 @@ function aboutTool(
     findings.push({ rule: 'command-not-found', path: 'command[0]', message: `${program} ${why}` })
   }
   return findings
+}
+
+/** By its ending a script, which no tool makes itself, as it may a database or a list. */
+const SCRIPT =
+  /(?<!\\)\$\{(?:AGENT|TOOL)_HOME\}\/[\w./-]*\.(?:[cm]?[jt]s|py|sh|bash|rb|pl|php|lua|awk|jq|R)(?![\w./-])/g
+
+function missingScripts(
+  { command, __meta: origin }: ExpandedTool,
+  { fileExists }: LintOptions,
+): LintFinding[] {
+  if (fileExists === undefined) return []
+  const templates = origin
+    ? [{ path: origin.syntax as string, template: origin.template }]
+    : command.map((template, index) => ({ path: `command[${index}]`, template }))
+  return templates.flatMap(({ path, template }) =>
+    [...template.matchAll(SCRIPT)]
+      .filter(({ 0: script }) => script !== command[0] && !fileExists(script)) // of the program, another rule speaks
+      .map(({ 0: script, index }) => ({
+        ...{ rule: 'script-not-found' as const, path, message: `${script} does not exist.`, template },
+        ...placeOf(template, index),
+      })),
+  )
 }
 
 function onlyName(path: string, what: string): LintFinding {

@@ -26,6 +26,19 @@ test('a tool and its parameters want descriptions', () => {
   ])
 })
 
+test('a script that is not there is named, as far as its path is fixed', () => {
+  const fileExists = (path: string) => path.endsWith('/there.py')
+  const missing = (definition: object) =>
+    found(definition, { fileExists }).filter((each) => each.startsWith('script'))
+  expect(missing({ exec: 'python3 ${TOOL_HOME}/gone.py ${a}' })).toEqual(['script-not-found exec:9'])
+  expect(missing({ command: ['node', '${AGENT_HOME}/lib/gone.mjs'] })).toEqual([
+    'script-not-found command[1]:1',
+  ])
+  expect(missing({ shell: 'ls | python3 ${AGENT_HOME}/gone.py' })).toEqual(['script-not-found shell:14'])
+  expect(missing({ exec: 'python3 ${TOOL_HOME}/there.py --db ${AGENT_HOME}/made.db' })).toEqual([])
+  expect(missing({ exec: 'python3 ${TOOL_HOME}/${name}.py' })).toEqual([])
+})
+
 test('a program that is not there is named', () => {
   expect(found({ exec: 'nope ${a}' }, { commandExists: (program) => program !== 'nope' })).toEqual([
     'command-not-found command[0]',

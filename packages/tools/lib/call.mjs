@@ -5,6 +5,7 @@ import {
   lstatSync,
   openSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   statSync,
 } from 'node:fs'
@@ -86,9 +87,25 @@ const ROOT = realpathSync(process.cwd())
  * @returns {string} Absolute, without links.
  */
 export function inside(path) {
-  if (path === '' || path.includes('\0')) throw new Refusal(`${shown(path)} is not a path.`)
+  if (path === '' || path.includes('\0')) throw new Refusal(`${JSON.stringify(path)} is not a path.`)
   const real = realPathOf(resolve(ROOT, path), path)
   if (!isInside(real)) throw new Refusal(`${shown(path)}: outside of the workspace.`)
+  return real
+}
+
+/** Where runs and sessions are kept. Who writes there makes up what a person has said, or what has happened. */
+const KEPT = ['.delta', '.sessions']
+
+/**
+ * The same for a file that is written.
+ *
+ * @param {string} path As it was sent.
+ */
+export function insideToWrite(path) {
+  const real = inside(path)
+  const parts = fromRoot(real).toLowerCase().split(sep) // not every file system tells .DELTA from .delta
+  const kept = KEPT.find((name) => parts.includes(name))
+  if (kept) throw new Refusal(`${shown(path)}: ${kept} is for Delta alone. It can be read, not written.`)
   return real
 }
 
@@ -138,14 +155,57 @@ export async function withFile(path, use) {
   const found = statSync(real, { throwIfNoEntry: false })
   if (found === undefined) throw new Refusal(`${shown(path)} does not exist.`)
   refuseOthers(path, found)
-  const fd = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const fd = openSync(real, READ_ONLY)
   try {
     const stat = fstatSync(fd)
-    const isSame = stat.ino === found.ino && stat.dev === found.dev && inside(path) === real
+    const isSame = stat.ino === found.ino && stat.dev === found.dev && isAt(fd, real)
     if (!isSame) throw new Refusal(`${shown(path)} changed while it was opened. Try again.`)
     await use({ fd, real, stat })
   } finally {
     closeSync(fd)
+  }
+}
+
+/** A pipe is not waited for. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/**
+ * Opens a regular file for reading.
+ *
+ * @param {string} real Where it was found: absolute, without links.
+ * @returns {number | undefined} Undefined: it is gone or something else by now, is behind a link by now, or may not be read.
+ */
+export function openRegular(real) {
+  let fd
+  try {
+    fd = openSync(real, READ_ONLY)
+    if (fstatSync(fd).isFile() && isAt(fd, real)) return fd
+  } catch {
+    // gone meanwhile, or not for us
+  }
+  if (fd !== undefined) closeSync(fd)
+  return undefined
+}
+
+/**
+ * True if what was opened lies at a path: a link that was put on the way meanwhile could have led elsewhere.
+ *
+ * @param {number} fd
+ * @param {string} real Absolute, without links.
+ */
+export function isAt(fd, real) {
+  const place = placeOf(fd)
+  if (place !== undefined) return place === real || place === `${real} (deleted)` // replaced by a newer one meanwhile
+  const [opened, there] = [fstatSync(fd), lstatSync(real, { throwIfNoEntry: false })]
+  return opened.ino === there?.ino && opened.dev === there.dev && realpathSync(real) === real
+}
+
+/** Where Linux says that it lies. Undefined: nobody says so here. @param {number} fd */
+export function placeOf(fd) {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return undefined
   }
 }
 

@@ -11,8 +11,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { Refusal, shown } from './call.mjs'
+import { basename, dirname, join } from 'node:path'
+import { isAt, placeOf, Refusal, shown } from './call.mjs'
 
 /**
  * Puts a text in the place of a file: written beside it, synced, then renamed. Whoever reads the file sees all of the old one or all
@@ -26,9 +26,17 @@ import { Refusal, shown } from './call.mjs'
 export function replaceFile(real, bytes, { path, mode, check }) {
   if (mode !== undefined) refuseReadOnly(real, path, mode)
   const directory = dirname(real)
-  const beside = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
+  const temporary = `.${randomBytes(8).toString('hex')}.tmp`
+  /** @type {number | undefined} */
+  let parent
+  let beside
   try {
     mkdirSync(directory, { recursive: true })
+    parent = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    refuseMoved(parent, directory, path)
+    // by the open directory, nothing that is put in its place changes where the file comes to lie
+    const opened = placeOf(parent) === undefined ? directory : `/proc/self/fd/${parent}`
+    beside = join(opened, temporary)
     const fd = openSync(beside, 'wx')
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
@@ -38,16 +46,25 @@ export function replaceFile(real, bytes, { path, mode, check }) {
       closeSync(fd)
     }
     check?.()
-    renameSync(beside, real)
+    renameSync(beside, join(opened, basename(real)))
+    refuseMoved(parent, directory, path)
+    fsyncSync(parent)
   } catch (error) {
-    rmSync(beside, { force: true })
+    if (beside !== undefined) rmSync(beside, { force: true })
     if (error instanceof Refusal) throw error
     const [what] = /** @type {Error} */ (error).message.split(', ')
     throw new Refusal(`${shown(path)} cannot be written (${what}).`)
+  } finally {
+    if (parent !== undefined) closeSync(parent)
   }
-  const fd = openSync(directory, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
+}
+
+/** @param {number} fd @param {string} directory @param {string} path */
+function refuseMoved(fd, directory, path) {
+  if (!isAt(fd, directory))
+    throw new Refusal(
+      `${shown(path)}: its directory changed while it was written. Look at it, and try again.`,
+    )
 }
 
 /** A rename would replace it all the same. @param {string} real @param {string} path @param {number} mode */

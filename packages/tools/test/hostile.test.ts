@@ -1,7 +1,10 @@
-import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { closeSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { areInstalled, runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { openRegular } from '../lib/call.mjs'
+import { replaceFile } from '../lib/replace-file.mjs'
 import { callTool, workspaceOf } from './helper.js'
 
 const at = async (files: Record<string, string | Uint8Array> = {}) => (await workspaceOf(files)).path
@@ -19,6 +22,11 @@ test('a link counts as what it leads to: inside it is the file, elsewhere it is 
   expect(await refused('read', { path: 'leak.txt' })).toBe('leak.txt: outside of the workspace.\n')
   expect(await refused('write', { path: 'out/new.txt', content: '' })).toBe(
     'out/new.txt: outside of the workspace.\n',
+  )
+  await mkdir(join(cwd, '.delta'))
+  await symlink('.delta', join(cwd, 'state'))
+  expect(await refused('write', { path: 'state/x', content: '' })).toBe(
+    'state/x: .delta is for Delta alone. It can be read, not written.\n',
   )
   expect(await refused('write', { path: 'later', content: '' })).toBe('later is a link to nothing.\n')
   expect(await refused('edit', { path: 'out/secret.txt', edits: [{ old: 's', new: 'x' }] })).toBe(
@@ -43,7 +51,9 @@ test.skipIf(!areInstalled('mkfifo'))('a pipe is never waited for', async () => {
       stderr: message,
       exitCode: 1,
     })
-  expect((await callTool('search', { pattern: 'x' }, { cwd })).stdout).toBe('a.txt:1:x\n')
+  await runProcess(['mkfifo', join(cwd, '.gitignore')])
+  expect((await callTool('search', { pattern: 'x' }, { cwd, env: { PATH: '' } })).stdout).toBe('a.txt:1:x\n')
+  await rm(join(cwd, '.gitignore'))
   expect((await callTool('list', {}, { cwd })).stdout).toBe('a.txt\np\n')
 })
 
@@ -127,6 +137,29 @@ test('a directory that becomes a link while a file is written into it leads noth
   await symlink(outside, join(cwd, 'd'))
   expect((await callTool('write', { path: 'd/b.txt', content: 'x' }, { cwd })).exitCode).toBe(1)
   expect((await callTool('list', {}, { cwd: outside })).stdout).toBe('. is empty.\n')
+})
+
+test('a link that is put on the way after a path was checked leads neither a reader nor a writer out', async () => {
+  const outside = await at({ 'a.txt': 'secret\n' })
+  const cwd = await at({ 'd/a.txt': 'one\n', 'e/a.txt': 'one\n' })
+  const fd = openRegular(join(cwd, 'd/a.txt'))
+  expect(fd).toBeTypeOf('number')
+  closeSync(fd ?? 0)
+  const swap = (name: string) => {
+    renameSync(join(cwd, name), join(cwd, `${name}-moved`))
+    symlinkSync(outside, join(cwd, name))
+  }
+  swap('d')
+  expect(openRegular(join(cwd, 'd/a.txt'))).toBeUndefined()
+  const write = (path: string, check?: () => void) => () =>
+    replaceFile(join(cwd, path), Buffer.from('two\n'), { path, mode: undefined, ...(check && { check }) })
+  expect(write('d/a.txt')).toThrow('d/a.txt cannot be written')
+  mkdirSync(join(outside, 'f'))
+  expect(write('d/f/a.txt')).toThrow('d/f/a.txt: its directory changed while it was written.')
+  expect(write('e/a.txt', () => swap('e'))).toThrow('e/a.txt: its directory changed while it was written.')
+  expect(await readdir(outside, { recursive: true })).toEqual(['a.txt', 'f'])
+  expect(await readFile(join(outside, 'a.txt'), 'utf8')).toBe('secret\n')
+  expect((await readdir(cwd)).toSorted()).toEqual(['d', 'd-moved', 'e', 'e-moved'])
 })
 
 test('what is no JSON object is explained', async () => {

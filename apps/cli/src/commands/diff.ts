@@ -12,6 +12,7 @@ import {
   type Trace,
 } from '@delta/trace'
 import { type ShownRunFlags, shownRun } from '../find-shown-run.js'
+import { type CallStyle, displayedCall, shownIn } from '../render.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, inColumns, money, print, printableLine, printJson, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -150,8 +151,21 @@ async function actionsIn(
   const from = Math.min(...[...wanted].filter((n) => n !== null))
   const actions = new Map<number | null, Action>()
   if (!Number.isFinite(from)) return actions
-  for await (const step of trace.steps({ from })) if (wanted.has(step.n)) actions.set(step.n, actionOf(step))
+  let tools = await toolsAt(trace, from)
+  for await (const step of trace.steps({ from })) {
+    tools = step.starts.map((start) => shownIn(start).tools).at(-1) ?? tools
+    if (wanted.has(step.n)) actions.set(step.n, actionOf(step, tools))
+  }
   return actions
+}
+
+/** What the start of the engine that made an iteration says of its tools. */
+async function toolsAt({ index, steps }: Trace, n: number): Promise<CallStyle['tools']> {
+  const engine = index.steps.find((step) => step.n === n)?.engine
+  const first = index.steps.find((step) => step.engine === engine)?.n ?? n
+  for await (const { starts } of steps({ from: first, to: first }))
+    for (const start of starts.slice(-1)) return shownIn(start).tools
+  return new Map()
 }
 
 /** What an iteration did, and what came of it. */
@@ -160,12 +174,13 @@ interface Action {
   outcome: string
 }
 
-function actionOf({ calls: [call, ...more], thought }: Step): Action {
+function actionOf({ calls: [call, ...more], thought }: Step, tools: CallStyle['tools']): Action {
   if (call === undefined) return { what: `answer: ${thought?.content ?? 'none'}`, outcome: '' }
-  const { name, command, status, exitCode } = call
+  const { name, args, command, status, exitCode } = call
   const outcome = exitCode === null ? (status ?? 'no result') : `exit ${exitCode}`
   const others = more.length > 0 ? ` and ${counted(more.length, 'call')}` : ''
-  return { what: `${name}: ${command ?? ''}`, outcome: ` (${outcome})${others}` }
+  const displayed = command === null ? undefined : displayedCall(tools.get(name), args)
+  return { what: displayed ?? `${name}: ${command ?? ''}`, outcome: ` (${outcome})${others}` }
 }
 
 /** A long command is cut, not its outcome. */

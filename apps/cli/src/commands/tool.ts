@@ -10,7 +10,7 @@ import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import type { AgentFlags } from '@delta/workspace'
 import { Document, visit } from 'yaml'
 import { loadTools } from '../agent.js'
-import { commandFinder } from '../own-commands.js'
+import { commandFinder, fileFinder } from '../own-commands.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { counted, effectsOf, inColumns, print, printable, printJson, say, table } from '../text.js'
 import { UsageError } from '../usage.js'
@@ -164,10 +164,13 @@ export function findingsOf(
   path: string,
   { env }: Terminal,
 ): Finding[] {
-  const finderOf = (home: string) => commandFinder({ agentHome, toolHome: resolve(agentHome, home) }, env)
+  const findersOf = (home: string) => {
+    const homes = { agentHome, toolHome: resolve(agentHome, home) }
+    return { commandExists: commandFinder(homes, env), fileExists: fileFinder(homes) }
+  }
   const aboutTools = [...tools.values()].flatMap(({ expanded, settings, home = '' }) => {
     const isImported = settings.trust !== undefined // a program that describes itself writes nothing as ${name}
-    return lintTool(expanded, { commandExists: finderOf(home), env })
+    return lintTool(expanded, { ...findersOf(home), env })
       .filter(({ rule }) => !isImported || rule !== 'environment-name')
       .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
