@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { evalStatus, readEval, readPlan, results, retryCells } from '@delta/evals'
 import { expect, test } from 'vitest'
@@ -259,4 +259,14 @@ test('an agent that was changed in inputs/ does not run, and planning again mend
   }
   await work()
   expect(results(directory).map(({ result }) => result?.score)).toEqual([1, 1, 0])
+})
+
+test('a link by an absolute path is refused: in the copy it would lead to the original', async () => {
+  const { plan, place } = await evaluationIn({
+    'eval.yaml': written({ variants: '{ a: { agent: ./a }, nop: { agent: nop } }' }),
+    ...below('a', scriptedAgent('true')),
+    ...easyTask('one'),
+  })
+  symlinkSync(join(place.path, 'a/script.yaml'), join(place.path, 'a/linked.yaml'))
+  await expect(plan()).rejects.toThrow(/linked\.yaml: it is a link to \S+, which leads out of a copy\./)
 })
