@@ -58,6 +58,11 @@ test('delta mcp call prints the result and ends with 1 for a failure, 2 for argu
       'Error: desk_add changed since it was imported (description). Review it: delta mcp import desk.yaml --check.\n',
   })
   const review = (flag: string) => delta(['mcp', 'import', 'desk.yaml', flag], { cwd })
+  expect(await delta(['mcp', 'import', 'desk.yaml'], { cwd })).toMatchObject({
+    exitCode: 2,
+    stderr:
+      'Error: desk.yaml is the file of a server already. Add --check or --update: delta mcp import desk.yaml --check\n',
+  })
   const shown = 'desk_add changed (description)\n  Adds{+ more+}.\n'
   expect(await review('--check')).toEqual({
     exitCode: 3,
@@ -71,4 +76,17 @@ test('delta mcp call prints the result and ends with 1 for a failure, 2 for argu
     stderr: 'desk.yaml: 1 changed, 0 added, 0 removed\n',
   })
   expect(await call('add', '{"a":2}', '--text')).toMatchObject({ exitCode: 0, stdout: '3\n' })
+})
+
+test('a script of a server is named from where the file of the server lies', async () => {
+  const { path: cwd } = await temporaryWorkspace(
+    { 'clerk/server.mjs': `import ${JSON.stringify(fixtures.mcpServer)}\n` },
+    { onCleanup: onTestFinished },
+  )
+  const command = ['mcp', 'import', '-o', 'clerk/desk.yaml', '--', process.execPath, 'clerk/server.mjs']
+  expect(await delta(command, { cwd })).toMatchObject({
+    exitCode: 0,
+    stderr:
+      "Note: clerk/server.mjs is looked for in the workspace of each run. Write '${TOOL_HOME}/server.mjs' if it belongs to the file.\n",
+  })
 })

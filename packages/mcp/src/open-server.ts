@@ -1,4 +1,5 @@
-import { basename } from 'node:path'
+import { basename, isAbsolute, relative, resolve } from 'node:path'
+import { quoteCommand } from '@delta/executor'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type CallOptions, type Connection, connect, type Place } from './connect.js'
 import { McpClientError } from './errors.js'
@@ -36,7 +37,7 @@ export async function openServer(
   async function compare(tool: string, signal: AbortSignal | undefined): Promise<void> {
     const file = read()
     offered ??= await connection.listTools({ signal })
-    refuseChanged(file, tool, offered)
+    refuseChanged(file, tool, offered, place.cwd)
     compared.add(tool)
   }
 
@@ -59,9 +60,17 @@ export function reviewedTool({ path, tools }: ServerFile, tool: string): Reviewe
   throw new McpClientError('ERR_MCP_UNKNOWN', message)
 }
 
-function refuseChanged(file: ServerFile, tool: string, offered: readonly OfferedTool[]): void {
+/** A path to type: short from the directory of the call or below it, and one that holds everywhere for a file outside of it. */
+function pathToType(path: string, cwd: string): string {
+  const whole = resolve(cwd, path)
+  const below = relative(cwd, whole)
+  return below.startsWith('..') || isAbsolute(below) ? whole : below
+}
+
+function refuseChanged(file: ServerFile, tool: string, offered: readonly OfferedTool[], cwd: string): void {
   const reviewed = reviewedTool(file, tool)
-  const review = `Review it: delta mcp import ${basename(file.path)} --check.`
+  const command = quoteCommand(['delta', 'mcp', 'import', pathToType(file.path, cwd), '--check'])
+  const review = `Review it: ${command}.`
   const now = offered.find(({ name }) => name === tool)
   if (!now) {
     const message = `${file.server.name} no longer has the tool "${tool}". ${review}`

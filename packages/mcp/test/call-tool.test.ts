@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { callMcpTool } from '@delta/mcp'
 import { waitForFile } from '@delta/testkit'
@@ -51,6 +51,12 @@ test('a tool whose text is not what was reviewed is refused before it is called'
       'desk_count changed since it was imported (description). Review it: delta mcp import desk.yaml --check.',
   })
   await expect(call('add')).rejects.toThrow('desk_add changed since it was imported (input_schema).')
+  const elsewhere = join(desk.directory, 'a workspace')
+  mkdirSync(elsewhere)
+  copyFileSync(join(desk.directory, 'tools.json'), join(elsewhere, 'tools.json'))
+  await expect(callMcpTool(desk.file(), 'count', {}, { cwd: elsewhere })).rejects.toThrow(
+    `Review it: delta mcp import ${desk.path} --check.`,
+  )
   await expect(call('fail')).rejects.toMatchObject({
     code: 'ERR_MCP_UNKNOWN',
     message: 'desk no longer has the tool "fail". Review it: delta mcp import desk.yaml --check.',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { basename, relative, resolve } from 'node:path'
+import { basename, dirname, relative, resolve } from 'node:path'
 import { replaceFile } from '@delta/durable'
 import {
   describeReview,
@@ -46,7 +46,7 @@ async function importServer(
   words: readonly string[],
   options: Options,
 ): Promise<number> {
-  const server = serverOf(flags, words)
+  const server = serverOf(flags, words, terminal.cwd)
   const { output } = flags
   const there = output === undefined ? undefined : resolve(terminal.cwd, output)
   if (there !== undefined && existsSync(there)) refuseOverwriting(there, output ?? there)
@@ -57,7 +57,7 @@ async function importServer(
   if (there === undefined && existsSync(imported.path))
     refuseOverwriting(imported.path, relative(terminal.cwd, imported.path))
   write(imported.path, imported.text)
-  for (const word of server.command ?? []) warnOfRelative(word, terminal)
+  for (const word of server.command ?? []) warnOfRelative(word, terminal, dirname(imported.path))
   const { tools, leftOut, info } = imported
   const file = relative(terminal.cwd, imported.path)
   const from = info ? ` of ${info.name} ${info.version}` : ''
@@ -69,10 +69,15 @@ async function importServer(
 function serverOf(
   { name, header, passEnv }: ImportFlags,
   words: readonly string[],
+  cwd: string,
 ): Omit<ServerSettings, 'name'> & { name?: string } {
   const [first] = words
   if (first === undefined)
     throw new UsageError('Say how the server starts, or its address: delta mcp import -o x.yaml -- <command>')
+  if (words.length === 1 && isServerFile(resolve(cwd, first)))
+    throw new UsageError(
+      `${first} is the file of a server already. Add --check or --update: delta mcp import ${first} --check`,
+    )
   const isAddress = words.length === 1 && /^https?:\/\//.test(first)
   if (!isAddress && header.length > 0) throw new UsageError('--header is for a server with an address.')
   return {
@@ -91,24 +96,27 @@ function headerOf(text: string): [string, string] {
 }
 
 function refuseOverwriting(path: string, shown: string): void {
-  let isServerFile = true
-  try {
-    readServerFile(path)
-  } catch {
-    isServerFile = false // some other file
-  }
-  const next = isServerFile
+  const next = isServerFile(path)
     ? `See what changed: delta mcp import ${shown} --check`
     : 'Choose another name with -o.'
   throw new UsageError(`${shown} exists already. ${next}`)
 }
 
+function isServerFile(path: string): boolean {
+  try {
+    return readServerFile(path) !== undefined
+  } catch {
+    return false // none, or some other file
+  }
+}
+
 /** The server starts in the workspace of each run. */
-function warnOfRelative(word: string, terminal: Terminal): void {
-  if (!/^[^-/$].*\.\w+$/.test(word) || !existsSync(resolve(terminal.cwd, word))) return
+function warnOfRelative(word: string, terminal: Terminal, toolHome: string): void {
+  const path = resolve(terminal.cwd, word)
+  if (!/^[^-/$].*\.\w+$/.test(word) || !existsSync(path)) return
   say(
     terminal,
-    `Note: ${word} is looked for in the workspace of each run. Write '\${TOOL_HOME}/${word}' if it lies beside the file.`,
+    `Note: ${word} is looked for in the workspace of each run. Write '\${TOOL_HOME}/${relative(toolHome, path)}' if it belongs to the file.`,
   )
 }
 
