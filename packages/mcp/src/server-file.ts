@@ -107,7 +107,7 @@ export function parseServerFile(text: string, path: string): ServerFile {
   const document = parseDocument(text)
   const [mistake] = document.errors
   if (mistake) throw new McpClientError('ERR_MCP_FILE', `${path}: ${mistake.message.trimEnd()}`)
-  const file = fileSchema.safeParse(valueOf(document, path)).data
+  const file = fileSchema.safeParse(contentOf(document, path)).data
   if (!file?.mcp)
     throw new McpClientError(
       'ERR_MCP_FILE',
@@ -116,7 +116,7 @@ export function parseServerFile(text: string, path: string): ServerFile {
   return { path, server: parseServer(file.mcp, path), tools: reviewedTools(file.tools ?? []) }
 }
 
-function valueOf(document: ReturnType<typeof parseDocument>, path: string): unknown {
+function contentOf(document: ReturnType<typeof parseDocument>, path: string): unknown {
   try {
     return document.toJS()
   } catch (cause) {
