@@ -69,3 +69,12 @@ export function showControls(text: string): string {
     },
   )
 }
+
+/** Characters without width, in which a text can hide another. Joiners count only beside ASCII: emoji and some scripts need them. */
+const HIDDEN =
+  /[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2065\u3164\ufeff\uffa0\u{e0000}-\u{e0fff}]|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/gu
+
+/** As `showControls`, and invisible characters as `\u{200b}`: for a text of somebody else that a person reviews. */
+export function showUnseen(text: string): string {
+  return showControls(text).replaceAll(HIDDEN, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
+}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Effects, safeDefineTool } from '@delta/executor'
-import { showControls } from '@delta/executor/internal'
+import { showUnseen } from '@delta/executor/internal'
 import type { ReviewedTool } from './server-file.js'
 
 /** What a server says of a tool, as far as it counts here. */
@@ -62,7 +62,7 @@ export function writeTool(
   const written: WrittenTool = {
     name: `${server}_${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME),
     ...(description !== undefined && { description }),
-    input_schema: inputSchema,
+    input_schema: shownSchema(inputSchema),
     exec: `delta mcp call \${TOOL_HOME}/${file} ${name}`,
     stdin: 'json',
     output: 'mcp',
@@ -79,12 +79,30 @@ export function writeTool(
   return parsed.ok ? written : { reason: parsed.problems.map(({ message }) => message).join('; ') }
 }
 
-/** The description as a model reads it: cut, with control characters made visible. */
+/** The description as a model reads it: cut, with control and invisible characters made visible. */
 function shownDescription(description: string | undefined): string | undefined {
-  if (description === undefined || description === '') return undefined
-  const shown = showControls(description)
+  return description === undefined || description === '' ? undefined : shownText(description)
+}
+
+function shownText(text: string): string {
+  const shown = showUnseen(text)
   return shown.length <= LONGEST_DESCRIPTION ? shown : `${shown.slice(0, LONGEST_DESCRIPTION - 1)}…`
 }
+
+/** A schema with its texts as a model reads them. Values, such as those of an enum, stay: they are what a call must send. */
+function shownSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(shownSchema)
+  if (!isMapping(schema)) return schema
+  const entries = Object.entries(schema).map(([key, value]) => {
+    if (VALUES.has(key)) return [key, value]
+    const isText = typeof value === 'string' && (key === 'description' || key === 'title')
+    return [key, isText ? shownText(value) : shownSchema(value)]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Keywords of JSON Schema that hold data. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples'])
 
 /** Only what the server declares; its absence means unknown, not nothing. */
 function effectsOf({ annotations = {} }: OfferedTool, isRemote: boolean): Effects {
@@ -135,7 +153,7 @@ function changedTexts(reviewed: ReviewedTool, offered: OfferedTool): string[] {
   if (fingerprint(offered) === reviewed.sha256) return []
   const parts = [
     reviewed.description !== shownDescription(offered.description) && 'description',
-    !isSame(reviewed.inputSchema, offered.inputSchema) && 'input_schema',
+    !isSame(reviewed.inputSchema, shownSchema(offered.inputSchema)) && 'input_schema',
   ].filter((part) => part !== false)
-  return parts.length > 0 ? parts : [`description, after its first ${LONGEST_DESCRIPTION} characters`]
+  return parts.length > 0 ? parts : [`a text, after its first ${LONGEST_DESCRIPTION} characters`]
 }

@@ -89,7 +89,7 @@ const LONGEST_DIRECTORY = 103 - 22
  *
  * @throws {McpClientError} `ERR_MCP_REFUSED`
  */
-export function makePrivate(path: string): void {
+function makePrivate(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
     return

@@ -107,13 +107,21 @@ export function parseServerFile(text: string, path: string): ServerFile {
   const document = parseDocument(text)
   const [mistake] = document.errors
   if (mistake) throw new McpClientError('ERR_MCP_FILE', `${path}: ${mistake.message.trimEnd()}`)
-  const file = fileSchema.safeParse(document.toJS()).data
+  const file = fileSchema.safeParse(contentOf(document, path)).data
   if (!file?.mcp)
     throw new McpClientError(
       'ERR_MCP_FILE',
       `${path} is not a file of an MCP server: it has no "mcp:". Import one: delta mcp import -o ${basename(path)} -- <command>`,
     )
   return { path, server: parseServer(file.mcp, path), tools: reviewedTools(file.tools ?? []) }
+}
+
+function contentOf(document: ReturnType<typeof parseDocument>, path: string): unknown {
+  try {
+    return document.toJS()
+  } catch (cause) {
+    throw new McpClientError('ERR_MCP_FILE', `${path}: ${(cause as Error).message}`, { cause }) // too many aliases
+  }
 }
 
 function parseServer(written: unknown, path: string): ServerSettings {

@@ -48,6 +48,20 @@ test('what cannot be a tool is left out with the reason, and a long description 
         'x.y': {},
         'x/y': { description: 'too' },
         count: { description: `\u001b[2J${'long '.repeat(1000)}` },
+        add: {
+          description: 'Ad\u200bds\u{e0041}.',
+          inputSchema: {
+            type: 'object',
+            properties: {
+              description: {
+                type: 'string',
+                title: 'a\u200b',
+                description: 'x'.repeat(2000),
+                enum: ['\u200b'],
+              },
+            },
+          },
+        },
       }),
     },
     { onCleanup: onTestFinished },
@@ -60,6 +74,12 @@ test('what cannot be a tool is left out with the reason, and a long description 
   ])
   expect(tools[0]?.description).toMatch(/^\\x1b\[2Jlong long .*…$/)
   expect(tools[0]?.description).toHaveLength(1024)
+  expect(tools[1]?.description).toBe('Ad\\u{200b}ds\\u{e0041}.')
+  expect(tools[1]?.input_schema).toMatchObject({
+    properties: {
+      description: { title: 'a\\u{200b}', description: `${'x'.repeat(1023)}…`, enum: ['\u200b'] },
+    },
+  })
 })
 
 test('a review shows changed words, and accepting them keeps what a person wrote into the file', async () => {
@@ -161,6 +181,7 @@ test('a file that is not a server file is refused with every problem', async () 
       'wrong.yaml': 'mcp: { name: a b, comand: [x], timeout_ms: -1 }\n',
       'both.yaml': 'mcp: { name: x, command: [x], url: "http://x" }\n',
       'broken.yaml': 'mcp: [\n',
+      'bomb.yaml': `a: &a [x]\nb: &b [${'*a,'.repeat(99)}]\nc: &c [${'*b,'.repeat(99)}]\nmcp: [${'*c,'.repeat(99)}]\n`,
     },
     { onCleanup: onTestFinished },
   )
@@ -184,5 +205,6 @@ test('a file that is not a server file is refused with every problem', async () 
     - mcp: unknown key "comand". Did you mean "command"?"
   `)
   expect(problemOf('both.yaml')).toBe('both.yaml:\n- mcp must have either a command or a url')
+  expect(problemOf('bomb.yaml')).toContain('bomb.yaml: Excessive alias count')
   expect(problemOf('broken.yaml')).toContain('broken.yaml: Flow sequence')
 })
