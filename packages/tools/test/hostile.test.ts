@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { areInstalled, runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { openRegular } from '../lib/call.mjs'
@@ -81,7 +82,7 @@ test('an image is passed on byte for byte', async () => {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const cwd = await at({ 'a.png': png })
   const script = 'node "$0" <<< \'{"path":"a.png"}\' | od -An -tx1 | tr -d " \\n"'
-  const read = new URL('../read.mjs', import.meta.url).pathname
+  const read = fileURLToPath(new URL('../read.mjs', import.meta.url))
   expect((await runProcess(['bash', '-c', script, read], { cwd })).stdout).toBe(png.toString('hex'))
 })
 
