@@ -170,8 +170,8 @@ test('a call that is stopped is cancelled, and the server goes on', async () => 
 /** Each scenario of the conformance suite that concerns tools, and the commands that play it. */
 const SCENARIOS = [
   ['initialize', ''],
-  ['tools_call', `&& ${process.execPath} ${DELTA} mcp call x.yaml add_numbers < args.json`],
-  ['sse-retry', `&& ${process.execPath} ${DELTA} mcp call x.yaml test_reconnection`],
+  ['tools_call', '&& delta mcp call x.yaml add_numbers < args.json'],
+  ['sse-retry', '&& delta mcp call x.yaml test_reconnection'],
 ]
 
 test.each(SCENARIOS)('conformance of the client: %s', async (scenario, call) => {
@@ -181,7 +181,13 @@ test.each(SCENARIOS)('conformance of the client: %s', async (scenario, call) => 
   )
   await write(
     'client.sh',
-    `#!/bin/sh\ncd ${cwd}\n${process.execPath} ${DELTA} mcp import -o x.yaml --name x "$1" ${call} < args.json\n`,
+    [
+      '#!/bin/sh',
+      `delta() { '${process.execPath}' '${DELTA}' "$@"; }`,
+      `cd '${cwd}'`,
+      `delta mcp import -o x.yaml --name x "$1" ${call} < args.json`,
+      '',
+    ].join('\n'),
   )
   const { exitCode, stdout, stderr } = await runProcess(
     [
