@@ -20,7 +20,7 @@ import { lineTest } from './lib/pattern.mjs'
 /** Lines that are shown, and characters of each. */
 const LINES = 300
 const LINE_CHARACTERS = 500
-/** Of a longer line, as in a file that a program has written, the beginning is looked at. */
+/** A longer line, as in a file that a program has written, is searched only at its beginning. */
 const LONGEST_TESTED = 1_000_000
 const OF_BINARY = /: (?:binary file matches|WARNING: stopped searching binary file)/
 /** What no search is about. */

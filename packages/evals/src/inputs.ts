@@ -102,7 +102,7 @@ async function hashWithOtherContext(copy: string): Promise<string> {
   return hashOf({ agent, context: readIfThere(join(copy, CONTEXT))?.toString() })
 }
 
-/** Of an agent that is built in. */
+/** The files of a built-in agent, by name, with their text. */
 function filesIn(copy: string): Record<string, string | undefined> {
   return Object.fromEntries(namesIn(copy).map((name) => [name, readIfThere(join(copy, name))?.toString()]))
 }

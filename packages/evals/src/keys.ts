@@ -5,7 +5,7 @@ import { findCredentials } from '@delta/workspace'
 import { evalPaths } from './layout.js'
 
 interface Where {
-  /** Of the evaluation. */
+  /** The directory of the evaluation. */
   directory: string
   env: NodeJS.ProcessEnv
   ask?: ((endpoint: WorkspaceEndpoint) => Promise<boolean>) | undefined

@@ -46,7 +46,7 @@ export interface Planned {
 interface PlanOptions {
   /** For `DELTA_IMPORT_ROOTS` and the like. Default: `process.env`. */
   env?: NodeJS.ProcessEnv | undefined
-  /** Of the person, for `limits.cost`. */
+  /** The person's own prices, by which `limits.cost` counts. */
   prices?: EngineOptions['prices']
   /** True writes nothing. */
   dryRun?: boolean | undefined

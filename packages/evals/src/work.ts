@@ -37,7 +37,7 @@ export interface WorkOptions {
   /** Asks a person about an address in the `.env` of an agent's project. */
   ask?: ((endpoint: WorkspaceEndpoint) => Promise<boolean>) | undefined
   trustWorkspaceEnv?: boolean | undefined
-  /** Of the person. Default: those of the agents, and the shipped ones. */
+  /** The person's own prices. Default: those of the agents, and the shipped ones. */
   prices?: EngineOptions['prices']
   /** Called when a cell begins or has its result, and with the events of runs. */
   onChange?: ((change: Change) => void) | undefined

@@ -28,7 +28,7 @@ export interface Place {
   cwd: string
   /** What `${TOOL_HOME}` stands for. */
   toolHome: string
-  /** Of the call. A server gets a few variables of it, and those that `passEnv` lists. */
+  /** The environment of the call. A server gets a few variables of it, and those that `passEnv` lists. */
   env: NodeJS.ProcessEnv
   /** What confines the server. */
   sandbox?: ServerSandbox | undefined
@@ -46,7 +46,7 @@ export interface ServerSandbox {
 export interface Connection {
   /** What it says of itself. */
   info: Implementation | undefined
-  /** Of the process that was started; undefined for a server on the network. */
+  /** The process that was started; undefined for a server on the network. */
   pid: number | undefined
   /** Its process has ended, or the connection to it. */
   hasEnded: () => boolean

@@ -105,7 +105,7 @@ function makePrivate(path: string): void {
 
 /** What a call sends: one line of JSON. */
 export interface Question {
-  /** Of the record. */
+  /** The token that the record holds: who has it may call. */
   token: string
   tool: string
   args: Record<string, unknown>
@@ -127,7 +127,7 @@ export interface KeepRequest {
   /** Where its socket is to lie: see `socketDirectory`. */
   sockets: string
   cwd: string
-  /** Of the first call. */
+  /** The environment of the first call. */
   env: NodeJS.ProcessEnv
   sandbox?: ServerSandbox | undefined
 }

@@ -31,7 +31,7 @@ export interface ReviewedTool {
   effects?: unknown
   /** The effects that the server declared. */
   declaredEffects?: unknown
-  /** Of the server's own text: see `fingerprint`. */
+  /** The fingerprint of the server's own text: see `fingerprint`. */
   sha256: string
 }
 

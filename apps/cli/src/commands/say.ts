@@ -32,7 +32,7 @@ export async function execute(flags: SayFlags, terminal: Terminal, named: string
   return EXIT.completed
 }
 
-/** @throws {UsageError} The run does not run, or nobody is to speak to it. */
+/** @throws {UsageError} The run is not running, waits for an answer, or belongs to an evaluation. */
 function refuse(run: RunSummary): void {
   const name = `Run ${shortName(run.runId)}`
   if (isCell(run.directory))
