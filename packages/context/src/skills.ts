@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { isInside } from '@delta/durable/internal'
-import { showControls } from '@delta/executor/internal'
+import { showUnseen } from '@delta/executor/internal'
 import { parse } from 'yaml'
 import { LARGEST_TEXT, readBytes, textIn } from './read-file.js'
 import type { ContextVariables } from './variables.js'
@@ -67,7 +67,7 @@ function cut(text: string): string {
 }
 
 function oneLine(text: string): string {
-  return showControls(text.replaceAll(/\s+/g, ' '))
+  return showUnseen(text.replaceAll(/\s+/g, ' '))
 }
 
 function* directoriesIn(directories: readonly string[], problems: string[]): Generator<string> {

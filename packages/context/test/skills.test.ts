@@ -19,11 +19,11 @@ test('the catalogue is one line a skill, sorted: its name, what it is for, and t
     'work/.agents/skills/notes.md': 'not a skill',
     'work/.agents/skills/empty/README.md': 'nor this',
     'agent/skills/review/skill.md': skill(
-      'name: review\ndescription: "Reviews\\e[2J a change: \\"all\\" of it"',
+      'name: review\ndescription: "Reviews\\e[2J a\\u200b change: \\"all\\" of it"',
     ),
   })
   const { messages, blocks, warnings } = await build({ sources: [SOURCE] })
-  const content = `- review: Reviews\\x1b[2J a change: "all" of it (${directory}/agent/skills/review/skill.md)
+  const content = `- review: Reviews\\x1b[2J a\\u{200b} change: "all" of it (${directory}/agent/skills/review/skill.md)
 - tables: Reads tables. Use it for CSV. (.agents/skills/tables/SKILL.md)
 `
   expect(messages).toEqual([{ role: 'system', content }])
