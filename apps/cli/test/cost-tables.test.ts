@@ -1,6 +1,6 @@
 import { appendFile, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startScriptedServer } from '@delta/testkit'
+import { startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, delta, scene, served } from './delta.js'
 
@@ -190,6 +190,14 @@ test('sub-agents are told beside the tables of a run, and counted by run and mod
     ).toBe(3)
     expect(totals).toMatchObject({ own: { runs: 2, requests: 3 }, all: { runs: 2, requests: 3 } })
   }
+
+  const { path: fork } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await at('fork', '--at', '1', '--without-files', '--into', fork, '-q')
+  const { rows, totals, warnings } = JSON.parse(
+    (await delta(['cost', fork, join(workspace.path, 'child'), '--by', 'run', '--json'])).stdout,
+  ) // the call that the fork copied is not its own: what that started counts apart
+  expect(rows).toMatchObject([{ requests: 1, sub_agents: 0 }, { requests: 1 }])
+  expect({ totals, warnings }).toMatchObject({ totals: { all: { runs: 2, requests: 2 } }, warnings: [] })
 
   await rm(join(workspace.path, 'child'), { recursive: true })
   const gone = await at('cost', '--json')

@@ -63,12 +63,17 @@ const FOLDED = new Set<CostKey>(['run', 'model'])
 
 /** Those that are not below another one that was named. */
 function withoutSubAgents(traces: readonly Trace[]): Trace[] {
-  const below = new Set(traces.flatMap(({ run }) => run.children.flatMap(directoriesOf)))
+  const below = new Set(traces.flatMap(({ run }) => countedIn(run.children).flatMap(directoriesOf)))
   return traces.filter(({ run }) => !below.has(run.directory))
 }
 
 function directoriesOf({ directory, children }: ChildRun): string[] {
-  return [directory, ...children.flatMap(directoriesOf)]
+  return [directory, ...countedIn(children).flatMap(directoriesOf)]
+}
+
+/** What the calls of another run started counts there. */
+function countedIn(children: readonly ChildRun[]): ChildRun[] {
+  return children.filter(({ isInherited }) => !isInherited)
 }
 
 function headline(traces: readonly Trace[]): string {
@@ -138,7 +143,7 @@ function subAgentsIn(below: RunSpending, all: RunSpending, isCounted: boolean): 
 }
 
 function warningsOn(traces: readonly Trace[]): string[] {
-  const children = traces.flatMap(({ run }) => run.children)
+  const children = traces.flatMap(({ run }) => countedIn(run.children))
   return [
     ...(children.some(({ wentOn }) => wentOn) ? ['A sub-agent went on after its caller ended.'] : []),
     ...children
