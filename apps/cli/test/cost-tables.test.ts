@@ -237,6 +237,23 @@ test('several runs are a line each, newest first; other tables add them up', asy
   )
 })
 
+test('CSV has each field of the rows as a column, and of a table without rows its columns', async () => {
+  const { run, at } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
+  const dead = await scene({ agent: { llm: { provider: 'command', command: ['false'] } } })
+  await run('-q')
+  await dead.run('-q')
+  const csvOf = async (of: typeof at, ...flags: string[]) =>
+    (await of('cost', '--csv', ...flags)).stdout.split('\n')
+  for (const by of KEYS) {
+    const [header = '', row = ''] = await csvOf(at, '--by', by)
+    const [{ tokens, ...about } = { tokens: {} }] = await tableOf(at, by)
+    expect(header.split(',').sort()).toEqual([...Object.keys(about), ...Object.keys(tokens)].sort())
+    expect(row.split(',')).toHaveLength(header.split(',').length)
+    expect((await csvOf(dead.at, '--by', by))[0]).toBe(header)
+  }
+  expect(await csvOf(dead.at, '--cache')).toEqual(['run_id,step,source,type,byte,message,tokens,cost', ''])
+})
+
 test('a run is priced as it was, unless it is asked for other prices', async () => {
   const { run, at, agent, workspace } = await served([{ content: 'Done.', usage: USAGE }], {
     agent: { prices: PRICES },
