@@ -91,6 +91,8 @@ test('a run with parallel calls, failed and refused ones, reasoning and a retry 
   expect((await play.run()).exitCode).toBe(0)
   const { atif, hf, sft, spans, spansWithContent } = await exported(play)
 
+  const times = atif.steps.map(({ timestamp }: { timestamp: string }) => timestamp)
+  expect(times).toEqual(times.toSorted())
   const [system, user, agent, answer] = atif.steps
   expect(atif.steps).toHaveLength(4)
   expect([system, user]).toMatchObject([
