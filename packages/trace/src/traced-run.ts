@@ -102,7 +102,8 @@ async function readWithChildren(
   })
   const children = await childrenOf(results, { ...prices, seen })
   const places = placesIn(starts, run.directory)
-  const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
+  const isOther = ({ wentOn, isGone }: ChildRun) => wentOn || (prices.reprice === true && !isGone)
+  const others = new Map(children.filter(isOther).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
   if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq, places }
   const complete = await completer(prices)

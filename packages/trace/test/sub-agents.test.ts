@@ -93,6 +93,19 @@ test('one whose directory was removed is gone, and what its caller recorded stil
   expect(run.totals.sub_agents).toMatchObject({ runs: 1, requests: 1, cost: COST })
 })
 
+test('at other prices all runs of a tree cost otherwise, but for one that is gone', async () => {
+  const { directory, child: where } = await withChild()
+  const first = [{ match: '*', input: 20, cache_read: 2, cache_write: 25, output: 100 }]
+  const spent = async () => {
+    const { totals } = (await openTrace(directory, { prices: { first }, reprice: true })).run
+    return [totals.sub_agents.cost, totals.all.cost, totals.by_model.asked?.cost]
+  }
+  const close = (...times: number[]) => times.map((count) => expect.closeTo(count * COST, 12))
+  expect(await spent()).toEqual(close(10, 30, 30))
+  await rm(where, { recursive: true })
+  expect(await spent()).toEqual(close(1, 21, 21))
+})
+
 test('of a fork, what copied calls had started counts in the first run, and is not exported again', async () => {
   const { child: where } = await withChild()
   const copied = { inherited: true }
