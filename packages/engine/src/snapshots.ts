@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Agent } from '@delta/config-loader'
 import type { JournalEvent, Run } from '@delta/journal/runs'
-import type { Snapshot, SnapshotStore } from '@delta/snapshots'
+import type { Omitted, Snapshot, SnapshotStore } from '@delta/snapshots'
+import { isMissed } from './fork-files.js'
 
 /** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
 export interface Snapshots {
@@ -103,7 +104,7 @@ export function takeSnapshots(
       ...(waitedMs > 0 && { waited_ms: waitedMs }),
       ...(changed !== undefined && { changed }),
       ...(bytes !== undefined && { bytes }),
-      ...(omitted.length > 0 && { omitted: omitted.slice(0, 100), omitted_count: omitted.length }),
+      ...(omitted.length > 0 && { omitted: mostMissed(omitted), omitted_count: omitted.length }),
       ...(id === null && { reason, message }),
     })
     for (const event of stored) onEvent(event)
@@ -175,6 +176,11 @@ async function bytesOfOtherRuns(runDirectory: string): Promise<number> {
     sum += (await openStore(join(directory, 'snapshots'))).bytes()
   }
   return sum
+}
+
+/** The first hundred; those that would be missed come before the rest, of which there may be thousands. */
+function mostMissed(omitted: Omitted[]): Omitted[] {
+  return omitted.toSorted((one, other) => Number(isMissed(other)) - Number(isMissed(one))).slice(0, 100)
 }
 
 function largestIn({ largest = [] }: Partial<Snapshot>): string {

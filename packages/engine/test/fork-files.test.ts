@@ -12,7 +12,7 @@ import {
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forkRun } from '../src/index.js'
-import { original, stateOf, TOOLS } from './forking.js'
+import { original, stateOf, TOOLS, TURNS } from './forking.js'
 import { calls, eventsOfType, hooks, scene } from './run.js'
 
 /** Every snapshot is waited for. */
@@ -110,6 +110,36 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
       status: 'COMPLETED',
       answer: 'The end.',
     })
+  })
+
+  test('are refused when one is missing, however many were left out on purpose', async () => {
+    const shell = 'touch $(seq -f %g.log 120); mkdir -p sub; truncate -s 101M sub/large'
+    const { fork } = await original({
+      agent: { snapshots: { ...agent.snapshots, ignore: ['*.log'] } },
+      tools: [{ name: 'many', shell }],
+      turns: [calls('many'), { content: 'The end.' }],
+    })
+    await expect(fork({ at: 1, files })).rejects.toMatchObject({
+      code: 'ERR_ENGINE_FORK_FILES',
+      message: 'Iteration 1 lacks 1 file: sub/large (large, 0.1 GB). --allow-missing forks without them.',
+    })
+    const made = await fork({ at: 1, files: 'allow_missing' })
+    expect(made.files).toMatchObject({ files: 0, leftOutCount: 121 })
+    expect(made.files?.leftOut).toHaveLength(100)
+    expect(made.files?.leftOut[0]).toBe('sub/large (large, 0.1 GB)')
+  })
+
+  test('are there when a later engine found nothing changed, and could not keep them again', async () => {
+    const play = await original({ agent, turns: [...TURNS, { content: 'More.' }] })
+    const { fork, resume, result } = play
+    const poorer = await play.load()
+    const snapshots = { ignore: [], waitMs: 60_000, maxBytes: 1 }
+    await resume({ message: 'And then?', agent: { ...poorer, snapshots } })
+    expect((await eventsOfType(result, 'SNAPSHOT')).slice(-2)).toMatchObject([
+      { iteration: 3, snapshot_id: expect.any(String) },
+      { iteration: 4, snapshot_id: null, reason: 'budget' },
+    ])
+    expect(notesIn((await fork({ at: 4, files, message: 'Well?' })).workDirectory)).toBe(3)
   })
 
   test('are there of a fork, those that it inherited and its own, when the first run is gone', async () => {

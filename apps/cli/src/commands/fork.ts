@@ -198,10 +198,10 @@ function lineFor({ runId, workDirectory, parent, files }: Fork, { cwd }: Termina
   const what =
     files === undefined ? 'without files, in' : `${counted(files.files, 'file')} (${inBytes(files.bytes)}) in`
   const line = `fork ${runId} of ${shortName(parent.run_id)} at iteration ${parent.iteration}: ${what} ${shown}`
-  const missing = files?.leftOut ?? []
-  if (missing.length === 0) return line
-  const more = missing.length > MOST_NAMED ? `, and ${missing.length - MOST_NAMED} more` : ''
-  return `${line}\nnot in it: ${missing.slice(0, MOST_NAMED).join(', ')}${more}`
+  if (!files?.leftOutCount) return line
+  const { leftOut, leftOutCount: count } = files
+  const more = count > MOST_NAMED ? `, and ${count - MOST_NAMED} more` : ''
+  return `${line}\nnot in it: ${leftOut.slice(0, MOST_NAMED).join(', ')}${more}`
 }
 
 const MOST_NAMED = 5
