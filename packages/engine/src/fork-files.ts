@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
@@ -136,14 +136,17 @@ export async function restoreFiles(
   }
 }
 
-/** Copies the snapshots that the inherited events name. */
+/** Copies the snapshots that the inherited events name. Through links, which may lead to those of others, nothing is copied. */
 export async function copySnapshots(
   runDirectory: string,
   forkDirectory: string,
   { sync }: { sync?: boolean | undefined },
 ): Promise<void> {
   const from = join(runDirectory, 'snapshots')
-  if (!existsSync(from)) return
-  const { openStore } = await import('@delta/snapshots')
-  await (await openStore(from, { sync })).copyTo(join(forkDirectory, 'snapshots'))
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return
+  const { openStore, isSnapshotError } = await import('@delta/snapshots')
+  const store = await openStore(from, { sync })
+  await store.copyTo(join(forkDirectory, 'snapshots')).catch((error: unknown) => {
+    if (!isSnapshotError(error) || error.code !== 'ERR_SNAPSHOT_DAMAGED') throw error
+  })
 }

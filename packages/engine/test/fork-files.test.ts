@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest } from '@delta/journal/runs'
@@ -153,6 +153,19 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
       expect(await goOn(second)).toMatchObject({ status: 'COMPLETED' })
       expect(verifyRun(second.directory).ok).toBe(true)
     }
+  })
+
+  test('are not taken from elsewhere: through a link in the place of a store nothing is copied', async () => {
+    const { fork, result, elsewhere } = await original({ agent })
+    const store = join(result.runDirectory, 'snapshots')
+    for (const linked of [store, join(store, 'objects/pack')]) {
+      renameSync(linked, join(elsewhere.path, 'others'))
+      symlinkSync(join(elsewhere.path, 'others'), linked)
+      expect(existsSync(join((await fork({ at: 1 })).directory, 'snapshots'))).toBe(false)
+      rmSync(linked)
+      renameSync(join(elsewhere.path, 'others'), linked)
+    }
+    expect(existsSync(join((await fork({ at: 1 })).directory, 'snapshots'))).toBe(true)
   })
 
   test('are there of a run that another program recorded, with an agent that is named', async () => {
