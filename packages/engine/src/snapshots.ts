@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Agent } from '@delta/config-loader'
@@ -52,14 +52,17 @@ export function takeSnapshots(
 
   async function take(iteration: number, signal: AbortSignal): Promise<Snapshot> {
     const { openStore } = await import('@delta/snapshots')
-    opening ??= openStore(join(run.directory, 'snapshots'), { sync })
+    const directory = join(run.directory, 'snapshots')
+    if (isLink(directory)) throw new Error(`${directory} is a link, through which nothing is written.`)
+    opening ??= openStore(directory, { sync })
     const store = await opening
     bytesOfOthers ??= await bytesOfOtherRuns(run.directory)
     const exclude = [join(run.workDirectory, '.delta'), dirname(run.directory)]
+    const artifacts = join(run.workDirectory, '.delta', 'context_artifacts')
     return store.take(
       {
         files: { directory: run.workDirectory, exclude },
-        artifacts: { directory: join(run.workDirectory, '.delta', 'context_artifacts') },
+        ...(!isLink(artifacts) && { artifacts: { directory: artifacts } }),
       },
       {
         label: `iteration ${iteration}`,
@@ -142,6 +145,11 @@ export function takeSnapshots(
   }
 
   return { begin, beforeCommand, end }
+}
+
+/** A command may have put it there, to have files kept that it may not read itself. */
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 }
 
 const STOPPED = 'stopped'

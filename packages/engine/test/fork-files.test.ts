@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest } from '@delta/journal/runs'
@@ -166,6 +174,34 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
       renameSync(join(elsewhere.path, 'others'), linked)
     }
     expect(existsSync(join((await fork({ at: 1 })).directory, 'snapshots'))).toBe(true)
+  })
+
+  test('are only those of the workspace: a command places a link, and what it leads to is neither kept nor written', async () => {
+    const elsewhere = await temporaryWorkspace({ 'secret/key': 'x' }, { onCleanup: onTestFinished })
+    const link = (name: string, shell: string) => ({ name, shell: shell.replaceAll('$AT', elsewhere.path) })
+    const { fork, result } = await original({
+      agent,
+      tools: [
+        link('read', 'mkdir -p .delta; ln -s $AT/secret .delta/context_artifacts; touch a'),
+        link('write', 'mv $DELTA_RUN_DIR/snapshots kept; ln -s $AT/secret $DELTA_RUN_DIR/snapshots'),
+        link('undo', 'rm $DELTA_RUN_DIR/snapshots; mv kept $DELTA_RUN_DIR/snapshots'),
+      ],
+      turns: [calls('read'), calls('write'), calls('undo'), { content: 'The end.' }],
+    })
+    const made = await fork({ at: 1, files })
+    expect(made.files).toMatchObject({ files: 1 })
+    expect(existsSync(join(made.workDirectory, '.delta/context_artifacts'))).toBe(false)
+    expect(await eventsOfType(result, 'SNAPSHOT')).toMatchObject([
+      { snapshot_id: expect.any(String) },
+      { snapshot_id: expect.any(String) },
+      {
+        snapshot_id: null,
+        reason: 'io',
+        message: expect.stringMatching(/snapshots is a link, through which/),
+      },
+      { snapshot_id: expect.any(String) },
+    ])
+    expect(await elsewhere.files()).toEqual(['secret/key'])
   })
 
   test('are there of a run that another program recorded, with an agent that is named', async () => {

@@ -85,7 +85,10 @@ describe.skipIf(!hasTools)('a store that somebody else wrote', () => {
     expect(existsSync(join(at, 'copy'))).toBe(false)
     expect(existsSync(join(at, 'back'))).toBe(false)
 
-    sh(at, 'mkdir -p away/pack && touch away/pack/tmp_mine && rm store/objects && ln -s ../away store/objects')
+    sh(
+      at,
+      'mkdir -p away/pack && touch away/pack/tmp_mine && rm store/objects && ln -s ../away store/objects',
+    )
     const takeAgain = async () => (await openStore(join(at, 'store'))).take({ files: { directory: from } })
     expect(await takeAgain()).toMatchObject({ id: null, message: refusal('').message })
     expect(sh(at, 'ls away/pack')).toBe('tmp_mine\n')
