@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
+import { type EngineStart, isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
 
 /** The files of an iteration, as a snapshot has them. */
@@ -36,7 +36,7 @@ export function filesOf(
     new EngineError('ERR_ENGINE_FORK_FILES', why, { path: directory, ...(way && { wayOut: way }) })
   const snapshots = events.filter(isSnapshot)
   if (snapshots.length === 0)
-    throw refuse(`${name} has no files of iteration ${at}: it ran with snapshots: off.`, 'without_files')
+    throw refuse(`${name} has no files of iteration ${at}: ${whyNone(events)}`, 'without_files')
   const upTo = snapshots.filter(({ iteration }) => iteration <= at)
   const last = upTo.findLast(isTaken) // a later attempt may have failed; nothing had changed
   if (last === undefined || events.some((event) => isCommandBetween(event, last.iteration, at))) {
@@ -65,6 +65,16 @@ export function filesOf(
     leftOut: omitted.map(inWords),
     leftOutCount: last.omitted_count ?? omitted.length,
   }
+}
+
+/** Why a run has no snapshot at all. */
+function whyNone(events: readonly StoredEvent[]): string {
+  const starts = events.filter((event): event is EngineStart => event.type === 'ENGINE_START')
+  if (starts.some(({ imported }) => imported !== undefined)) return 'it was imported.'
+  const { engine, config } = starts.at(-1) ?? {}
+  if (engine === undefined) return 'it was made before snapshots existed.'
+  const { snapshots = 'off' } = Object(config)
+  return snapshots === 'off' ? 'it ran with snapshots: off.' : 'it was stopped before one was taken.'
 }
 
 interface OmittedPath {

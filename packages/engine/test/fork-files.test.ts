@@ -269,6 +269,11 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
     expect(readdirSync(pack).filter((name) => !name.startsWith('pack-'))).toEqual([])
   })
 
+  test('were not kept of a run that was stopped before', async () => {
+    const { fork } = await original({ agent }, { signal: AbortSignal.abort() })
+    await expect(fork({ at: 0, files })).rejects.toThrow(': it was stopped before one was taken.')
+  })
+
   test('are kept up to a size that all runs of a workspace have together', async () => {
     const shell = 'head -c 300000 /dev/urandom > $DELTA_ACTION_ID'
     const limited = { snapshots: { ...agent.snapshots, max_bytes: '1MB' } }
