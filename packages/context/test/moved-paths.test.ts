@@ -21,7 +21,7 @@ test('in what came before, the model reads the new path of its workspace, only w
   const run = history()
   run.user(`Look at ${OLD}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${RUN}/io.`)
   run.add({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: `cwd: ${OLD}` })
-  run.thought(`I read ${OLD}/a.py`, [
+  run.thought(`I read ${OLD}/a.py in ${OLD}. Not "${OLD}..", ${OLD}./x or ${OLD}...b.`, [
     {
       id: 'c1',
       action_id: 'c1',
@@ -46,7 +46,7 @@ test('in what came before, the model reads the new path of its workspace, only w
   expect(conversation.map(({ content }) => content)).toEqual([
     `Look at ${now}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${now}/.delta/two/io.`,
     `cwd: ${now}`,
-    `I read ${now}/a.py`,
+    `I read ${now}/a.py in ${now}. Not "${now}..", ${OLD}./x or ${OLD}...b.`,
     `${now}:\n"${now}"\n`,
     `in ${now}/b`,
     `Now ${OLD} is a word of mine.`,
