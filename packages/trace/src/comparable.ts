@@ -59,7 +59,7 @@ export function firstDifference(
 }
 
 /** At most eighty characters around a place, with `…` where more stands before or behind them. */
-export function excerpt(text: string, at = 0): string {
+function excerpt(text: string, at = 0): string {
   const from = Math.max(0, Math.min(at - EXCERPT_CHARACTERS / 2, text.length - EXCERPT_CHARACTERS))
   const to = from + EXCERPT_CHARACTERS
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
