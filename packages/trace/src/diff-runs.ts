@@ -30,7 +30,7 @@ export interface FurtherDifference {
 export interface AlignedSteps {
   a: number | null
   b: number | null
-  /** Before the first difference: in everything. After it: in their calls. Of the iteration that has it: false. */
+  /** Equal in everything before the first difference, and in their calls after it. False for the iteration that has it. */
   same: boolean
 }
 
