@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -190,6 +190,13 @@ test('sub-agents are told beside the tables of a run, and counted by run and mod
     ).toBe(3)
     expect(totals).toMatchObject({ own: { runs: 2, requests: 3 }, all: { runs: 2, requests: 3 } })
   }
+
+  const { path: elsewhere } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const moved = join(elsewhere, 'moved')
+  await rename(workspace.path, moved)
+  const asMoved = await delta(['cost', moved, join(moved, 'child'), '--json'])
+  expect(JSON.parse(asMoved.stdout).totals.all).toMatchObject({ runs: 2, requests: 3 })
+  await rename(moved, workspace.path)
 
   const { path: fork } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   await at('fork', '--at', '1', '--without-files', '--into', fork, '-q')
