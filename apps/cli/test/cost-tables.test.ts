@@ -229,6 +229,9 @@ test('several runs are a line each, newest first; other tables add them up', asy
   const cost = (...flags: string[]) => delta(['cost', workspace.path, ...flags])
   const { rows, by, totals } = JSON.parse((await cost('--json')).stdout)
   expect([by, rows.map(({ key }: Row) => key)]).toEqual(['run', ['two', 'one']])
+  const each = ['one', 'two'].map((id) => join(workspace.path, '.delta', id))
+  const { rows: named } = JSON.parse((await delta(['cost', ...each, '--json'])).stdout)
+  expect(named.map(({ key }: Row) => key)).toEqual(['two', 'one'])
   expect(totals.all).toMatchObject({ runs: 2, requests: 6 })
   expect((await cost('--by', 'model')).stdout).toMatch(/^scripted +2 +6 /m)
   const steps = JSON.parse((await cost('--by', 'step', '--json')).stdout).rows as Row[]
