@@ -68,7 +68,7 @@ export interface RunPlaces {
  *
  * What a journal of another program lacks is completed: tokens from `usage`, prices from the tables.
  *
- * @param options.cellOf - Of a caller that reads many cells.
+ * @param options.cellOf - Shared by a caller that reads many cells.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
  */
 export async function readTracedRun(
@@ -140,7 +140,7 @@ async function totalsUpToDamage(
   return fold.summary(directory, owner).totals
 }
 
-/** Of several entries for one run, the last counts. */
+/** The last entry for a run counts. */
 async function childrenOf(
   results: readonly ActionResult[],
   options: PriceOptions & { seen: Set<string> },

@@ -5,7 +5,7 @@ import { chatOf, textOf } from './as-chat.js'
 
 /** What a run began with: what no event says stands in its first request. */
 export interface Beginning {
-  /** Of the first engine that was not copied from another run. */
+  /** The start of the first engine that was not copied from another run. */
   start: EngineStart | undefined
   /** The system messages at the beginning of the first request that is recorded. */
   system: { at: Date; text: string }[]
