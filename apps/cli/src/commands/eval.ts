@@ -42,6 +42,7 @@ const STOPPED = 75
 
 interface WorkFlags {
   concurrency?: string
+  prices?: string
   shard?: string
   only?: string
   quiet?: boolean
@@ -60,7 +61,7 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
   if (!isOwnEvaluation(directory, terminal.env)) refuseForeign(directory, flags, terminal)
   const planned = await planEval(evaluation, directory, {
     env: terminal.env,
-    prices: pricesIn({}, terminal),
+    prices: pricesIn(flags, terminal),
     dryRun: flags.dryRun,
     onPlan: (text) => own(directory, text, terminal),
   })
@@ -355,7 +356,7 @@ async function workHere(
     const how = await workOn(directory, {
       ...options,
       env: withOwnCommands(terminal.env),
-      prices: pricesIn({}, terminal),
+      prices: pricesIn(flags, terminal),
       signal: stop.signal,
       onChange(change) {
         if (change.kind === 'warning') say(terminal, change.message)
