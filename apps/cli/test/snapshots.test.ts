@@ -249,6 +249,31 @@ test.skipIf(!hasGit)('a run that was killed goes on with its snapshots', async (
   expect(await workspace.read('.delta/back/a')).toBe('3\n')
 })
 
+test.skipIf(!hasGit)('a git that is killed costs one snapshot, and the next is taken', async () => {
+  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const killed = '[ "$1" != fast-import ] || [ -e "$0.was" ] || { touch "$0.was"; kill -9 $$; }'
+  await writeFile(join(bin.path, 'git'), `#!/bin/sh\n${killed}\nPATH=\${PATH#*:} exec git "$@"\n`, {
+    mode: 0o755,
+  })
+  const { run, events } = await scene(
+    {
+      agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+      tools: [{ name: 'work', exec: 'true' }],
+      turns: [calls('work'), calls('work'), { content: 'Done.' }],
+    },
+    { files: { a: 'x' }, env: { PATH: `${bin.path}:${process.env.PATH}` } },
+  )
+  const { stderr } = await run()
+  expect(await events('SNAPSHOT')).toMatchObject([
+    { iteration: 0, snapshot_id: null, reason: 'git' },
+    { iteration: 1, snapshot_id: expect.any(String) },
+    { iteration: 2, snapshot_id: expect.any(String) },
+  ])
+  expect(stderr.match(/^note: .*/gm)).toEqual([
+    'note: The files of iteration 0 were not kept: git fast-import: it ended with SIGKILL.',
+  ])
+})
+
 test('without git a run goes on without snapshots, and says so once', async () => {
   const turns = [calls('work'), calls('work'), { content: 'Done.' }]
   const { run, events } = await scene(

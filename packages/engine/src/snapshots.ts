@@ -96,7 +96,7 @@ export function takeSnapshots(
   }
 
   function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
-    const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason } = snapshot
+    const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason, code } = snapshot
     const message = inWords(snapshot)
     const stored = run.journal.append({
       type: 'SNAPSHOT',
@@ -116,13 +116,14 @@ export function takeSnapshots(
       return
     }
     isChanged = true // what was given up is to be taken next time
-    failed = bytes ? 0 : failed + 1
+    failed = bytes && reason !== 'git' ? 0 : failed + 1
     if (!hasSaid)
       onNotice(`The files of iteration ${iteration} were not kept: ${message?.replace(/\.$/, '')}.`)
     hasSaid = true
-    if (reason !== 'git' && failed < MOST_FAILED) return
+    const isGitMissing = code === 'ERR_SNAPSHOT_NO_GIT'
+    if (!isGitMissing && failed < MOST_FAILED) return
     isOver = true
-    if (reason !== 'git') onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+    if (!isGitMissing) onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
   }
 
   function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
