@@ -250,18 +250,14 @@ test.skipIf(!hasGit)('a run that was killed goes on with its snapshots', async (
 })
 
 test.skipIf(!hasGit)('a git that is killed costs one snapshot, and the next is taken', async () => {
-  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
-  const killed = '[ "$1" != fast-import ] || [ -e "$0.was" ] || { touch "$0.was"; kill -9 $$; }'
-  await writeFile(join(bin.path, 'git'), `#!/bin/sh\n${killed}\nPATH=\${PATH#*:} exec git "$@"\n`, {
-    mode: 0o755,
-  })
+  const PATH = await gitThat('kill -9 $$')
   const { run, events } = await scene(
     {
       agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
       tools: [{ name: 'work', exec: 'true' }],
       turns: [calls('work'), calls('work'), { content: 'Done.' }],
     },
-    { files: { a: 'x' }, env: { PATH: `${bin.path}:${process.env.PATH}` } },
+    { files: { a: 'x' }, env: { PATH } },
   )
   const { stderr } = await run()
   expect(await events('SNAPSHOT')).toMatchObject([
@@ -273,6 +269,32 @@ test.skipIf(!hasGit)('a git that is killed costs one snapshot, and the next is t
     'note: The files of iteration 0 were not kept: git fast-import: it ended with SIGKILL.',
   ])
 })
+
+test.skipIf(!hasGit)('what a command waits for a snapshot does not count for limits.wall_time', async () => {
+  const tried: unknown[] = []
+  for (const seconds of [1, 4, 16]) {
+    const { run } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 }, limits: { wall_time: `${seconds}s` } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files: { a: 'x' }, env: { PATH: await gitThat(`sleep ${seconds}.5`) } },
+    )
+    const { stdout } = await run('-q')
+    tried.push(stdout)
+    if (stdout === 'Done.\n') break // a busy machine may need longer for the rest
+  }
+  expect(tried.at(-1)).toBe('Done.\n')
+})
+
+/** A PATH with a git that does this before its first snapshot. */
+async function gitThat(script: string): Promise<string> {
+  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const once = `[ "$1" != fast-import ] || [ -e "$0.was" ] || { touch "$0.was"; ${script}; }`
+  await bin.write('git', `#!/bin/sh\n${once}\nPATH=\${PATH#*:} exec git "$@"\n`)
+  return `${bin.path}:${process.env.PATH}`
+}
 
 test('without git a run goes on without snapshots, and says so once', async () => {
   const turns = [calls('work'), calls('work'), { content: 'Done.' }]

@@ -5,6 +5,7 @@ import type { Agent } from '@delta/config-loader'
 import type { JournalEvent, Run } from '@delta/journal/runs'
 import type { Omitted, Snapshot, SnapshotStore } from '@delta/snapshots'
 import { isMissed } from './fork-files.js'
+import type { WallClock } from './wall-time.js'
 
 /** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
 export interface Snapshots {
@@ -27,6 +28,7 @@ const MOST_FAILED = 3
 /** What taking snapshots tells its surroundings. */
 interface Surroundings {
   agent: Pick<Agent, 'snapshots'>
+  clock: Pick<WallClock, 'pause' | 'resume'>
   sync: boolean | undefined
   onEvent(event: JournalEvent): void
   /** For people, once. */
@@ -36,7 +38,7 @@ interface Surroundings {
 /** Undefined for an agent without `snapshots:`. */
 export function takeSnapshots(
   run: Run,
-  { agent, sync, onEvent, onNotice }: Surroundings,
+  { agent, clock, sync, onEvent, onNotice }: Surroundings,
 ): Snapshots | undefined {
   const { snapshots: settings } = agent
   if (settings === undefined) return undefined
@@ -132,15 +134,22 @@ export function takeSnapshots(
     return `${message} The other runs of this workspace have ${bytesOfOthers} bytes of ${maxBytes}.`
   }
 
+  /** The journal says how long only once the snapshot is done; until then, no limit of time is reached. */
+  async function waitFor(snapshot: UnderWay, mostMs: number): Promise<void> {
+    clock.pause()
+    await settled(snapshot, mostMs)
+    clock.resume()
+  }
+
   async function beforeCommand(): Promise<void> {
-    if (underWay) await settled(underWay, waitMs)
+    if (underWay) await waitFor(underWay, waitMs)
     isChanged = true
   }
 
   async function end(iteration: number, { isStopped }: { isStopped: boolean }): Promise<void> {
     if (isStopped) underWay?.giveUp.abort(STOPPED)
     else begin(iteration)
-    if (underWay) await settled(underWay, LAST_WAIT_MS)
+    if (underWay) await waitFor(underWay, LAST_WAIT_MS)
     const store = await opening
     store?.close()
   }
