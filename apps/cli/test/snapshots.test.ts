@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openStore } from '@delta/snapshots'
-import { areInstalled, runProcess, temporaryWorkspace } from '@delta/testkit'
+import { areInstalled, runProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, killOnce, scene } from './delta.js'
 
@@ -287,6 +287,32 @@ test.skipIf(!hasGit)('what a command waits for a snapshot does not count for lim
   }
   expect(tried.at(-1)).toBe('Done.\n')
 })
+
+test.skipIf(!hasGit)(
+  'a run that is stopped while a command waits for a snapshot ends without it',
+  async () => {
+    const PATH = await gitThat('until [ -e "$0.go" ]; do sleep 0.02; done')
+    const [bin = ''] = PATH.split(':')
+    const { start, workspace, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files: { large: 'x'.repeat(3_000_000) }, env: { PATH } },
+    )
+    const engine = start('-q')
+    await waitForFile(join(bin, 'git.was'))
+    const run = (await waitForFile(join(workspace.path, '.delta/LATEST'))).trim()
+    const journal = join(workspace.path, '.delta', run, 'journal.jsonl')
+    await waitForFile(journal, '"THOUGHT"')
+    engine.kill('SIGTERM')
+    await waitForFile(journal, '"ENGINE_END"')
+    await writeFile(join(bin, 'git.go'), '')
+    expect((await engine.result).exitCode).toBe(143)
+    expect(await events('SNAPSHOT')).toEqual([])
+  },
+)
 
 /** A PATH with a git that does this before its first snapshot. */
 async function gitThat(script: string): Promise<string> {

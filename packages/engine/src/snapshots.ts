@@ -28,7 +28,7 @@ const MOST_FAILED = 3
 /** What taking snapshots tells its surroundings. */
 interface Surroundings {
   agent: Pick<Agent, 'snapshots'>
-  clock: Pick<WallClock, 'pause' | 'resume'>
+  clock: Pick<WallClock, 'pause' | 'resume' | 'signal'>
   sync: boolean | undefined
   onEvent(event: JournalEvent): void
   /** For people, once. */
@@ -136,12 +136,16 @@ export function takeSnapshots(
 
   /** The journal says how long only once the snapshot is done; until then, no limit of time is reached. */
   async function waitFor(snapshot: UnderWay, mostMs: number): Promise<void> {
+    const drop = () => snapshot.giveUp.abort(STOPPED)
+    clock.signal.addEventListener('abort', drop)
     clock.pause()
     await settled(snapshot, mostMs)
     clock.resume()
+    clock.signal.removeEventListener('abort', drop)
   }
 
   async function beforeCommand(): Promise<void> {
+    if (clock.signal.aborted) underWay?.giveUp.abort(STOPPED)
     if (underWay) await waitFor(underWay, waitMs)
     isChanged = true
   }
