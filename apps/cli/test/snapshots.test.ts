@@ -371,3 +371,23 @@ test.skipIf(!hasGit)('a snapshot that could pass max_bytes is not taken', async 
   expect(all.map(({ reason }) => reason)).toContain('budget')
   expect(all[0]?.snapshot_id).not.toBeNull()
 })
+
+test.skipIf(!hasGit)(
+  'after three that were not taken the engine takes none, and says what can be done',
+  async () => {
+    const { run, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', max_bytes: '1kB', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [...Array(5).fill(calls('work')), { content: 'Done.' }],
+      },
+      { files: { 'd/large': 'x'.repeat(250_000) } },
+    )
+    const { stderr } = await run()
+    expect(await events('SNAPSHOT')).toHaveLength(3)
+    expect(stderr.match(/^note: .*/gm)).toEqual([
+      'note: The files of iteration 0 were not kept: The store has 0 bytes, and what changed has up to 250000 more: together more than the 1000 allowed.',
+      'note: No further snapshots are taken by this engine. Raise snapshots.max_bytes, or leave out with snapshots.ignore what is not needed. The largest directories: d (0.3 MB).',
+    ])
+  },
+)

@@ -125,7 +125,7 @@ export function takeSnapshots(
     const isGitMissing = code === 'ERR_SNAPSHOT_NO_GIT'
     if (!isGitMissing && failed < MOST_FAILED) return
     isOver = true
-    if (!isGitMissing) onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+    if (!isGitMissing) onNotice(`No further snapshots are taken by this engine.${adviceOn(snapshot)}`)
   }
 
   function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
@@ -205,8 +205,11 @@ function mostMissed(omitted: Omitted[]): Omitted[] {
   return omitted.toSorted((one, other) => Number(isMissed(other)) - Number(isMissed(one))).slice(0, 100)
 }
 
-function largestIn({ largest = [] }: Partial<Snapshot>): string {
-  if (largest.length === 0) return ''
-  const names = largest.map(({ path, bytes }) => `${path} (${(bytes / 1e6).toFixed(0)} MB)`)
-  return ` The largest directories: ${names.join(', ')}; leave them out with snapshots.ignore.`
+/** What a person can do about snapshots that take too long or too much. */
+function adviceOn({ largest, reason }: Partial<Snapshot>): string {
+  if (largest === undefined) return ''
+  const raise = reason === 'time' ? 'wait_ms' : 'max_bytes'
+  const names = largest.map(({ path, bytes }) => `${path} (${(bytes / 1e6).toFixed(1)} MB)`)
+  const where = names.length === 0 ? '' : ` The largest directories: ${names.join(', ')}.`
+  return ` Raise snapshots.${raise}, or leave out with snapshots.ignore what is not needed.${where}`
 }
