@@ -94,10 +94,11 @@ The run and its workspace are only read: it may be running, or of somebody else.
 paid again, and counts for --max-iterations.
 
 Examples:
-  delta fork site --at 7 --without-files -m "Now in French."
-      go on from iteration 7 with another instruction
+  delta fork site --at 7 -m "Now in French."
+      go on from iteration 7 with another instruction, with the files as they
+      were then
   delta fork site --at 7 --without-files --model gpt-5
-      another model goes on from there
+      another model goes on from the conversation alone
 
 Exit codes and environment are those of delta run: delta run --help`,
 

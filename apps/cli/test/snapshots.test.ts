@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openStore } from '@delta/snapshots'
-import { areInstalled, runProcess, temporaryWorkspace } from '@delta/testkit'
+import { areInstalled, runProcess, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, killOnce, scene } from './delta.js'
 
@@ -249,6 +249,79 @@ test.skipIf(!hasGit)('a run that was killed goes on with its snapshots', async (
   expect(await workspace.read('.delta/back/a')).toBe('3\n')
 })
 
+test.skipIf(!hasGit)('a git that is killed costs one snapshot, and the next is taken', async () => {
+  const PATH = await gitThat('kill -9 $$')
+  const { run, events } = await scene(
+    {
+      agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+      tools: [{ name: 'work', exec: 'true' }],
+      turns: [calls('work'), calls('work'), { content: 'Done.' }],
+    },
+    { files: { a: 'x' }, env: { PATH } },
+  )
+  const { stderr } = await run()
+  expect(await events('SNAPSHOT')).toMatchObject([
+    { iteration: 0, snapshot_id: null, reason: 'git' },
+    { iteration: 1, snapshot_id: expect.any(String) },
+    { iteration: 2, snapshot_id: expect.any(String) },
+  ])
+  expect(stderr.match(/^note: .*/gm)).toEqual([
+    'note: The files of iteration 0 were not kept: git fast-import: it ended with SIGKILL.',
+  ])
+})
+
+test.skipIf(!hasGit)('what a command waits for a snapshot does not count for limits.wall_time', async () => {
+  const tried: unknown[] = []
+  for (const seconds of [1, 4, 16]) {
+    const { run } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 }, limits: { wall_time: `${seconds}s` } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files: { a: 'x' }, env: { PATH: await gitThat(`sleep ${seconds}.5`) } },
+    )
+    const { stdout } = await run('-q')
+    tried.push(stdout)
+    if (stdout === 'Done.\n') break // a busy machine may need longer for the rest
+  }
+  expect(tried.at(-1)).toBe('Done.\n')
+})
+
+test.skipIf(!hasGit)(
+  'a run that is stopped while a command waits for a snapshot ends without it',
+  async () => {
+    const PATH = await gitThat('until [ -e "$0.go" ]; do sleep 0.02; done')
+    const [bin = ''] = PATH.split(':')
+    const { start, workspace, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [calls('work'), { content: 'Done.' }],
+      },
+      { files: { large: 'x'.repeat(3_000_000) }, env: { PATH } },
+    )
+    const engine = start('-q')
+    await waitForFile(join(bin, 'git.was'))
+    const run = (await waitForFile(join(workspace.path, '.delta/LATEST'))).trim()
+    const journal = join(workspace.path, '.delta', run, 'journal.jsonl')
+    await waitForFile(journal, '"THOUGHT"')
+    engine.kill('SIGTERM')
+    await waitForFile(journal, '"ENGINE_END"')
+    await writeFile(join(bin, 'git.go'), '')
+    expect((await engine.result).exitCode).toBe(143)
+    expect(await events('SNAPSHOT')).toEqual([])
+  },
+)
+
+/** A PATH with a git that does this before its first snapshot. */
+async function gitThat(script: string): Promise<string> {
+  const bin = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const once = `[ "$1" != fast-import ] || [ -e "$0.was" ] || { touch "$0.was"; ${script}; }`
+  await bin.write('git', `#!/bin/sh\n${once}\nPATH=\${PATH#*:} exec git "$@"\n`)
+  return `${bin.path}:${process.env.PATH}`
+}
+
 test('without git a run goes on without snapshots, and says so once', async () => {
   const turns = [calls('work'), calls('work'), { content: 'Done.' }]
   const { run, events } = await scene(
@@ -298,3 +371,23 @@ test.skipIf(!hasGit)('a snapshot that could pass max_bytes is not taken', async 
   expect(all.map(({ reason }) => reason)).toContain('budget')
   expect(all[0]?.snapshot_id).not.toBeNull()
 })
+
+test.skipIf(!hasGit)(
+  'after three that were not taken the engine takes none, and says what can be done',
+  async () => {
+    const { run, events } = await scene(
+      {
+        agent: { snapshots: { every: 'iteration', max_bytes: '1kB', wait_ms: 60_000 } },
+        tools: [{ name: 'work', exec: 'true' }],
+        turns: [...Array(5).fill(calls('work')), { content: 'Done.' }],
+      },
+      { files: { 'd/large': 'x'.repeat(250_000) } },
+    )
+    const { stderr } = await run()
+    expect(await events('SNAPSHOT')).toHaveLength(3)
+    expect(stderr.match(/^note: .*/gm)).toEqual([
+      'note: The files of iteration 0 were not kept: The store has 0 bytes, and what changed has up to 250000 more: together more than the 1000 allowed.',
+      'note: No further snapshots are taken by this engine. Raise snapshots.max_bytes, or leave out with snapshots.ignore what is not needed. The largest directories: d (0.3 MB).',
+    ])
+  },
+)

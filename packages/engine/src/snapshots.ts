@@ -29,7 +29,7 @@ const MOST_FAILED = 3
 interface Surroundings {
   agent: Pick<Agent, 'snapshots'>
   /** Stands while a command waits. */
-  clock: Pick<WallClock, 'pause' | 'resume'>
+  clock: Pick<WallClock, 'pause' | 'resume' | 'signal'>
   sync: boolean | undefined
   onEvent(event: JournalEvent): void
   /** For people, once. */
@@ -99,7 +99,7 @@ export function takeSnapshots(
   }
 
   function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
-    const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason } = snapshot
+    const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason, code } = snapshot
     const message = inWords(snapshot)
     const stored = run.journal.append({
       type: 'SNAPSHOT',
@@ -119,13 +119,14 @@ export function takeSnapshots(
       return
     }
     isChanged = true // what was given up is to be taken next time
-    failed = bytes ? 0 : failed + 1
+    failed = bytes && reason !== 'git' ? 0 : failed + 1
     if (!hasSaid)
       onNotice(`The files of iteration ${iteration} were not kept: ${message?.replace(/\.$/, '')}.`)
     hasSaid = true
-    if (reason !== 'git' && failed < MOST_FAILED) return
+    const isGitMissing = code === 'ERR_SNAPSHOT_NO_GIT'
+    if (!isGitMissing && failed < MOST_FAILED) return
     isOver = true
-    if (reason !== 'git') onNotice(`No further snapshots are taken by this engine.${largestIn(snapshot)}`)
+    if (!isGitMissing) onNotice(`No further snapshots are taken by this engine.${adviceOn(snapshot)}`)
   }
 
   function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
@@ -134,19 +135,26 @@ export function takeSnapshots(
     return `${message} The other runs of this workspace have ${bytesOfOthers} bytes of ${maxBytes}.`
   }
 
+  /** The journal says how long only once the snapshot is done; until then, no limit of time is reached. */
+  async function waitFor(snapshot: UnderWay, mostMs: number): Promise<void> {
+    const drop = () => snapshot.giveUp.abort(STOPPED)
+    clock.signal.addEventListener('abort', drop)
+    clock.pause()
+    await settled(snapshot, mostMs)
+    clock.resume()
+    clock.signal.removeEventListener('abort', drop)
+  }
+
   async function beforeCommand(): Promise<void> {
-    if (underWay) {
-      clock.pause()
-      await settled(underWay, waitMs)
-      clock.resume() // its event says how long
-    }
+    if (clock.signal.aborted) underWay?.giveUp.abort(STOPPED)
+    if (underWay) await waitFor(underWay, waitMs)
     isChanged = true
   }
 
   async function end(iteration: number, { isStopped }: { isStopped: boolean }): Promise<void> {
     if (isStopped) underWay?.giveUp.abort(STOPPED)
     else begin(iteration)
-    if (underWay) await settled(underWay, LAST_WAIT_MS)
+    if (underWay) await waitFor(underWay, LAST_WAIT_MS)
     const store = await opening
     store?.close()
   }
@@ -198,8 +206,11 @@ function mostMissed(omitted: Omitted[]): Omitted[] {
   return omitted.toSorted((one, other) => Number(isMissed(other)) - Number(isMissed(one))).slice(0, 100)
 }
 
-function largestIn({ largest = [] }: Partial<Snapshot>): string {
-  if (largest.length === 0) return ''
-  const names = largest.map(({ path, bytes }) => `${path} (${(bytes / 1e6).toFixed(0)} MB)`)
-  return ` The largest directories: ${names.join(', ')}; leave them out with snapshots.ignore.`
+/** What a person can do about snapshots that take too long or too much. */
+function adviceOn({ largest, reason }: Partial<Snapshot>): string {
+  if (largest === undefined) return ''
+  const raise = reason === 'time' ? 'wait_ms' : 'max_bytes'
+  const names = largest.map(({ path, bytes }) => `${path} (${(bytes / 1e6).toFixed(1)} MB)`)
+  const where = names.length === 0 ? '' : ` The largest directories: ${names.join(', ')}.`
+  return ` Raise snapshots.${raise}, or leave out with snapshots.ignore what is not needed.${where}`
 }

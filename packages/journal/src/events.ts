@@ -257,7 +257,7 @@ export const eventSchemas = {
     waited_ms: z.optional(z.number()),
     changed: z.optional(wholeNumber),
     bytes: z.optional(wholeNumber),
-    /** The first hundred paths that are not in it. */
+    /** A hundred of the paths that are not in it; those that a fork would miss come first. */
     omitted: z.optional(z.array(z.unknown())),
     omitted_count: z.optional(wholeNumber),
     reason: optionalText,

@@ -141,6 +141,7 @@ const CONFIG = `[core]
 	bigFileThreshold = 16m
 	protectNTFS = false
 	protectHFS = false
+	sharedRepository = 0600
 	commitGraph = false
 	multiPackIndex = false
 [pack]

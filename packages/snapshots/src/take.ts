@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Bytes, textOf } from './bytes.js'
 import { type Changes, compareTrees, isSame, type ToRead } from './compare-trees.js'
-import { isSnapshotError } from './errors.js'
+import { isSnapshotError, type SnapshotErrorCode } from './errors.js'
 import { type FastImport, startFastImport } from './fast-import.js'
 import { entriesIn, type Objects, wayOutOf } from './git.js'
 import { escapePath, META_NAME } from './names.js'
@@ -50,6 +50,8 @@ export interface Snapshot {
    * - `budget`: it could pass `maxBytes`. `git`: git is missing, too old, or failed. `io`: the disk failed.
    */
   reason?: 'time' | 'budget' | 'git' | 'io'
+  /** With `git`: what failed. */
+  code?: SnapshotErrorCode
   message?: string
   /** When it was given up (`time`, `budget`): the five largest directories at the first level of the roots, to be ignored perhaps. */
   largest?: { root: string; path: string; bytes: number }[]
@@ -260,7 +262,7 @@ function giveUp(attempt: Attempt, error: unknown): Pick<Snapshot, 'id' | 'filesI
   const nothing = { id: null, filesId: null }
   if (isSnapshotError(error)) {
     forget(target)
-    return { ...nothing, reason: 'git', message: error.message }
+    return { ...nothing, reason: 'git', code: error.code, message: error.message }
   }
   if (git) target.goOn(keepSent(attempt, git))
   if (error instanceof GivenUp) {

@@ -37,7 +37,7 @@ describe.skipIf(!hasTools)('git', () => {
     expect(await store.take({ files: { directory: from } })).toMatchObject({ id: null, reason: 'git' })
   })
 
-  test('leaves nothing in the temporary directory, and is not started when nothing has changed', async () => {
+  test('leaves nothing in the temporary directory and nothing that others can read, and is not started when nothing has changed', async () => {
     const { from, store, at } = await scene('echo 1 > a && mkdir ../bin ../tmp && sleep 0.02') // later than the clock's tick
     const git = sh(at, 'command -v git').trim()
     writeFileSync(join(at, 'bin/git'), `#!/bin/sh\necho "$@" >> ${at}/calls\nexec ${git} "$@"\n`, {
@@ -51,6 +51,7 @@ describe.skipIf(!hasTools)('git', () => {
     expect(await take(store, from)).toBe(id)
     await store.restore(id, 'files', join(at, 'back'))
     expect(sh(at, 'ls -A tmp')).toBe('')
+    expect(sh(at, 'find store -type f -printf "%m\\n" | sort -u')).toBe('400\n')
     expect(sh(at, 'cut -d" " -f1 calls')).toBe('fast-import\nls-tree\ncat-file\ncat-file\n')
   })
 

@@ -167,7 +167,7 @@ function workspaceFor(run: RunSummary, { at, flags, terminal }: Making): ForkWor
     return { directory: namedDirectory(flags.into, terminal, '--into'), remove: () => undefined }
   const { workDirectory } = placeOfRun(run.directory)
   const original = statSync(workDirectory, { throwIfNoEntry: false })
-  const mode = original ? original.mode & 0o777 : 0o700
+  const mode = 0o700 | ((original?.mode ?? 0) & 0o777)
   const isWithin = original && isInside(terminal.cwd, realpathSync(workDirectory))
   const above = isWithin ? dirname(realpathSync(workDirectory)) : terminal.cwd
   const cell = cellPlaceOf(run.directory)
