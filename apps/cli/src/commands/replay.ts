@@ -60,6 +60,7 @@ export async function execute(
     terminal,
   )
   const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
+  refuseUnasked(flags, opened)
   warnOf(opened, presenter.warn)
   if (opened.agent.snapshot.overrides.length > 0) presenter.warn(setLine(opened.agent))
 
@@ -90,6 +91,15 @@ function liveSides({ live, model }: ReplayFlags): Live {
 
 function asksModel(live: Live): boolean {
   return live === 'model' || live === 'both'
+}
+
+/** A script would answer in the place of the model that was named. */
+function refuseUnasked({ model }: ReplayFlags, { agent }: OpenAgent): void {
+  const { provider } = agent.llm
+  if (model === undefined || (provider !== 'script' && provider !== 'replay')) return
+  throw new UsageError(
+    `--model ${model}: the agent's provider is ${provider}, which asks no model. Name one that does: --set llm.provider=openai`,
+  )
 }
 
 /** What was set for a run of one's own applies. Of any other run nothing runs, so an agent is needed, and is only read. */
