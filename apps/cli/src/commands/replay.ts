@@ -284,6 +284,8 @@ function divergence({ first, command }: Comparison, { run, replay, live }: Repor
   }
   const place = first.byte === undefined ? '' : ` at byte ${first.byte}`
   const what = first.at === 'result' ? `${first.where} printed something else` : `${first.where}${place}`
+  const isFailure =
+    first.at === 'end' && result.status === 'FAILED' && !result.reasonCode.startsWith('limit_')
   const isUnsaid = first.at === 'call' && result.reasonCode === 'replay_mismatch'
   return [
     `diverged at iteration ${first.step}, ${first.cause}: ${what}`,
@@ -293,6 +295,7 @@ function divergence({ first, command }: Comparison, { run, replay, live }: Repor
       : withoutLastNewLines([first.left, first.right]).map(
           (text, index) => `  ${'-+'[index]} ${shown(text)}`,
         )),
+    ...(isFailure ? [`  ${printableLine(result.reason ?? '')}`] : []),
     `${more}${maskFor(first)}`.trim(),
     show,
   ].filter((line) => line !== '')
