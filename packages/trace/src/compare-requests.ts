@@ -1,7 +1,7 @@
 import { isMeasured, textOfBlock } from './cache-break.js'
 import { type ChangedValue, changedValues } from './changed-values.js'
 import { differing, firstDifference } from './comparable.js'
-import type { Comparison, Difference, Side } from './compare-steps.js'
+import type { Comparison, Difference, Side } from './difference.js'
 import type { RecordedParts, RequestLines } from './recorded-parts.js'
 import type { CostedBlock, SentRequest } from './sent-request.js'
 
@@ -18,7 +18,8 @@ export function compareRequests(left: Side, right: Side, comparison: Comparison)
   const isRewritten = [one, other].some(({ request }) => request.rewrittenBy !== undefined)
   const settings = compareSettings(one, other, comparison)
   const sources = compareSources(one, other, comparison)
-  const conversation = isRewritten || sources.length > 0 ? [] : compareConversations(one, other, comparison)
+  const isMixed = sources.length > 0 && !(isChat(one) && isChat(other)) // in other APIs sources stand among the messages
+  const conversation = isRewritten || isMixed ? [] : compareConversations(one, other, comparison)
   const found = [...settings, ...sources, ...conversation]
   return isRewritten && found.length === 0 ? compareRewritten(one, other, comparison) : found
 }
