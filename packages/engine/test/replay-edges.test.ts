@@ -211,6 +211,7 @@ test.each([undefined, 'Another way.'])(
         { content: 'The end.' },
         { content: 'Another.' },
       ],
+      files: hooks({ post_tool_execution: 'true', on_iteration_end: 'exit 1' }),
     })
     const [agent, env] = [await play.load(), { PATH: process.env.PATH ?? '' }]
     const forkOf = async ({ runDirectory: run }: RunResult, at: number) => {
