@@ -4,6 +4,7 @@ import type { HookName } from '@delta/config-loader'
 import type { RecordedSources } from '@delta/context'
 import { answerWithNewPaths, replacing } from '@delta/context/internal'
 import { readIfThere } from '@delta/durable'
+import { isInside } from '@delta/durable/internal'
 import { openRecordedRequests, type RecordedRequests } from '@delta/journal/internal'
 import type { HookExecutionAudit } from '@delta/journal/runs'
 import { type Api, type ChatModel, replayModel } from '@delta/model'
@@ -141,8 +142,9 @@ export function openReplay(
     if (found === undefined && (name === 'on_error' || name === 'on_run_end')) return 'not run'
     if (found === undefined && isRecorded && !has(iteration + 1)) throw new EndOfRecord(ending(iteration))
     const what = `what the ${name} hook did in iteration ${iteration} was not recorded.`
-    if (!found?.io_path_ref) throw notRecorded(what)
-    const directory = join(record.directory, found.io_path_ref)
+    const directory = join(record.directory, found?.io_path_ref ?? '')
+    const isOfRun = isInside(directory, join(record.directory, 'io/hooks')) // another program may have written the journal
+    if (!found?.io_path_ref || !isOfRun) throw notRecorded(what)
     if (payload && !isSameInput(directory, payload)) {
       if (isRecorded && name === 'pre_llm_request') return 'not run' // and the request differs, which says more
       throw notRecorded(`the ${name} hook of iteration ${iteration} was recorded with another input.`)
