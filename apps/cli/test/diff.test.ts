@@ -359,13 +359,25 @@ test.skipIf(!areInstalled('git'))(
         await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
       }
       const { stdout } = await delta(['diff', 'one', 'two', '--files'], { cwd: path })
-      expect(stdout).toContain('different after the last iteration: 1 file\n  M b.txt\n')
-      return JSON.parse((await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout).first
+      const short = await delta(['diff', 'one', 'two'], { cwd: path })
+      const { first, files } = JSON.parse(
+        (await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout,
+      )
+      return { first, files, list: stdout.split('\n\n').at(-1), short: short.stdout.split('\n').at(-2) }
     }
-    expect(await first({ 'b.txt': 'betas' })).toMatchObject({
-      cause: 'environment',
-      step: 2,
-      evidence: 'files differed since iteration 1',
+    expect(await first({ 'b.txt': 'betas' })).toEqual({
+      first: expect.objectContaining({
+        cause: 'environment',
+        step: 2,
+        evidence: '1 file differed since iteration 1: b.txt',
+      }),
+      files: [{ path: 'b.txt', kind: 'M' }],
+      list: 'different after the last iteration: 1 file\n  M b.txt\n',
+      short: 'after the last iteration 1 file differs (M b.txt); --files names them',
+    })
+    expect(await first({ 'c.txt': 'unseen' })).toMatchObject({
+      first: null,
+      short: 'warning: after the last iteration 1 file differs (A c.txt); --files names them',
     })
   },
 )

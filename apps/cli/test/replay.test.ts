@@ -346,6 +346,10 @@ test('what cannot be replayed is refused with exit code 2, and nothing is made',
     "option '--live <side>' argument 'tool' is invalid. Allowed choices are model, tools, both.",
     ...['--live', 'tool'],
   )
+  await refused(
+    "--model other: the agent's provider is script, which asks no model. Name one that does: --set llm.provider=openai",
+    ...['--model', 'other'],
+  )
   await refused('--mask "(": not a regular expression: Unterminated group.', '--mask', '(')
   await refused(`--at 15: ${name} has 3 iterations.`, '--at', '15')
   await refused(`--at 3 is the answer of ${name}: a replay begins before it.`, '--at', '3')

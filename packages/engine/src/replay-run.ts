@@ -15,7 +15,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { normaliseUsage } from '@delta/model'
+import { type Api, normaliseUsage } from '@delta/model'
 import { continueRun, loadAgentOf, resume } from './continue-run.js'
 import { EngineError } from './errors.js'
 import { shortName } from './find-run.js'
@@ -29,6 +29,7 @@ import { type RecordedRun, recordedRun } from './recorded-run.js'
 import { releasing } from './releasing.js'
 import { openReplay } from './replay.js'
 import type { Sides, Variables } from './replay-port.js'
+import { apiOf } from './request.js'
 import type { PriceAnswer } from './run-state.js'
 
 /** The run to replay, what of it is live, and where the replay lies. */
@@ -106,6 +107,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     agentHome: agent.home,
     paths: moved,
     masks: options.masks ?? [],
+    api: serverApiOf(agent),
     maxIterations: options.maxIterations,
   })
   const seen = asSeenBy(sides, agent)
@@ -121,6 +123,12 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     resume(run, { ...given, agent: seen, workDirectory, trusted: true, modelOf, purse, priced, replay }),
   )
   return { directory, workDirectory, at, result }
+}
+
+/** A script, a command and a model of a program's own speak no API that the record could name. */
+function serverApiOf({ llm, model }: Agent): Api | undefined {
+  const isServer = model === undefined && (llm.provider === 'openai' || llm.provider === 'anthropic')
+  return isServer ? apiOf(llm) : undefined
 }
 
 /** With both sides live. */

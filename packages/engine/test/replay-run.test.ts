@@ -55,6 +55,19 @@ test('an edited prompt shows as the first difference, and nothing is asked', asy
   expect(result.iterations).toBe(0)
 })
 
+test('an agent that speaks another API now sends other requests', async () => {
+  const server = await startScriptedServer(TURNS)
+  onTestFinished(() => server.close())
+  const { run, replay, load } = await recorded({ baseUrl: server.baseUrl })
+  const original = await run()
+  const agent = await load()
+  const other = { ...agent, llm: { ...agent.llm, api: 'responses' } } as const
+  const { result } = await replay(original, { agent: other })
+  expect(result.reason).toBe(
+    `replay of ${original.runId.slice(-6)}: the agent speaks the API "responses" now, and the run spoke "chat". Nothing was run.`,
+  )
+})
+
 test('a changed command of a tool is a call that was not recorded', async () => {
   const { run, replay } = await recorded()
   const original = await run()

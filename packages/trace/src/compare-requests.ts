@@ -1,7 +1,7 @@
 import { isMeasured, textOfBlock } from './cache-break.js'
 import { type ChangedValue, changedValues } from './changed-values.js'
 import { differing, firstDifference } from './comparable.js'
-import type { Comparison, Difference, Side } from './compare-steps.js'
+import type { Comparison, Difference, Side } from './difference.js'
 import type { RecordedParts, RequestLines } from './recorded-parts.js'
 import type { CostedBlock, SentRequest } from './sent-request.js'
 
@@ -18,7 +18,8 @@ export function compareRequests(left: Side, right: Side, comparison: Comparison)
   const isRewritten = [one, other].some(({ request }) => request.rewrittenBy !== undefined)
   const settings = compareSettings(one, other, comparison)
   const sources = compareSources(one, other, comparison)
-  const conversation = isRewritten || sources.length > 0 ? [] : compareConversations(one, other, comparison)
+  const isMixed = sources.length > 0 && !(isChat(one) && isChat(other)) // in other APIs sources stand among the messages
+  const conversation = isRewritten || isMixed ? [] : compareConversations(one, other, comparison)
   const found = [...settings, ...sources, ...conversation]
   return isRewritten && found.length === 0 ? compareRewritten(one, other, comparison) : found
 }
@@ -51,12 +52,13 @@ function compareSettings(left: Sent, right: Sent, { equal, known, isSetting }: C
   const pair = `${left.lines.parameters} ${right.lines.parameters}`
   if (api === other && known.pairs.has(pair)) return []
   const [one, another] = [left, right].map(({ parts, lines }) => settingsIn(parts.part(lines.parameters)))
+  const apiSetting = isSetting('llm.api') && !isSetting('llm.provider') ? 'llm.api' : 'llm.provider'
   const changed =
-    api === other ? changedValues(one, another, equal) : [{ path: 'llm.provider', left: api, right: other }]
+    api === other ? changedValues(one, another, equal) : [{ path: apiSetting, left: api, right: other }]
   if (changed.length === 0) known.pairs.add(pair)
   const hook = left.request.rewrittenBy ?? right.request.rewrittenBy
   return changed.map((each) =>
-    hook === undefined || each.path === 'llm.provider' || isSetting(each.path)
+    hook === undefined || each.path === apiSetting || isSetting(each.path)
       ? { ...CONFIGURATION, ...placed(each) }
       : { ...BY_HOOK, ...placed(each), where: hook },
   )
@@ -122,8 +124,12 @@ function compareSource(
   if (text === undefined || another === undefined)
     return isRewritten ? undefined : { left: null, right: null } // a hook may have replaced it, which is found as such
   const found = firstDifference(equal(text), equal(another))
-  if (found === undefined) known.pairs.add(pair)
-  return found
+  if (found === undefined) {
+    known.pairs.add(pair)
+    return undefined
+  }
+  const { at, ...excerpts } = found
+  return { byte: Buffer.byteLength(text.slice(0, equal.placeIn(text, at))), ...excerpts }
 }
 
 /** The own text of a source. Undefined for an image, and for a text that a hook changed. */
@@ -189,7 +195,7 @@ function compareConversations(left: Sent, right: Sent, { equal, known }: Compari
     }
     if (mine.length === others.length && mine.every((line, index) => isSame(line, others[index])))
       return undefined
-    return firstDifference(equal(inJson(mine.map(ours.part))), equal(inJson(others.map(theirs.part))))
+    return differing(equal(inJson(mine.map(ours.part))), equal(inJson(others.map(theirs.part))))
   }
 }
 

@@ -2,48 +2,8 @@ import { quoteForPerson } from '@delta/executor'
 import { fromWire } from '@delta/model/internal'
 import { type Comparable, differing } from './comparable.js'
 import { CONVERSATION, compareRequests } from './compare-requests.js'
-import type { RecordedParts } from './recorded-parts.js'
+import type { Comparison, Difference, Side } from './difference.js'
 import type { Said, Step, StepCall } from './steps.js'
-
-/** Why two runs are not the same: somebody stepped in, a setting, what the context held, the model, or the world. */
-export type Cause = 'intervention' | 'configuration' | 'context' | 'model' | 'environment' | 'unknown'
-
-/** A difference between two runs. */
-export interface Difference {
-  cause: Cause
-  /** The iteration. */
-  step: number
-  at: 'said' | 'request' | 'answer' | 'call' | 'result' | 'end'
-  /** A message, a setting, a source, a call, or the event that ended a run. */
-  where: string
-  /** The first byte that differs, of a source's own text. */
-  byte?: number
-  /** What stands around the place, at most eighty characters. Null: there is nothing. */
-  left: string | null
-  right: string | null
-  /** What else is known about it. */
-  evidence?: string
-}
-
-/** One side of a comparison. */
-export interface Side {
-  step: Step
-  parts: RecordedParts
-}
-
-/** How the steps of two runs are compared, one pair after another. */
-export interface Comparison {
-  equal: Comparable
-  /** True if the agents themselves differ in a setting, named as in `agent.yaml`. */
-  isSetting(path: string): boolean
-  /** What was found to be the same: most of a request stands in the requests before it, too. */
-  known: {
-    /** Of settings and texts of both runs. */
-    pairs: Set<string>
-    /** Of messages: the lines of both. */
-    lines: Map<number, number>
-  }
-}
 
 /** How two steps differ, in the order in which one thing leads to another: the first explains those after it. */
 export async function compareSteps(left: Side, right: Side, comparison: Comparison): Promise<Difference[]> {

@@ -60,6 +60,7 @@ export async function execute(
     terminal,
   )
   const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
+  refuseUnasked(flags, opened)
   warnOf(opened, presenter.warn)
   if (opened.agent.snapshot.overrides.length > 0) presenter.warn(setLine(opened.agent))
 
@@ -90,6 +91,15 @@ function liveSides({ live, model }: ReplayFlags): Live {
 
 function asksModel(live: Live): boolean {
   return live === 'model' || live === 'both'
+}
+
+/** A script would answer in the place of the model that was named. */
+function refuseUnasked({ model }: ReplayFlags, { agent }: OpenAgent): void {
+  const { provider } = agent.llm
+  if (model === undefined || (provider !== 'script' && provider !== 'replay')) return
+  throw new UsageError(
+    `--model ${model}: the agent's provider is ${provider}, which asks no model. Name one that does: --set llm.provider=openai`,
+  )
 }
 
 /** What was set for a run of one's own applies. Of any other run nothing runs, so an agent is needed, and is only read. */
@@ -274,6 +284,8 @@ function divergence({ first, command }: Comparison, { run, replay, live }: Repor
   }
   const place = first.byte === undefined ? '' : ` at byte ${first.byte}`
   const what = first.at === 'result' ? `${first.where} printed something else` : `${first.where}${place}`
+  const isFailure =
+    first.at === 'end' && result.status === 'FAILED' && !result.reasonCode.startsWith('limit_')
   const isUnsaid = first.at === 'call' && result.reasonCode === 'replay_mismatch'
   return [
     `diverged at iteration ${first.step}, ${first.cause}: ${what}`,
@@ -283,6 +295,7 @@ function divergence({ first, command }: Comparison, { run, replay, live }: Repor
       : withoutLastNewLines([first.left, first.right]).map(
           (text, index) => `  ${'-+'[index]} ${shown(text)}`,
         )),
+    ...(isFailure ? [`  ${printableLine(result.reason ?? '')}`] : []),
     `${more}${maskFor(first)}`.trim(),
     show,
   ].filter((line) => line !== '')
