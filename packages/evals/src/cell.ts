@@ -84,7 +84,6 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
   await removeLeftovers(paths)
   writeAbout(job)
 
-  const watch = watchResult(paths)
   const worked =
     wasForged || job.deadWorkers >= MOST_DEAD_WORKERS
       ? { setupMs: 0 }
@@ -99,7 +98,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run: run && { status: run.status, reasonCode: run.metadata.reason_code, reason: run.metadata.error },
     tampered: wasForged
       ? 'result'
-      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
+      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: existsSync(paths.result) }),
   }
   const began = performance.now()
   const { scores, tooLarge } = verdictWithoutScores(ended)
@@ -117,7 +116,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     scoreMs: Math.round(performance.now() - began),
   })
   job.checkOwner()
-  return keepResult(job, result, watch)
+  return keepResult(job, result)
 }
 
 interface Worked {
@@ -157,11 +156,6 @@ async function removeLeftovers({ directory, scores }: CellPaths): Promise<void> 
 function writeAbout({ cell, paths }: Pick<Job, 'cell' | 'paths'>): void {
   const text = `${JSON.stringify(cell)}\n`
   if (readIfThere(paths.about)?.toString() !== text) replaceFile(paths.about, text, { sync: false })
-}
-
-/** Whether somebody else writes a result while the cell is ours. */
-function watchResult({ result }: CellPaths) {
-  return { isForged: () => existsSync(result) }
 }
 
 /** A run whose record its agent destroys ends, and says so; the other cells go on. */
@@ -325,6 +319,7 @@ async function tamperedIn(
     isGone: boolean
     worked: Worked
     run: RunSummary | undefined
+    /** A result that somebody else wrote while the cell was ours. */
     isForged: boolean
   },
 ): Promise<Tampering | undefined> {
@@ -435,13 +430,8 @@ function entryOf(name: string, scored: Scored | undefined): [string, CellResult[
 }
 
 /** Nothing replaces a result. One that was there was forged: the cell was ours. */
-async function keepResult(
-  job: Job,
-  result: CellResult,
-  watch: ReturnType<typeof watchResult>,
-): Promise<CellResult> {
-  const { paths, plan } = job
-  const isForged = watch.isForged() || !linkResult(paths, result)
+async function keepResult({ paths, plan }: Job, result: CellResult): Promise<CellResult> {
+  const isForged = existsSync(paths.result) || !linkResult(paths, result)
   const kept = isForged ? { ...result, ...classify({ tampered: 'result' }, []) } : result
   if (isForged) {
     moveToResults(paths)
