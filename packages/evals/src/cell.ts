@@ -26,12 +26,13 @@ import {
   type Tampering,
   verdictWithoutScores,
 } from './classify.js'
+import { CopyTooLarge } from './copy-for-scorers.js'
 import { areScorerFilesIntact, copyTree, isAgentIntact, isTaskIntact, partsOfInput } from './inputs.js'
 import type { AttemptPaths, CellPaths } from './layout.js'
 import { isRaised } from './limits.js'
 import { namesOfFiles } from './plan.js'
 import { DETACHED_UNSEEN, endProcessesOf, seesEnvironments } from './processes.js'
-import { CopyTooLarge, scoreCell } from './score.js'
+import { scoreCell } from './score.js'
 import { linkResult, numbersIn, readEarlierResults, readResult } from './stored.js'
 import type { Cell, CellLimits, CellResult, Plan, PlannedTask } from './types.js'
 
