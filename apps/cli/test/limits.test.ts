@@ -314,10 +314,29 @@ test.each([
     )
     expect(stderr).toContain(why)
     const requests = server.requests().length
-    if (!shell.includes('journal')) expect((await at('continue', '--retry', '-q')).exitCode).toBe(1)
+    if (!shell.includes('journal'))
+      expect(await at('continue', '--retry', '-q')).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(/^FAILED \(limit_cost\) after 2 iterations: /),
+      })
     expect(server.requests()).toHaveLength(requests)
   },
 )
+
+test('a list that a sub-agent removes before its caller has read it is missed when the sub-agent ends', async () => {
+  const { run, server } = await family(
+    { turns: [delegating, done], conversations: [{ when: 'Assist', turns: [working, done] }] },
+    {
+      agent: { limits: { cost: 1 } },
+      tools: [{ ...delegate, exec: delegate.exec.replace('Ask', 'Assist').replace('middle', 'child') }],
+      child: { tools: [{ name: 'work', shell: 'rm "$DELTA_ROOT_RUN/tree.jsonl"' }] },
+    },
+  )
+  expect((await run('-q')).stderr).toMatch(
+    /^FAILED \(limit_cost\) after 1 iteration: \S+\/tree\.jsonl does not say who called \S+\/m\/\.delta\/\S+\. What the sub-agents spend/,
+  )
+  expect(server.requests()).toHaveLength(2)
+})
 
 test('the limit that what cannot be counted would break is named: of tokens, if that is the only one', async () => {
   const { run } = await tampered('rm "$RUN_DIR/tree.jsonl"', { limits: { tokens: 1_000_000 } })
@@ -331,7 +350,7 @@ test('a sub-agent that cannot be listed sends no request', async () => {
     { agent: { limits: { cost: 1 } }, tools: [{ name: 'help', shell }] },
   )
   expect((await run('-q')).stderr).toMatch(
-    /^FAILED \(limit_cost\) after 1 iteration: cannot read \S+\/tree\.jsonl \(/,
+    /^FAILED \(limit_cost\) after 1 iteration: cannot read and write \S+\/tree\.jsonl \(/,
   )
   const [result] = (await events('ACTION_RESULT')) as { observation_content?: string }[]
   expect(result?.observation_content).toMatch(

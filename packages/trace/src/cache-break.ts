@@ -139,8 +139,8 @@ function placeOf(block: SentBlock, texts: readonly SentText[]): number {
   return Buffer.byteLength(texts[message]?.text ?? '') >= to ? message : -1
 }
 
-/** Blocks are measured as messages of a chat. */
-function isMeasured(content: string, { sha256 }: SentBlock): boolean {
+/** True if a text is what a block was measured as: the content of a message of a chat. */
+export function isMeasured(content: string, { sha256 }: SentBlock): boolean {
   return ['system', 'user', 'assistant'].some(
     (role) => createHash('sha256').update(JSON.stringify({ role, content })).digest('hex') === sha256,
   )
