@@ -1,4 +1,4 @@
-import { appendFile, readFile, rm } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -191,6 +191,13 @@ test('sub-agents are told beside the tables of a run, and counted by run and mod
     expect(totals).toMatchObject({ own: { runs: 2, requests: 3 }, all: { runs: 2, requests: 3 } })
   }
 
+  const { path: elsewhere } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const moved = join(elsewhere, 'moved')
+  await rename(workspace.path, moved)
+  const asMoved = await delta(['cost', moved, join(moved, 'child'), '--json'])
+  expect(JSON.parse(asMoved.stdout).totals.all).toMatchObject({ runs: 2, requests: 3 })
+  await rename(moved, workspace.path)
+
   const { path: fork } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   await at('fork', '--at', '1', '--without-files', '--into', fork, '-q')
   const { rows, totals, warnings } = JSON.parse(
@@ -222,6 +229,9 @@ test('several runs are a line each, newest first; other tables add them up', asy
   const cost = (...flags: string[]) => delta(['cost', workspace.path, ...flags])
   const { rows, by, totals } = JSON.parse((await cost('--json')).stdout)
   expect([by, rows.map(({ key }: Row) => key)]).toEqual(['run', ['two', 'one']])
+  const each = ['one', 'two'].map((id) => join(workspace.path, '.delta', id))
+  const { rows: named } = JSON.parse((await delta(['cost', ...each, '--json'])).stdout)
+  expect(named.map(({ key }: Row) => key)).toEqual(['two', 'one'])
   expect(totals.all).toMatchObject({ runs: 2, requests: 6 })
   expect((await cost('--by', 'model')).stdout).toMatch(/^scripted +2 +6 /m)
   const steps = JSON.parse((await cost('--by', 'step', '--json')).stdout).rows as Row[]

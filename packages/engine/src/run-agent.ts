@@ -197,6 +197,7 @@ function stateOf(
     signal: clock.signal,
     snapshots: takeSnapshots(run, {
       agent,
+      clock,
       sync: options.sync,
       onEvent: (event) => options.onEvent({ kind: 'journal', event }),
       onNotice: (message) => options.onEvent({ kind: 'notice', message }),

@@ -5,6 +5,7 @@ import type { Agent } from '@delta/config-loader'
 import type { JournalEvent, Run } from '@delta/journal/runs'
 import type { Omitted, Snapshot, SnapshotStore } from '@delta/snapshots'
 import { isMissed } from './fork-files.js'
+import type { WallClock } from './wall-time.js'
 
 /** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
 export interface Snapshots {
@@ -27,6 +28,8 @@ const MOST_FAILED = 3
 /** What taking snapshots tells its surroundings. */
 interface Surroundings {
   agent: Pick<Agent, 'snapshots'>
+  /** Stands while a command waits. */
+  clock: Pick<WallClock, 'pause' | 'resume'>
   sync: boolean | undefined
   onEvent(event: JournalEvent): void
   /** For people, once. */
@@ -36,7 +39,7 @@ interface Surroundings {
 /** Undefined for an agent without `snapshots:`. */
 export function takeSnapshots(
   run: Run,
-  { agent, sync, onEvent, onNotice }: Surroundings,
+  { agent, clock, sync, onEvent, onNotice }: Surroundings,
 ): Snapshots | undefined {
   const { snapshots: settings } = agent
   if (settings === undefined) return undefined
@@ -132,7 +135,11 @@ export function takeSnapshots(
   }
 
   async function beforeCommand(): Promise<void> {
-    if (underWay) await settled(underWay, waitMs)
+    if (underWay) {
+      clock.pause()
+      await settled(underWay, waitMs)
+      clock.resume() // its event says how long
+    }
     isChanged = true
   }
 

@@ -111,6 +111,36 @@ test('what a fork copied is marked as such in ATIF, and what came from a record 
   expect(steps[4].metrics).toMatchObject({ prompt_tokens: 950, extra: { cache_write: 50, reasoning: 5 } })
 })
 
+test('the metrics of a step are those of all its answers that were paid for, and add up to the sum', async () => {
+  const { input, output } = PAID.price
+  const cost = (input * (100 + 800 + 50) + output * (20 + 5)) / 1e6
+  const lost = { type: 'ERROR', iteration: 1, error_message: 'No.', recoverable: true } as const
+  const directory = await runOf(() => [
+    { ...lost, error_details: { attempt: 1 }, ...PAID },
+    call(1, 'a', { tokens: { ...TOKENS, cache_write_1h: 10 } }),
+    result(1, 'a'),
+    { type: 'THOUGHT', iteration: 2, content: 'Done.', tool_calls: [], ...PAID, price: null },
+    END,
+  ])
+  const { steps, final_metrics } = JSON.parse(await exported(directory, 'atif'))
+  const [, both, last] = steps
+  expect(both).toMatchObject({
+    llm_call_count: 2,
+    metrics: {
+      prompt_tokens: 1900,
+      completion_tokens: 50,
+      cached_tokens: 1600,
+      extra: { cache_write: 100, cache_write_1h: 10, reasoning: 10 },
+    },
+  })
+  expect(last.metrics).not.toHaveProperty('cost_usd')
+  expect(final_metrics).toMatchObject({
+    total_prompt_tokens: both.metrics.prompt_tokens + last.metrics.prompt_tokens,
+    total_cost_usd: both.metrics.cost_usd,
+  })
+  expect(both.metrics.cost_usd).toBeGreaterThan(1.9 * cost)
+})
+
 test('spans and sessions of a fork are those of its own iterations', async () => {
   const directory = await fork()
   const { resourceSpans } = JSON.parse(await exported(directory, 'otlp', { content: true }))

@@ -61,14 +61,20 @@ async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: T
 /** In these tables a run counts with its sub-agents. */
 const FOLDED = new Set<CostKey>(['run', 'model'])
 
-/** Those that are not below another one that was named. */
+/** Those that are not below another one that was named. A directory may have been moved since, and have several names. */
 function withoutSubAgents(traces: readonly Trace[]): Trace[] {
-  const below = new Set(traces.flatMap(({ run }) => countedIn(run.children).flatMap(directoriesOf)))
-  return traces.filter(({ run }) => !below.has(run.directory))
+  const below = new Set(traces.flatMap(({ run }) => namesBelow(run)))
+  return traces.filter(({ run: { directory, runId, metadata } }) => {
+    return !below.has(directory) && !below.has(`${metadata.parent_run} ${runId}`)
+  })
 }
 
-function directoriesOf({ directory, children }: ChildRun): string[] {
-  return [directory, ...countedIn(children).flatMap(directoriesOf)]
+function namesBelow({ runId: caller, children }: Pick<ChildRun, 'runId' | 'children'>): string[] {
+  return countedIn(children).flatMap((child) => [
+    child.directory,
+    `${caller} ${child.runId}`,
+    ...namesBelow(child),
+  ])
 }
 
 /** What the calls of another run started counts there. */

@@ -107,14 +107,14 @@ async function write(
   { format, target, ...flags }: ExportFlags & { format: ExportFormat; target: Target },
   terminal: Terminal,
 ): Promise<number> {
-  const texts: string[] = []
+  const texts: Buffer[] = [] // a string has at most half a gigabyte
   let count = 0
   for (const { trace, root } of documents) {
     const { HOME: home } = terminal.env
-    const text: string[] = []
+    const text: Buffer[] = []
     for await (const piece of exportRun(trace, format, { ...flags, root: root.run, home })) {
       if (target === 'stdout') print(terminal, piece)
-      text.push(target === 'stdout' ? '' : piece)
+      text.push(Buffer.from(target === 'stdout' ? '' : piece))
     }
     if (text.length === 0) continue
     count += 1
@@ -127,12 +127,12 @@ async function write(
 }
 
 /** @throws {UsageError} It cannot be written; or it is a device or a pipe, which is not to be replaced. */
-function replace(path: string, text: readonly string[], directory?: string): void {
+function replace(path: string, text: readonly Buffer[], directory?: string): void {
   if (kindOf(path)?.isFile() === false)
     throw new UsageError(`-o ${path}: it is not a regular file. Leave out -o to print to stdout.`)
   try {
     if (directory !== undefined) mkdirSync(directory, { recursive: true })
-    replaceFile(path, text.join(''))
+    replaceFile(path, Buffer.concat(text))
   } catch (cause) {
     throw cannotWrite(directory ?? path, cause)
   }
