@@ -325,7 +325,7 @@ test('the HTML of 400 tasks with long names and 20 variants has at most 150 kB',
     Array.from({ length: 400 }, (_, task) => ({
       variant: `variant-${variant}-${'<'.repeat(20)}`,
       task: `task-${task}-${'"'.repeat(60)}`,
-      score: (variant * task) % 7 === 0 ? 1 : 0,
+      score: task % 7 === 0 || (task < 7 && variant > task) ? 1 : 0, // few differ, so no signs are drawn at random
     })),
   ).flat()
   expect(reportHtml(reportOfScores(scores, 'x.csv')).length).toBeLessThan(150_000)

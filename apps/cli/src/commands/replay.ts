@@ -6,16 +6,8 @@ import { shortName } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import { type Difference, diffRuns, openTrace, type RunDiff, type Step } from '@delta/trace'
-import {
-  forkedRun,
-  type ListedRun,
-  listingOwnRuns,
-  type OpenAgent,
-  openAgent,
-  placeToWork,
-} from '@delta/workspace'
+import { forkedRun, type ListedRun, listingOwnRuns, placeToWork } from '@delta/workspace'
 import { namedDirectory } from '@delta/workspace/internal'
-import { setLine, warnOf } from '../agent.js'
 import {
   type EngineFlags,
   engineOptions,
@@ -29,7 +21,7 @@ import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, printableLine, say } from '../text.js'
 import { UsageError } from '../usage.js'
 import { masksIn } from './diff.js'
-import { iterationIn, readable } from './fork.js'
+import { iterationIn, type OpenedAgent, openAgentOf, readable } from './fork.js'
 
 interface ReplayFlags extends EngineFlags {
   at?: string
@@ -59,24 +51,26 @@ export async function execute(
     { ...flags, quiet: flags.quiet || !(flags.verbose || asksModel(live)) },
     terminal,
   )
-  const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
-  refuseUnasked(flags, opened)
-  warnOf(opened, presenter.warn)
-  if (opened.agent.snapshot.overrides.length > 0) presenter.warn(setLine(opened.agent))
+  const agent = await openAgentOf(own, { flags, terminal, presenter })
+  refuseUnasked(flags, agent.opened)
 
-  const into = workspaceFor(flags, terminal)
-  const starting = { run, at, live, into: into.directory, masks, opened, own, flags, terminal, presenter }
+  const into =
+    flags.into === undefined
+      ? mkdtempSync(join(realpathSync(tmpdir()), 'delta-replay-'))
+      : namedDirectory(flags.into, terminal, '--into')
+  const isOurs = flags.into === undefined
+  const starting = { run, at, live, into, masks, flags, terminal, presenter, ...agent }
   const replay = await start(starting).catch((error) => {
-    into.removeEmpty()
+    if (isOurs && readdirSync(into).length === 0) rmdirSync(into) // one that has begun keeps its record
     throw error
   })
   const compared = await compare(run, replay, masks)
   const { same } = compared
-  const kept = into.keep || !same
+  const kept = !isOurs || !same
   if (asksModel(live))
     presenter.finish(replay.result, { more: { same }, isForReading: live !== 'both' || !kept })
-  report(compared, { run, replay, flags, live, masks: flags.mask, kept }, terminal)
-  if (same) into.remove()
+  report(compared, { run, replay, flags, live, kept }, terminal)
+  if (!kept) rmSync(into, { recursive: true, force: true })
   if (asksModel(live) && !flags.assert) return exitCodeFor(replay.result)
   return same ? EXIT.completed : EXIT.different
 }
@@ -94,7 +88,7 @@ function asksModel(live: Live): boolean {
 }
 
 /** A script would answer in the place of the model that was named. */
-function refuseUnasked({ model }: ReplayFlags, { agent }: OpenAgent): void {
+function refuseUnasked({ model }: ReplayFlags, { agent }: OpenedAgent['opened']): void {
   const { provider } = agent.llm
   if (model === undefined || (provider !== 'script' && provider !== 'replay')) return
   throw new UsageError(
@@ -116,56 +110,29 @@ function allowedRun(
   )
 }
 
-interface ReplayWorkspace {
-  directory: string
-  keep: boolean
-  remove: () => void
-  /** After a replay that was refused. One that has begun keeps its record. */
-  removeEmpty: () => void
-}
-
-/** Where nothing is started, nothing but the record of the replay lies there. */
-function workspaceFor({ into }: ReplayFlags, terminal: Terminal): ReplayWorkspace {
-  if (into !== undefined)
-    return {
-      directory: namedDirectory(into, terminal, '--into'),
-      keep: true,
-      remove: () => undefined,
-      removeEmpty: () => undefined,
-    }
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'delta-replay-'))
-  return {
-    directory,
-    keep: false,
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-    removeEmpty: () => {
-      if (readdirSync(directory).length === 0) rmdirSync(directory)
-    },
-  }
-}
-
-interface Starting {
+interface Starting extends OpenedAgent {
   run: RunSummary
   at: number | undefined
   live: Live
   into: string
   masks: readonly RegExp[]
-  opened: OpenAgent
-  own: ListedRun | undefined
   flags: ReplayFlags
   terminal: Terminal
   presenter: Presenter
 }
 
 function start(starting: Starting): Promise<Replayed> {
-  const { run, at, live, into, masks, opened, own, flags, terminal, presenter } = starting
-  const { agent, setByTools } = opened
-  const importRoots = [...(own?.allowed?.import_roots ?? []), ...(opened.allowed.importRoots ?? [])]
-  const going = { agent, allowed: { importRoots }, setByTools }
+  const { run, at, live, into, masks, opened, going, flags, terminal, presenter } = starting
   const list = listingOwnRuns(terminal.env)
   return withStopSignal(terminal, presenter, async (signal) => {
     const place = placeToWork(into, {}, terminal)
-    const silent = { agent, env: terminal.env, sync: flags.sync, signal, onEvent: presenter.show }
+    const silent = {
+      agent: going.agent,
+      env: terminal.env,
+      sync: flags.sync,
+      signal,
+      onEvent: presenter.show,
+    }
     const options =
       live === undefined ? silent : await engineOptions(opened, { place, flags, terminal, presenter, signal })
     return replayRun({
@@ -236,7 +203,6 @@ interface Reporting {
   replay: Replayed
   flags: ReplayFlags
   live: Live
-  masks: readonly string[]
   /** False: its directory is removed. */
   kept: boolean
 }
