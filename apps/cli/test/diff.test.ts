@@ -32,6 +32,8 @@ type Difference = { cause: string; step: number; at: string; where: string; byte
 
 /** Runs the agent in two workspaces, the second time with a change, and compares. */
 async function compared(change: {
+  /** Of both agents. */
+  agent?: Record<string, string>
   files?: Record<string, string>
   workspace?: Record<string, string>
   flags?: string[]
@@ -41,7 +43,7 @@ async function compared(change: {
   for (const side of ['one', 'two']) {
     const [agent, workspace] = [`${side}-agent`, `${side}`]
     const isChanged = side === 'two'
-    const files = { ...AGENT, ...(isChanged && change.files) }
+    const files = { ...AGENT, ...change.agent, ...(isChanged && change.files) }
     for (const [name, text] of Object.entries(files)) await write(join(agent, name), text)
     const data = { 'a.txt': 'alpha', 'b.txt': 'beta in 1.1s', ...(isChanged && change.workspace) }
     for (const [name, text] of Object.entries(data)) await write(join(workspace, name), text)
@@ -118,6 +120,11 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     { cause: 'configuration', step: 3, at: 'request', where: 'context.yaml' },
   ],
   [
+    'the role of a source',
+    { flags: ['--set', 'context.sources.prompt.role=user'] },
+    { cause: 'configuration', step: 1, at: 'request', where: 'context.yaml' },
+  ],
+  [
     'a limit',
     { flags: ['--max-iterations', '1'] },
     { cause: 'configuration', step: 1, at: 'end', where: 'ENGINE_END' },
@@ -187,6 +194,41 @@ test('a setting that no request shows is named beside the first difference', asy
   )
   expect(stdout).toContain('also different: tool_concurrency none -> 2 (no request shows it)\n')
   expect(stdout).toMatch(/^2 {2}look: cat b.txt \(exit 0\) {2}= {2}2 {2}look: cat b.txt \(exit 0\)$/m)
+})
+
+test.each([
+  ['header', 'header: false', 'system: prompt (header) | conversation', 'system: prompt | conversation'],
+  ['order', 'after', 'system: prompt (header) | conversation', 'conversation | system: prompt (header)'],
+])('what context.yaml makes of the same texts is shown by its layout: %s', async (_, how, left, right) => {
+  const [first = '', prompt = '', journal = ''] = AGENT['context.yaml'].split('\n')
+  const lines =
+    how === 'after' ? [first, journal, prompt] : [first, prompt.replace(' }', `, ${how} }`), journal]
+  const { first: found } = await compared({ files: { 'context.yaml': lines.join('\n') } })
+  expect(found).toMatchObject({ cause: 'configuration', step: 1, where: 'context.yaml', left, right })
+})
+
+test('after the first difference only what did or answered the same stands beside each other', async () => {
+  const [said, answer] = ['I see.', 'Nothing.'].map((content) => ({ role: 'assistant', content }))
+  const { diff } = await compared({
+    agent: {
+      'agent.yaml': AGENT['agent.yaml'].replace("'cat ${file}'", 'cat, stdin: file'),
+      'answer-2.json': call('Once more.', 'c.txt'),
+      'answer-3.json': JSON.stringify({ choices: [{ message: said }] }),
+    },
+    files: {
+      'answer-0.json': call('I see.', 'a.txt'),
+      'answer-2.json': call('Once more.', 'd.txt'),
+      'answer-3.json': JSON.stringify({ choices: [{ message: answer }] }),
+    },
+  })
+  expect(JSON.parse((await diff('--json')).stdout).steps).toEqual([
+    { a: 1, b: 1, same: false },
+    { a: 2, b: 2, same: true },
+    { a: 3, b: null, same: false },
+    { a: 4, b: null, same: false },
+    { a: null, b: 3, same: false },
+    { a: null, b: 4, same: false },
+  ])
 })
 
 test('a call is shown as its tool says, also when its engine had started long before', async () => {

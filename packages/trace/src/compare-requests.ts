@@ -21,7 +21,8 @@ export function compareRequests(left: Side, right: Side, comparison: Comparison)
   const isMixed = sources.length > 0 && !(isChat(one) && isChat(other)) // in other APIs sources stand among the messages
   const conversation = isRewritten || isMixed ? [] : compareConversations(one, other, comparison)
   const found = [...settings, ...sources, ...conversation]
-  return isRewritten && found.length === 0 ? compareRewritten(one, other, comparison) : found
+  if (found.length > 0) return found
+  return isRewritten ? compareRewritten(one, other, comparison) : compareLayouts(one, other)
 }
 
 /** A request, and what it was made of. */
@@ -164,7 +165,7 @@ function isChat(sent: Sent): boolean {
   return apiOf(sent) === 'chat'
 }
 
-/** The file that says where a conversation is cut. */
+/** The file that says where a conversation is cut, and how the sources stand beside it. */
 export const CONVERSATION = 'context.yaml'
 
 /** All earlier events were equal, so a conversation differs only if `context.yaml` cuts it elsewhere. */
@@ -205,6 +206,29 @@ function linesOf(sent: Sent, block: CostedBlock | undefined): number[] {
   if (!isChat(sent)) return lines.messages.filter((line) => Object(parts.part(line)).type !== 'reasoning')
   const { message, messages = 0 } = block ?? {}
   return message === undefined ? [] : lines.messages.slice(message, message + messages)
+}
+
+/** The same texts may stand in another order, in other roles, in one message, or without a header. */
+function compareLayouts(left: Sent, right: Sent): Found[] {
+  if (!isChat(left) || !isChat(right)) return [] // in other APIs sources stand among the messages, which are the same
+  const found = differing(layoutOf(left), layoutOf(right))
+  return found ? [{ ...CONFIGURATION, where: CONVERSATION, ...found }] : []
+}
+
+/** As `system: system_prompt (header) + guide | history | user: clock`: `+` joins the sources of one message. */
+function layoutOf({ request: { blocks }, lines, parts }: Sent): string {
+  let message: number | undefined
+  return blocks
+    .filter(({ type, messages }) => type !== 'tools' && messages > 0)
+    .map((block, index) => {
+      const isJoined = block.message !== undefined && block.message === message
+      message = block.message
+      if (block.type === 'journal') return `${index > 0 ? ' | ' : ''}${block.source_id}`
+      const { role } = Object(parts.part(lines.messages[block.message ?? 0] ?? 0)) as { role?: string }
+      const header = block.header_bytes ? ' (header)' : ''
+      return `${isJoined ? ' + ' : `${index > 0 ? ' | ' : ''}${role}: `}${block.source_id}${header}`
+    })
+    .join('')
 }
 
 /** What a hook sent in place of the request. */

@@ -33,7 +33,7 @@ export interface FurtherDifference {
 export interface AlignedSteps {
   a: number | null
   b: number | null
-  /** Equal in everything before the first difference, and in their calls after it. False for the iteration that has it. */
+  /** Equal in everything before the first difference; after it, in their calls or their answer. False for the iteration that has it. */
   same: boolean
 }
 
@@ -112,8 +112,8 @@ async function compareSides(
     }
     const isPair = one !== undefined && other !== undefined && one.step.n === other.step.n
     if (isPair) steps.push({ a: one.step.n, b: other.step.n, same: false })
-    const ours = [...(one && !isPair ? [one.step] : []), ...(await left.rest())]
-    const theirs = [...(other && !isPair ? [other.step] : []), ...(await right.rest())]
+    const ours = [...(one && !isPair ? [actionsIn(one.step)] : []), ...(await left.rest())]
+    const theirs = [...(other && !isPair ? [actionsIn(other.step)] : []), ...(await right.rest())]
     const isOfFiles = differences.some(({ cause }) => cause === 'environment')
     const evidence = isOfFiles ? await files.evidence() : {}
     const found = differences.map((each) => (each.cause === 'environment' ? { ...each, ...evidence } : each))
@@ -205,7 +205,7 @@ function sideOf(trace: Trace) {
   /** What aligning needs is little: the steps of a long run are not kept whole. */
   async function rest(): Promise<Actions[]> {
     const all: Actions[] = []
-    for (let one = await next(); one; one = await next()) all.push({ n: one.step.n, calls: one.step.calls })
+    for (let one = await next(); one; one = await next()) all.push(actionsIn(one.step))
     return all
   }
 
@@ -221,12 +221,20 @@ function sideOf(trace: Trace) {
   }
 }
 
-type Actions = Pick<Step, 'n' | 'calls'>
+/** What an iteration did: its calls, or its answer. */
+interface Actions {
+  n: number
+  text: string
+}
 
-/** Steps stand beside each other if they called the same tools with the same commands. */
+function actionsIn({ n, calls, thought }: Step): Actions {
+  const done = calls.map(({ name, argv, args }) => [name, argv, args])
+  return { n, text: JSON.stringify(calls.length > 0 ? done : (thought?.content ?? null)) }
+}
+
+/** Steps stand beside each other if they called the same tools with the same arguments and commands, or gave the same answer. */
 function aligned(left: readonly Actions[], right: readonly Actions[], equal: Comparable): AlignedSteps[] {
-  const actions = (steps: readonly Actions[]) =>
-    steps.map(({ calls }) => JSON.stringify(calls.map(({ name, argv }) => [name, (argv ?? []).map(equal)])))
+  const actions = (steps: readonly Actions[]) => steps.map(({ text }) => equal(text))
   const [ours, theirs] = [left.map(({ n }) => n), right.map(({ n }) => n)]
   const take = (numbers: number[]) => numbers.shift() ?? null
   return diffArrays(actions(left), actions(right)).flatMap(({ added, removed, value }) =>

@@ -126,7 +126,13 @@ export async function* stepsOf(
   /** At most the last two iterations: the snapshot of one may follow the thought of the next. */
   const open: Draft[] = []
   for await (const event of events) {
-    if (!isKnownEvent(event) || (event.type === 'SNAPSHOT' && event.iteration === 0)) continue
+    if (!isKnownEvent(event)) continue
+    if (event.type === 'SNAPSHOT') {
+      // a later engine may take it: that engine began the next iteration, not this one
+      const taken = open.findLast(({ n }) => n === event.iteration)
+      if (taken) addTo(taken, event)
+      continue
+    }
     const isSaid = event.type === 'USER_MESSAGE' || event.type === 'SYSTEM_MESSAGE'
     if (isSaid) next.said.push(saidBy(event))
     if (event.type === 'ENGINE_START') next.starts.push(event)

@@ -90,6 +90,26 @@ test('a snapshot that is journaled after the next thought belongs to the step th
   expect(steps.map(({ snapshot: taken }) => Object(taken).snapshot_id)).toEqual(['s1', 's2', undefined])
 })
 
+test('an engine that first takes the snapshot of the iteration before began the next one', async () => {
+  const snapshot = (iteration: number) => ({ type: 'SNAPSHOT', iteration, snapshot_id: `s${iteration}` })
+  const steps = await stepsIn([
+    start(),
+    user('Go'),
+    calling(1, 'a'),
+    request(1, 'a'),
+    result(1, 'a'),
+    start({ resumed: true }),
+    snapshot(1),
+    thought(2),
+  ])
+  expect(
+    steps.map(({ n, starts, snapshot: taken }) => [n, starts.length, Object(taken).snapshot_id]),
+  ).toEqual([
+    [1, 1, 's1'],
+    [2, 1, undefined],
+  ])
+})
+
 test('a call that has no result yet, one that was refused, and what a person was asked', async () => {
   const [step] = await stepsIn([
     start(),
