@@ -409,7 +409,7 @@ export function displayedCall(
 
 /**
  * The command as it would be typed. A script by the tool's author keeps its lines. In the model's arguments, line breaks are
- * escaped, so that no argument can begin a new line and pass for the next step of the run. Of a sandboxed command, what runs inside.
+ * escaped, so that no argument can begin a new line and pass for the next step of the run. A sandboxed command is shown without its sandbox.
  */
 function commandLine(
   resolved: string,

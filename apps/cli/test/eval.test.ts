@@ -71,9 +71,8 @@ test('delta eval run that is killed with -9 goes on with the same command, and e
     VARIANT  TASKS  RUNS  COVERAGE  SCORE  95 % INTERVAL   pass@4  pass^4  TOKENS/RUN   COST  TIME/RUN
     oracle       2     8     100 %  1.000  0.012 .. 1.000   1.000   1.000           0  $0.00 0.1 s
     nop          2     8     100 %  0.000  0.000 .. 0.988   0.000   0.000           0  $0.00 0.1 s
-    AGAINST oracle  TASKS  DIFFERENCE  95 % INTERVAL      p  p (Holm)
-    nop                 2      -1.000  -              0.500     0.500
-    Tied at 5 %: oracle = nop.
+    AGAINST oracle  TASKS  DIFFERENCE  95 % INTERVAL      p  p (flip)  p (Holm)
+    nop                 2      -1.000  -              0.500     0.500     0.500
     "
   `)
   const csv = await evaluate('report', '--format', 'csv', '-o', 'x.csv')

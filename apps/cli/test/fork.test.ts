@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   startScriptedServer,
@@ -66,11 +66,14 @@ test('--no-run prints the id and the workspace of a fork, with which delta conti
   expect(Object.keys(JSON.parse(json.stdout))).toEqual(['run_id', 'work_dir', 'parent', 'status'])
 })
 
-test('several forks of one point start at once, each in a directory of its own', async () => {
+test('several forks of one point start at once, each in a directory of its own, as private as the workspace', async () => {
   const { home, fork } = await finished()
+  await chmod(join(home.path, 'site'), 0o700)
   const all = await Promise.all(Array.from({ length: 5 }, () => fork('site', '--at', '1', '-q')))
   expect(all.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(Array(5).fill([0, 'The end.\n']))
-  expect((await readdir(home.path)).filter((each) => each.includes('-fork-'))).toHaveLength(5)
+  const made = (await readdir(home.path)).filter((each) => each.includes('-fork-'))
+  const modes = await Promise.all(made.map(async (each) => (await stat(join(home.path, each))).mode & 0o777))
+  expect(modes).toEqual(Array(5).fill(0o700))
 })
 
 test('what cannot be forked is refused with exit code 2, and nothing is made', async () => {

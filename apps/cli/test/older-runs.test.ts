@@ -23,8 +23,12 @@ test('a run with the layout of v1.1 is forked with its task as the first message
   await using root = await oldRun()
   const before = await root.files()
   const into = `${root.path}/fork`
-  const words = ['fork', `${root.path}/workspace`, '--at', '1', '--without-files', '--into', into, '-q']
-  const forked = await delta([...words, '--agent', `${root.path}/agents/old`])
+  const words = ['fork', `${root.path}/workspace`, '--at', '1', '--into', into, '-q']
+  words.push('--agent', `${root.path}/agents/old`)
+  expect((await delta(words)).stderr).toContain(
+    ' has no files of iteration 1: it was made before snapshots existed.\nTo fork the conversation alone: ',
+  )
+  const forked = await delta([...words, '--without-files'])
   expect(forked, forked.stderr).toMatchObject({ exitCode: 0, stdout: 'Looked.\n' })
   const { stdout } = await delta(['show', '-w', into, '--request', '2'])
   const said = JSON.parse(stdout).messages.map(({ role, content }: Record<string, unknown>) => [

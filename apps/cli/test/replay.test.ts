@@ -175,6 +175,20 @@ test('a command that a tool no longer makes is named with the nearest recorded o
 `)
 })
 
+test('where a replay leaves its record with nothing to compare, it says why', async () => {
+  const { agent, name, replay } = await finished()
+  const hooks = { post_llm_response: { command: ['true'] } }
+  await writeFile(join(agent.path, 'hooks.yaml'), JSON.stringify(hooks))
+  const why = `replay of ${name}: what the post_llm_response hook did in iteration 1 was not recorded. Nothing was run.`
+  const { exitCode, stderr } = await replay('site')
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 3,
+    stderr: expect.stringContaining(`\n${why}\n3 of 3 iterations were not reached.\n`),
+  })
+  const { stdout } = await replay('site', '--format', 'json')
+  expect(JSON.parse(stdout).divergence).toEqual({ cause: 'unknown', where: 'replay', left: null, right: why })
+})
+
 test('--live tools runs the commands on the files as they were; --mask hides what differs each time, and the last line counts it', async () => {
   const { home, name, replay } = await finished({
     agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },

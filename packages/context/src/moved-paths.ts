@@ -57,14 +57,14 @@ function callWithNewPaths<Call extends { function: { arguments: string } }>(
 
 /**
  * Replaces the first path of each pair by the second. The longest path counts, and only where it ends: `/w/x` is not in
- * `/w/x-agent`.
+ * `/w/x-agent` or `/w/x.bak`. A full stop ends a sentence where no name goes on behind it.
  */
 export function replacing(pairs: readonly (readonly [string, string])[]): Replace {
   const newPaths = new Map(pairs.filter(([old, now]) => old !== '' && old !== now))
   if (newPaths.size === 0) return (text) => text
   const longestFirst = [...newPaths.keys()].sort((a, b) => b.length - a.length)
   const oldPaths = longestFirst.map((path) => path.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')
-  const pattern = new RegExp(`(?:${oldPaths})(?![\\p{L}\\p{N}_.-])`, 'gu')
+  const pattern = new RegExp(`(?:${oldPaths})(?![\\p{L}\\p{N}_-]|\\.+[\\p{L}\\p{N}_/-])`, 'gu')
   return (text) => text.replace(pattern, (path) => newPaths.get(path) ?? path)
 }
 

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
+import { type EngineStart, isKnownEvent, type SnapshotEvent, type StoredEvent } from '@delta/journal/runs'
 import { EngineError } from './errors.js'
 
 /** The files of an iteration, as a snapshot has them. */
@@ -8,15 +8,18 @@ export interface FilesOfIteration {
   snapshotId: string
   /** Says "same contents" across runs; null where the snapshot does not say. */
   filesId: string | null
-  /** What was in the workspace and is not in it, one text each. */
+  /** What was in the workspace and is not in it, one text each; the first hundred of `leftOutCount`. */
   leftOut: string[]
+  leftOutCount: number
 }
 
 /** What a fork got of the workspace of the run. */
 export interface RestoredFiles {
   files: number
   bytes: number
+  /** What was in the workspace and is not in the fork, one text each; the first hundred of `leftOutCount`. */
   leftOut: string[]
+  leftOutCount: number
 }
 
 /**
@@ -33,16 +36,15 @@ export function filesOf(
     new EngineError('ERR_ENGINE_FORK_FILES', why, { path: directory, ...(way && { wayOut: way }) })
   const snapshots = events.filter(isSnapshot)
   if (snapshots.length === 0)
-    throw refuse(`${name} has no files of iteration ${at}: it ran with snapshots: off.`, 'without_files')
-  const last = snapshots.findLast(({ iteration }) => iteration <= at)
-  const since = last?.iteration ?? -1
-  if (!last?.snapshot_id || events.some((event) => isCommandBetween(event, since, at))) {
-    const others = snapshots
-      .filter(({ snapshot_id }) => snapshot_id !== null)
-      .map(({ iteration }) => iteration)
+    throw refuse(`${name} has no files of iteration ${at}: ${whyNone(events)}`, 'without_files')
+  const upTo = snapshots.filter(({ iteration }) => iteration <= at)
+  const last = upTo.findLast(isTaken) // a later attempt may have failed; nothing had changed
+  if (last === undefined || events.some((event) => isCommandBetween(event, last.iteration, at))) {
+    const others = snapshots.filter(isTaken).map(({ iteration }) => iteration)
     const near = others.sort((one, other) => Math.abs(one - at) - Math.abs(other - at))[0]
+    const { message } = upTo.at(-1) ?? {}
     const why = [
-      ...(last?.message ? [last.message] : []),
+      ...(message ? [message] : []),
       ...(near === undefined ? [] : [`iteration ${near} has files`]),
     ]
     throw refuse(
@@ -51,13 +53,28 @@ export function filesOf(
     )
   }
   const omitted = (last.omitted ?? []).map((each) => Object(each) as OmittedPath)
-  const missing = omitted.filter(({ why }) => MISSING.has(why))
+  const missing = omitted.filter(isMissed)
   if (missing.length > 0 && !mayMiss)
     throw refuse(
       `Iteration ${at} lacks ${missing.length} ${missing.length === 1 ? 'file' : 'files'}: ${missing.map(inWords).join(', ')}. --allow-missing forks without them.`,
       undefined,
     )
-  return { snapshotId: last.snapshot_id, filesId: last.files_id ?? null, leftOut: omitted.map(inWords) }
+  return {
+    snapshotId: last.snapshot_id,
+    filesId: last.files_id ?? null,
+    leftOut: omitted.map(inWords),
+    leftOutCount: last.omitted_count ?? omitted.length,
+  }
+}
+
+/** Why a run has no snapshot at all. */
+function whyNone(events: readonly StoredEvent[]): string {
+  const starts = events.filter((event): event is EngineStart => event.type === 'ENGINE_START')
+  if (starts.some(({ imported }) => imported !== undefined)) return 'it was imported.'
+  const { engine, config } = starts.at(-1) ?? {}
+  if (engine === undefined) return 'it was made before snapshots existed.'
+  const { snapshots = 'off' } = Object(config)
+  return snapshots === 'off' ? 'it ran with snapshots: off.' : 'it was stopped before one was taken.'
 }
 
 interface OmittedPath {
@@ -66,8 +83,10 @@ interface OmittedPath {
   bytes?: number
 }
 
-/** What a person would miss. The rest was left out on purpose, or cannot be kept. */
-const MISSING = new Set(['large', 'unreadable', 'changing'])
+/** Whether a person would miss it. The rest was left out on purpose, or cannot be kept. */
+export function isMissed({ why }: { why: string }): boolean {
+  return ['large', 'unreadable', 'changing'].includes(why)
+}
 
 function inWords({ path, why, bytes }: OmittedPath): string {
   return `${path} (${why}${bytes === undefined ? '' : `, ${(bytes / 1e9).toFixed(1)} GB`})`
@@ -75,6 +94,10 @@ function inWords({ path, why, bytes }: OmittedPath): string {
 
 function isSnapshot(event: StoredEvent): event is SnapshotEvent {
   return isKnownEvent(event) && event.type === 'SNAPSHOT'
+}
+
+function isTaken(event: SnapshotEvent): event is SnapshotEvent & { snapshot_id: string } {
+  return event.snapshot_id !== null
 }
 
 /** Whether a command of a later iteration may have changed files. */
@@ -102,7 +125,7 @@ function isBeforeRequest(event: StoredEvent): boolean {
  */
 export async function restoreFiles(
   runDirectory: string,
-  { snapshotId, leftOut }: FilesOfIteration,
+  { snapshotId, leftOut, leftOutCount }: FilesOfIteration,
   into: string,
 ): Promise<RestoredFiles> {
   const { openStore, isSnapshotError } = await import('@delta/snapshots')
@@ -110,7 +133,7 @@ export async function restoreFiles(
     const store = await openStore(join(runDirectory, 'snapshots'))
     const restored = await store.restore(snapshotId, 'files', into)
     await store.restore(snapshotId, 'artifacts', join(into, '.delta', 'context_artifacts'))
-    return { ...restored, leftOut }
+    return { ...restored, leftOut, leftOutCount }
   } catch (cause) {
     if (!isSnapshotError(cause)) throw cause
     const why =
@@ -123,14 +146,17 @@ export async function restoreFiles(
   }
 }
 
-/** Copies the snapshots that the inherited events name. */
+/** Copies the snapshots that the inherited events name. Through links, which may lead to those of others, nothing is copied. */
 export async function copySnapshots(
   runDirectory: string,
   forkDirectory: string,
   { sync }: { sync?: boolean | undefined },
 ): Promise<void> {
   const from = join(runDirectory, 'snapshots')
-  if (!existsSync(from)) return
-  const { openStore } = await import('@delta/snapshots')
-  await (await openStore(from, { sync })).copyTo(join(forkDirectory, 'snapshots'))
+  if (!lstatSync(from, { throwIfNoEntry: false })?.isDirectory()) return
+  const { openStore, isSnapshotError } = await import('@delta/snapshots')
+  const store = await openStore(from, { sync })
+  await store.copyTo(join(forkDirectory, 'snapshots')).catch((error: unknown) => {
+    if (!isSnapshotError(error) || error.code !== 'ERR_SNAPSHOT_DAMAGED') throw error
+  })
 }

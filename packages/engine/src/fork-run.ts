@@ -42,7 +42,7 @@ export interface ForkRunOptions
   at: number
   /** Absolute path of the fork's workspace, outside the run's own. Created if it is missing. */
   into: string
-  /** Of the fork. Default: the time and a random suffix. */
+  /** The id of the fork. Default: the time and a random suffix. */
   runId?: string | undefined
   /** A further instruction. The fork of a run's answer needs one. */
   message?: string | undefined
@@ -286,10 +286,15 @@ export function movedPaths(
   // a fork of a fork may inherit only what its parent has inherited: then it is that run's directory
   const recorded = join(dirname(there), start?.run_id ?? runId)
   const isForkWithin = isInside(fork.directory, fork.into)
+  const absolute: [string, string][] = [
+    [workspace, fork.into],
+    [recorded, fork.directory],
+  ]
+  const linked = absolute.map(([from, to]): [string, string] => [realPath(from), to])
   return {
     paths: [
-      [workspace, fork.into],
-      [recorded, fork.directory],
+      ...linked.filter(([from]) => from !== workspace && from !== recorded), // a program may have said where a link leads to
+      ...absolute,
       // results that were cut name the file with the rest from the workspace
       ...(isWithin
         ? [

@@ -6,6 +6,7 @@ import { isInside } from '@delta/durable/internal'
 import { readJournal } from '@delta/journal'
 import { type Inherited, journalPath, workDirectoryOf } from '@delta/journal/internal'
 import {
+  type EngineStart,
   isKnownEvent,
   type JournalEvent,
   openRun,
@@ -211,8 +212,15 @@ function placesOf({ directory }: RunSummary, { start }: RecordedRun, agent: Agen
   const current = workDirectoryOf(directory)
   const CWD = start?.work_dir ?? current ?? directory
   const isWithin = current !== undefined && isInside(directory, current)
-  const RUN_DIR = isWithin ? join(CWD, relative(current, directory)) : directory
+  const RUN_DIR = isWithin ? join(CWD, relative(current, directory)) : (runDirectoryIn(start) ?? directory)
   return { AGENT_HOME: start?.agent_home ?? agent.home ?? CWD, CWD, RUN_DIR }
+}
+
+/** Where a run lay that was copied without its workspace. */
+function runDirectoryIn(start: EngineStart | undefined): string | undefined {
+  const { work_dir, run_id, allowed } = start ?? {}
+  const runs = allowed?.runs_dir ?? (work_dir === undefined ? undefined : join(work_dir, '.delta'))
+  return runs === undefined || run_id === undefined ? undefined : join(runs, run_id)
 }
 
 function movedTo({ CWD, RUN_DIR }: Variables, { workDirectory, directory }: Fork): [string, string][] {

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Agent } from '@delta/config-loader'
 import type { JournalEvent, Run } from '@delta/journal/runs'
-import type { Snapshot, SnapshotStore } from '@delta/snapshots'
+import type { Omitted, Snapshot, SnapshotStore } from '@delta/snapshots'
+import { isMissed } from './fork-files.js'
 import type { WallClock } from './wall-time.js'
 
 /** Keeps the files of the workspace beside the iterations of a run, without delaying a request. */
@@ -54,14 +55,17 @@ export function takeSnapshots(
 
   async function take(iteration: number, signal: AbortSignal): Promise<Snapshot> {
     const { openStore } = await import('@delta/snapshots')
-    opening ??= openStore(join(run.directory, 'snapshots'), { sync })
+    const directory = join(run.directory, 'snapshots')
+    if (isLink(directory)) throw new Error(`${directory} is a link, through which nothing is written.`)
+    opening ??= openStore(directory, { sync })
     const store = await opening
     bytesOfOthers ??= await bytesOfOtherRuns(run.directory)
     const exclude = [join(run.workDirectory, '.delta'), dirname(run.directory)]
+    const artifacts = join(run.workDirectory, '.delta', 'context_artifacts')
     return store.take(
       {
         files: { directory: run.workDirectory, exclude },
-        artifacts: { directory: join(run.workDirectory, '.delta', 'context_artifacts') },
+        ...(!isLink(artifacts) && { artifacts: { directory: artifacts } }),
       },
       {
         label: `iteration ${iteration}`,
@@ -106,7 +110,7 @@ export function takeSnapshots(
       ...(waitedMs > 0 && { waited_ms: waitedMs }),
       ...(changed !== undefined && { changed }),
       ...(bytes !== undefined && { bytes }),
-      ...(omitted.length > 0 && { omitted: omitted.slice(0, 100), omitted_count: omitted.length }),
+      ...(omitted.length > 0 && { omitted: mostMissed(omitted), omitted_count: omitted.length }),
       ...(id === null && { reason, message }),
     })
     for (const event of stored) onEvent(event)
@@ -150,6 +154,11 @@ export function takeSnapshots(
   return { begin, beforeCommand, end }
 }
 
+/** A command may have put it there, to have files kept that it may not read itself. */
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+}
+
 const STOPPED = 'stopped'
 
 interface UnderWay {
@@ -182,6 +191,11 @@ async function bytesOfOtherRuns(runDirectory: string): Promise<number> {
     sum += (await openStore(join(directory, 'snapshots'))).bytes()
   }
   return sum
+}
+
+/** The first hundred; those that would be missed come before the rest, of which there may be thousands. */
+function mostMissed(omitted: Omitted[]): Omitted[] {
+  return omitted.toSorted((one, other) => Number(isMissed(other)) - Number(isMissed(one))).slice(0, 100)
 }
 
 function largestIn({ largest = [] }: Partial<Snapshot>): string {

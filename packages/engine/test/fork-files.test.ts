@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { verifyRun } from '@delta/journal/internal'
 import { listRuns, readRequest } from '@delta/journal/runs'
@@ -12,7 +20,7 @@ import {
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { forkRun } from '../src/index.js'
-import { original, stateOf, TOOLS } from './forking.js'
+import { original, stateOf, TOOLS, TURNS } from './forking.js'
 import { calls, eventsOfType, hooks, scene } from './run.js'
 
 /** Every snapshot is waited for. */
@@ -112,6 +120,36 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
     })
   })
 
+  test('are refused when one is missing, however many were left out on purpose', async () => {
+    const shell = 'touch $(seq -f %g.log 120); mkdir -p sub; truncate -s 101M sub/large'
+    const { fork } = await original({
+      agent: { snapshots: { ...agent.snapshots, ignore: ['*.log'] } },
+      tools: [{ name: 'many', shell }],
+      turns: [calls('many'), { content: 'The end.' }],
+    })
+    await expect(fork({ at: 1, files })).rejects.toMatchObject({
+      code: 'ERR_ENGINE_FORK_FILES',
+      message: 'Iteration 1 lacks 1 file: sub/large (large, 0.1 GB). --allow-missing forks without them.',
+    })
+    const made = await fork({ at: 1, files: 'allow_missing' })
+    expect(made.files).toMatchObject({ files: 0, leftOutCount: 121 })
+    expect(made.files?.leftOut).toHaveLength(100)
+    expect(made.files?.leftOut[0]).toBe('sub/large (large, 0.1 GB)')
+  })
+
+  test('are there when a later engine found nothing changed, and could not keep them again', async () => {
+    const play = await original({ agent, turns: [...TURNS, { content: 'More.' }] })
+    const { fork, resume, result } = play
+    const poorer = await play.load()
+    const snapshots = { ignore: [], waitMs: 60_000, maxBytes: 1 }
+    await resume({ message: 'And then?', agent: { ...poorer, snapshots } })
+    expect((await eventsOfType(result, 'SNAPSHOT')).slice(-2)).toMatchObject([
+      { iteration: 3, snapshot_id: expect.any(String) },
+      { iteration: 4, snapshot_id: null, reason: 'budget' },
+    ])
+    expect(notesIn((await fork({ at: 4, files, message: 'Well?' })).workDirectory)).toBe(3)
+  })
+
   test('are there of a fork, those that it inherited and its own, when the first run is gone', async () => {
     const { fork, goOn, workspace } = await original({ agent })
     const first = await fork({ at: 2, files })
@@ -123,6 +161,47 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
       expect(await goOn(second)).toMatchObject({ status: 'COMPLETED' })
       expect(verifyRun(second.directory).ok).toBe(true)
     }
+  })
+
+  test('are not taken from elsewhere: through a link in the place of a store nothing is copied', async () => {
+    const { fork, result, elsewhere } = await original({ agent })
+    const store = join(result.runDirectory, 'snapshots')
+    for (const linked of [store, join(store, 'objects/pack')]) {
+      renameSync(linked, join(elsewhere.path, 'others'))
+      symlinkSync(join(elsewhere.path, 'others'), linked)
+      expect(existsSync(join((await fork({ at: 1 })).directory, 'snapshots'))).toBe(false)
+      rmSync(linked)
+      renameSync(join(elsewhere.path, 'others'), linked)
+    }
+    expect(existsSync(join((await fork({ at: 1 })).directory, 'snapshots'))).toBe(true)
+  })
+
+  test('are only those of the workspace: a command places a link, and what it leads to is neither kept nor written', async () => {
+    const elsewhere = await temporaryWorkspace({ 'secret/key': 'x' }, { onCleanup: onTestFinished })
+    const link = (name: string, shell: string) => ({ name, shell: shell.replaceAll('$AT', elsewhere.path) })
+    const { fork, result } = await original({
+      agent,
+      tools: [
+        link('read', 'mkdir -p .delta; ln -s $AT/secret .delta/context_artifacts; touch a'),
+        link('write', 'mv $DELTA_RUN_DIR/snapshots kept; ln -s $AT/secret $DELTA_RUN_DIR/snapshots'),
+        link('undo', 'rm $DELTA_RUN_DIR/snapshots; mv kept $DELTA_RUN_DIR/snapshots'),
+      ],
+      turns: [calls('read'), calls('write'), calls('undo'), { content: 'The end.' }],
+    })
+    const made = await fork({ at: 1, files })
+    expect(made.files).toMatchObject({ files: 1 })
+    expect(existsSync(join(made.workDirectory, '.delta/context_artifacts'))).toBe(false)
+    expect(await eventsOfType(result, 'SNAPSHOT')).toMatchObject([
+      { snapshot_id: expect.any(String) },
+      { snapshot_id: expect.any(String) },
+      {
+        snapshot_id: null,
+        reason: 'io',
+        message: expect.stringMatching(/snapshots is a link, through which/),
+      },
+      { snapshot_id: expect.any(String) },
+    ])
+    expect(await elsewhere.files()).toEqual(['secret/key'])
   })
 
   test('are there of a run that another program recorded, with an agent that is named', async () => {
@@ -188,6 +267,11 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
     expect(second).toMatchObject({ iteration: 1, snapshot_id: null, reason: 'git' })
     const pack = join(result.runDirectory, 'snapshots/objects/pack')
     expect(readdirSync(pack).filter((name) => !name.startsWith('pack-'))).toEqual([])
+  })
+
+  test('were not kept of a run that was stopped before', async () => {
+    const { fork } = await original({ agent }, { signal: AbortSignal.abort() })
+    await expect(fork({ at: 0, files })).rejects.toThrow(': it was stopped before one was taken.')
   })
 
   test('are kept up to a size that all runs of a workspace have together', async () => {

@@ -65,6 +65,20 @@ test('the model reads the new workspace in what is inherited, and nothing of the
   expect(await readRequest(ended.runDirectory, 2)).toBe(await readRequest(result.runDirectory, 2))
 })
 
+test('a workspace that a link leads to is that of the fork by either name', async () => {
+  const elsewhere = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  mkdirSync(join(elsewhere.path, 'real'))
+  symlinkSync('real', join(elsewhere.path, 'link'))
+  const shell = 'pwd -P; echo "$(pwd -P)/.delta/$DELTA_RUN_ID/io"'
+  const turns = [calls('where'), { content: 'The end.' }]
+  const options = { tools: [{ name: 'where', shell }], turns }
+  const { fork, goOn } = await original(options, { workDirectory: join(elsewhere.path, 'link') })
+  const made = await fork({ at: 1 })
+  await goOn(made)
+  const { messages } = JSON.parse(await readRequest(made.directory, 2))
+  expect(messages.at(-1).content).toContain(`${made.workDirectory}\n${made.directory}/io\n`)
+})
+
 test('what the inherited events name is copied, and nothing later, no lease, no owner and no other file', async () => {
   const { result, fork } = await original({ files: hooks({ post_tool_execution: 'true' }) })
   writeFileSync(join(result.runDirectory, 'owner'), 'x')
@@ -271,6 +285,7 @@ test('of a run that another program recorded the agent must be named', async () 
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.replace('"run_id"', '"imported":{"format":"x","sha256":"0"},"run_id"'))
   await expect(fork({ at: 1 })).rejects.toMatchObject({ code: 'ERR_ENGINE_NO_AGENT' })
+  await expect(fork({ at: 1, agent: await load(), files: 'require' })).rejects.toThrow(': it was imported.')
   const made = await fork({ at: 1, agent: await load() })
   expect(await readRun(made.directory)).not.toHaveProperty('imported')
 })

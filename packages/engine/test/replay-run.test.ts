@@ -23,7 +23,10 @@ test('a replay sends what the run sent, byte for byte, starts no command, and co
 
 test('a replay of a run that is copied to another machine needs neither its workspace nor its agent directory', async () => {
   const { run, replay, workspace, elsewhere, agentFiles } = await recorded({
-    files: { 'context.yaml': 'sources: [{type: text, text: "In ${CWD} by ${AGENT_HOME}"}, {type: journal}]' },
+    files: {
+      'context.yaml':
+        'sources: [{type: text, text: "In ${CWD} and ${RUN_DIR} by ${AGENT_HOME}"}, {type: journal}]',
+    },
   })
   const original = await run()
   const copy = join(elsewhere.path, 'copy')
@@ -36,6 +39,11 @@ test('a replay of a run that is copied to another machine needs neither its work
   const run2 = join(copy, '.delta', original.runId)
   const again = await replay({ runDirectory: run2 }, { agent })
   await expectSame({ ...original, runDirectory: run2 }, again)
+
+  const alone = join(elsewhere.path, 'recorded')
+  cpSync(run2, alone, { recursive: true })
+  rmSync(copy, { recursive: true })
+  await expectSame({ ...original, runDirectory: alone }, await replay({ runDirectory: alone }, { agent }))
 })
 
 test('an edited prompt shows as the first difference, and nothing is asked', async () => {

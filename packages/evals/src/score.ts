@@ -22,10 +22,10 @@ export interface Subject {
   /** The scorers' files in `inputs/`. */
   files: string | undefined
   answer: string
-  /** Of the run. */
+  /** Path of the run's journal. */
   journal: string
   seed: number
-  /** Of the worker. */
+  /** The worker's environment. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
 }

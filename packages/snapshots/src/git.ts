@@ -89,19 +89,26 @@ function checkVersion(): Promise<void> {
 
 /**
  * Git would follow what leads out of the store to objects of others: `info/alternates`, and links. `take` makes neither.
+ *
+ * @throws {SnapshotError} `ERR_SNAPSHOT_DAMAGED`.
  */
-function checkObjects(directory: string): void {
-  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  const odd = [directory, join(directory, 'pack'), join(directory, 'info')].find(
-    (path) => isThere(path) && !lstatSync(path).isDirectory(),
-  )
-  const alternates = join(directory, 'info', 'alternates')
-  const wrong = odd ?? (isThere(alternates) ? alternates : firstLink(join(directory, 'pack')))
+export function checkObjects(directory: string): void {
+  const wrong = wayOutOf(directory)
   if (wrong === undefined) return
   throw new SnapshotError(
     'ERR_SNAPSHOT_DAMAGED',
     `${wrong}: no snapshot puts this there, and git could read objects of others through it. Remove it.`,
   )
+}
+
+/** The path that leads out of the objects of a store, if there is one. */
+export function wayOutOf(directory: string): string | undefined {
+  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  const odd = [directory, join(directory, 'pack'), join(directory, 'info')].find(
+    (path) => isThere(path) && !lstatSync(path).isDirectory(),
+  )
+  const alternates = join(directory, 'info', 'alternates')
+  return odd ?? (isThere(alternates) ? alternates : firstLink(join(directory, 'pack')))
 }
 
 function firstLink(pack: string): string | undefined {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Change, compareSnapshots } from './compare.js'
 import { SnapshotError } from './errors.js'
-import { entriesIn, type Objects } from './git.js'
+import { checkObjects, entriesIn, type Objects } from './git.js'
 import { type Entry, readListing } from './listing.js'
 import { readBlobs } from './read-blobs.js'
 import { type Restored, restoreSnapshot } from './restore.js'
@@ -30,8 +30,8 @@ export interface SnapshotStore {
    */
   take(roots: Record<string, Root>, options?: TakeOptions): Promise<Snapshot>
   /**
-   * Writes a root of a snapshot into a directory that does not exist or is empty. Of a root that the snapshot does not have, nothing
-   * is written, and no directory made.
+   * Writes a root of a snapshot into a directory that does not exist or is empty. For a root that the snapshot does not have,
+   * nothing is written, and no directory made.
    *
    * @throws {SnapshotError} `ERR_SNAPSHOT_NOT_EMPTY`, `_UNKNOWN`, `_DAMAGED`, `_NO_GIT`, `_GIT`. The system's error, such as
    *   `ENOSPC`: then what was written so far is there.
@@ -55,7 +55,11 @@ export interface SnapshotStore {
    * @throws {SnapshotError} As `restore`.
    */
   compare(a: SnapshotRef, b: SnapshotRef): Promise<Change[]>
-  /** Copies all snapshots into another store, which is created; without taking space where the file system can share blocks. Synced. */
+  /**
+   * Copies all snapshots into another store, which is created; without taking space where the file system can share blocks. Synced.
+   *
+   * @throws {SnapshotError} `ERR_SNAPSHOT_DAMAGED`: a link leads out of this store. Then nothing is copied.
+   */
   copyTo(directory: string): Promise<void>
   /** What the store takes of the disk, in bytes. */
   bytes(): number
@@ -100,6 +104,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   }
 
   function prepare(): void {
+    checkObjects(objects.directory) // nothing is made or removed through a link
     mkdirSync(join(objects.directory, 'pack'), { recursive: true, mode: 0o700 })
     if (isFirst) removeLeftovers(objects)
     isFirst = false
@@ -168,6 +173,7 @@ function objectsOf(store: string, sync = true): Objects {
 
 /** A pack exists once its index does; what is unfinished is not copied. */
 async function copyPacks(from: Objects, to: Objects): Promise<void> {
+  checkObjects(from.directory)
   const pack = join(from.directory, 'pack')
   const names = entriesIn(pack).filter(
     (entry) => entry.isFile() && /^pack-[0-9a-f]{40}\.idx$/.test(entry.name),
@@ -185,7 +191,7 @@ async function copyPacks(from: Objects, to: Objects): Promise<void> {
   for (const path of [...inPack, 'pack', '.', '..']) await syncFile(join(to.directory, path)) // all at the end: a third of the time
 }
 
-/** Of a directory: the names in it. */
+/** For a directory, the names in it are synced. */
 async function syncFile(path: string): Promise<void> {
   const file = await open(path)
   await file.sync().finally(() => file.close())

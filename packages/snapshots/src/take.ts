@@ -4,7 +4,7 @@ import { type Bytes, textOf } from './bytes.js'
 import { type Changes, compareTrees, isSame, type ToRead } from './compare-trees.js'
 import { isSnapshotError } from './errors.js'
 import { type FastImport, startFastImport } from './fast-import.js'
-import { entriesIn, type Objects } from './git.js'
+import { entriesIn, type Objects, wayOutOf } from './git.js'
 import { escapePath, META_NAME } from './names.js'
 import { readEntry } from './read-entry.js'
 import { type Slices, slices } from './slices.js'
@@ -290,6 +290,7 @@ function forget({ memory, objects }: Target): void {
 
 /** Removes what a killed git left behind. Only the one writer of a store may do it. */
 export function removeLeftovers({ directory }: Objects): void {
+  if (wayOutOf(directory) !== undefined) return
   const pack = join(directory, 'pack')
   const unfinished = entriesIn(pack).filter(({ name }) => name.startsWith('tmp_'))
   for (const { name } of unfinished) rmSync(join(pack, name), { force: true })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openStore } from '../src/index.js'
 import { describeDirectory, hasTools, scene, sh, take } from './helpers.js'
 
 describe.skipIf(!hasTools)('a store that somebody else wrote', () => {
@@ -80,7 +81,22 @@ describe.skipIf(!hasTools)('a store that somebody else wrote', () => {
     await expect(restore()).rejects.toMatchObject(refusal('/pack'))
     sh(at, 'rm -r store/objects && ln -s ../other store/objects')
     await expect(restore()).rejects.toMatchObject(refusal(''))
+    await expect(store.copyTo(join(at, 'copy'))).rejects.toMatchObject(refusal(''))
+    expect(existsSync(join(at, 'copy'))).toBe(false)
     expect(existsSync(join(at, 'back'))).toBe(false)
+
+    sh(
+      at,
+      'mkdir -p away/pack && touch away/pack/tmp_mine && rm store/objects && ln -s ../away store/objects',
+    )
+    const takeAgain = async () => (await openStore(join(at, 'store'))).take({ files: { directory: from } })
+    expect(await takeAgain()).toMatchObject({ id: null, message: refusal('').message })
+    expect(sh(at, 'ls away/pack')).toBe('tmp_mine\n')
+    sh(at, 'rm -r away/pack')
+    expect(await takeAgain()).toMatchObject({ id: null, message: refusal('').message })
+    sh(at, 'rm store/objects && mkdir store/objects && ln -s ../../away/pack store/objects/pack')
+    expect(await takeAgain()).toMatchObject({ id: null, message: refusal('/pack').message })
+    expect(sh(at, 'ls -A away')).toBe('')
   })
 })
 

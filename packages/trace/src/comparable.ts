@@ -22,9 +22,9 @@ export function comparable(runs: readonly TracedRun[], masks: readonly RegExp[] 
     for (const path of workspaces) paths.set(path, '${CWD}')
     for (const path of directories) paths.set(path, '${RUN_DIR}')
   }
-  // a path ends where no further character of a name follows: a workspace x may stand beside an agent x-agent
+  // a path ends where no further character of a name follows: a workspace x may stand beside an agent x-agent; a sentence ends in a dot
   const longestFirst = [...paths.keys()].sort((one, other) => other.length - one.length)
-  const places = new RegExp(`(?:${longestFirst.map(escaped).join('|')})(?![\\p{L}\\p{N}_.-])`, 'gu')
+  const places = new RegExp(`(?:${longestFirst.map(escaped).join('|')})(?!\\.*[\\p{L}\\p{N}_-])`, 'gu')
   let count = 0
   const equal = (text: string) => {
     const placed = paths.size === 0 ? text : text.replace(places, (path) => paths.get(path) ?? path)
@@ -59,8 +59,23 @@ export function firstDifference(
 }
 
 /** At most eighty characters around a place, with `…` where more stands before or behind them. */
-export function excerpt(text: string, at = 0): string {
+function excerpt(text: string, at = 0): string {
   const from = Math.max(0, Math.min(at - EXCERPT_CHARACTERS / 2, text.length - EXCERPT_CHARACTERS))
   const to = from + EXCERPT_CHARACTERS
   return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
+}
+
+/** As `firstDifference`, of texts that may be missing. */
+export function differing(
+  left: string | undefined,
+  right: string | undefined,
+): { left: string | null; right: string | null } | undefined {
+  if (left === right) return undefined
+  if (left === undefined || right === undefined)
+    return {
+      left: left === undefined ? null : excerpt(left),
+      right: right === undefined ? null : excerpt(right),
+    }
+  const found = firstDifference(left, right)
+  return found && { left: found.left, right: found.right }
 }

@@ -30,7 +30,7 @@ export interface FurtherDifference {
 export interface AlignedSteps {
   a: number | null
   b: number | null
-  /** Before the first difference: in everything. After it: in their calls. Of the iteration that has it: false. */
+  /** Equal in everything before the first difference, and in their calls after it. False for the iteration that has it. */
   same: boolean
 }
 
@@ -86,12 +86,20 @@ async function compareSides(
 ): Promise<{ steps: AlignedSteps[]; differences: Difference[] }> {
   const steps: AlignedSteps[] = []
   const files = filesBefore()
-  const comparison = { equal, known: { pairs: new Set<string>(), lines: new Map<number, number>() } }
+  const isSetting = (path: string) => {
+    const own = path.split('.').slice(0, 2).join('.') // below it, a request has other words
+    return changedSettings(left.config(), right.config(), equal).some((each) =>
+      `${each.path}.`.startsWith(`${own}.`),
+    )
+  }
+  const known = { pairs: new Set<string>(), lines: new Map<number, number>() }
+  const comparison = { equal, isSetting, known }
   for (;;) {
     const [one, other] = [await left.next(), await right.next()]
     if (one === undefined && other === undefined) return { steps, differences: [] }
-    const differences = one && other ? compareSteps(one, other, comparison) : []
-    if (one && other && differences.length === 0 && one.step.n === other.step.n) {
+    const differences = one && other ? await compareSteps(one, other, comparison) : []
+    const isSame = differences.length === 0 && one && other && isAnswered(one) === isAnswered(other)
+    if (isSame && one.step.n === other.step.n) {
       steps.push({ a: one.step.n, b: other.step.n, same: true })
       files.add(one.step, other.step)
       continue
@@ -105,6 +113,11 @@ async function compareSides(
     )
     return { steps: [...steps, ...aligned(ours, theirs, equal)], differences: found }
   }
+}
+
+/** False for an iteration in which a run ended before the model had answered. */
+function isAnswered({ step }: { step: Step }): boolean {
+  return step.thought !== undefined
 }
 
 /** Knows from the snapshots of both runs whether their files were the same before a command printed something else. */

@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type CreateRunOptions, createRun, type NewEvent, type Run } from '@delta/journal/runs'
 import { findExportProblem, temporaryWorkspace } from '@delta/testkit'
 import fc from 'fast-check'
@@ -133,6 +135,27 @@ test('answers that a fork copied are not learned again', async () => {
     ['Done.', undefined],
   ])
   expect(messages[1].tool_calls[0].function.arguments).toEqual({ path: '/new' })
+})
+
+test('a run of an evaluation has its score, to choose what is learned', async () => {
+  const directory = await fork()
+  const { write, path } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const cell = { cell: 'aa', variant: 'luna', task: 'bowling', repeat: 1, seed: 7, score_hash: 's1' }
+  await write('x.eval/plan.json', '{}')
+  await write('x.eval/manifest.jsonl', `${JSON.stringify(cell)}\n`)
+  await write('x.eval/cells/aa/cell.json', JSON.stringify(cell))
+  await write('x.eval/cells/aa/result.json', `{"attempt":1,"state":"scored","score":0.5,"score_hash":"s1"}\n`)
+  const run = join(path, 'x.eval/cells/aa/1/runs/aa-1')
+  await cp(directory, run, { recursive: true })
+  const { metadata } = JSON.parse(await exported(run, 'sft'))
+  expect(metadata).toEqual({
+    run_id: 'aa-1',
+    agent: 'writer',
+    model: 'small',
+    reason_code: 'answered',
+    score: 0.5,
+  })
+  expect(JSON.parse(await exported(directory, 'sft')).metadata).not.toHaveProperty('score')
 })
 
 test('what was sent through the AI SDK is a chat for fine-tuning, with its pictures', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { formatProblem } from '@delta/config-loader/internal'
 import {
   type Cell,
   cellFilter,
@@ -63,6 +64,7 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
     dryRun: flags.dryRun,
     onPlan: (text) => own(directory, text, terminal),
   })
+  for (const warning of planned.warnings) say(terminal, formatProblem(warning))
   if (!flags.quiet) say(terminal, headLine(planned, flags))
   refuseUnmatched(planned.cells, flags)
   if (flags.dryRun) {

@@ -29,6 +29,7 @@ export async function execute(flags: ExportFlags, terminal: Terminal, named: str
   if (traces.length === 0) throw emptyRunError(found[0]?.run.directory ?? '')
   const documents = await documentsOf(traces, flags)
   const target = targetOf(documents, { ...flags, format }, terminal)
+  if (typeof target === 'object' && 'directory' in target) refuseOneName(documents)
   const count = await write(documents, { ...flags, format, target }, terminal)
   return conclude(documents, { ...flags, count }, terminal)
 }
@@ -81,6 +82,23 @@ const EXTENSIONS: Readonly<Record<ExportFormat, string>> = {
   otlp: 'json',
   hf: 'jsonl',
   sft: 'jsonl',
+}
+
+/**
+ * Each file is named after its run, and runs of several workspaces may have one id.
+ *
+ * @throws {UsageError}
+ */
+function refuseOneName(documents: readonly Document[]): void {
+  const directories = new Map<string, string>()
+  for (const { run } of documents.map(({ trace }) => trace)) {
+    const other = directories.get(run.runId)
+    if (other !== undefined)
+      throw new UsageError(
+        `Two runs have the id ${run.runId}, and would be one file: ${other} and ${run.directory}. Export them into two directories.`,
+      )
+    directories.set(run.runId, run.directory)
+  }
 }
 
 /** @returns How many documents were written: none for a run that the format does not take. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { isInside } from '@delta/durable/internal'
 import { continueRun, type Fork, forkRun } from '@delta/engine'
@@ -166,7 +166,9 @@ function workspaceFor(run: RunSummary, { at, flags, terminal }: Making): ForkWor
   if (flags.into !== undefined)
     return { directory: namedDirectory(flags.into, terminal, '--into'), remove: () => undefined }
   const { workDirectory } = placeOfRun(run.directory)
-  const isWithin = existsSync(workDirectory) && isInside(terminal.cwd, realpathSync(workDirectory))
+  const original = statSync(workDirectory, { throwIfNoEntry: false })
+  const mode = original ? original.mode & 0o777 : 0o700
+  const isWithin = original && isInside(terminal.cwd, realpathSync(workDirectory))
   const above = isWithin ? dirname(realpathSync(workDirectory)) : terminal.cwd
   const cell = cellPlaceOf(run.directory)
   const named = cell && nameOfCellAt(cell)?.replaceAll('/', '-')
@@ -174,7 +176,7 @@ function workspaceFor(run: RunSummary, { at, flags, terminal }: Making): ForkWor
   for (let count = 1; ; count++) {
     const directory = join(above, count === 1 ? name : `${name}-${count}`)
     try {
-      mkdirSync(directory)
+      mkdirSync(directory, { mode }) // what nobody else may read stays so
       return { directory, remove: () => removeEmpty(directory) }
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'EEXIST') continue
@@ -198,10 +200,10 @@ function lineFor({ runId, workDirectory, parent, files }: Fork, { cwd }: Termina
   const what =
     files === undefined ? 'without files, in' : `${counted(files.files, 'file')} (${inBytes(files.bytes)}) in`
   const line = `fork ${runId} of ${shortName(parent.run_id)} at iteration ${parent.iteration}: ${what} ${shown}`
-  const missing = files?.leftOut ?? []
-  if (missing.length === 0) return line
-  const more = missing.length > MOST_NAMED ? `, and ${missing.length - MOST_NAMED} more` : ''
-  return `${line}\nnot in it: ${missing.slice(0, MOST_NAMED).join(', ')}${more}`
+  if (!files?.leftOutCount) return line
+  const { leftOut, leftOutCount: count } = files
+  const more = count > MOST_NAMED ? `, and ${count - MOST_NAMED} more` : ''
+  return `${line}\nnot in it: ${leftOut.slice(0, MOST_NAMED).join(', ')}${more}`
 }
 
 const MOST_NAMED = 5

@@ -55,7 +55,7 @@ function sayWhyItCannotContinue(run: RunSummary, terminal: Terminal): void {
     say(terminal, describeError(emptyRunError(run.directory)))
 }
 
-/** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
+/** Newest first. A workspace that cannot be read is reported, and the others are listed. */
 async function runsIn(
   workspaces: readonly (string | undefined)[],
   { runsDir }: ListFlags,

@@ -180,6 +180,8 @@ function start(starting: Starting): Promise<Replayed> {
 interface Comparison {
   same: boolean
   diff: RunDiff
+  /** Null: none, or the replay's own reason says what it is. */
+  first: Difference | null
   requests: number
   calls: number
   /** The original's call whose result differs. */
@@ -199,8 +201,10 @@ async function compare(
     calls += step.calls.filter(({ status }) => status !== undefined).length
   }
   const isSoFar = diff.first?.at === 'end' && run.status === 'RUNNING' // it went on meanwhile
-  const same = (diff.same || isSoFar) && result.reasonCode !== 'replay_mismatch'
-  return { same, diff, requests, calls, command: await commandIn(original, diff.first) }
+  const isLeft = result.reasonCode === 'replay_mismatch'
+  const same = (diff.same || isSoFar) && !isLeft
+  const first = isLeft && diff.first?.at === 'end' ? null : diff.first // it says no more than that the replay left its record
+  return { same, diff, first, requests, calls, command: await commandIn(original, first) }
 }
 
 async function commandIn(
@@ -229,7 +233,7 @@ interface Reporting {
 
 function report(compared: Comparison, reporting: Reporting, terminal: Terminal): void {
   const { replay, flags, live, kept } = reporting
-  const { same, diff, requests, calls } = compared
+  const { same, diff, first, requests, calls } = compared
   if (flags.format === 'json' && !asksModel(live)) {
     const about = {
       same,
@@ -239,7 +243,7 @@ function report(compared: Comparison, reporting: Reporting, terminal: Terminal):
       calls: { compared: calls, masked: diff.masked },
       divergence: same
         ? null
-        : (diff.first ?? { cause: 'unknown', where: 'replay', left: null, right: replay.result.reason }),
+        : (first ?? { cause: 'unknown', where: 'replay', left: null, right: replay.result.reason }),
     }
     print(terminal, `${JSON.stringify(about)}\n`)
   } else if (same && (!asksModel(live) || flags.assert)) {
@@ -256,7 +260,7 @@ function endInWords({ status, reasonCode }: RunResult): string {
   return `the end (${status}, ${reasonCode})`
 }
 
-function divergence({ diff: { first }, command }: Comparison, { run, replay, live }: Reporting): string[] {
+function divergence({ first, command }: Comparison, { run, replay, live }: Reporting): string[] {
   const { result, workDirectory } = replay
   const left = run.lastIteration - result.iterations
   const more =
@@ -264,7 +268,10 @@ function divergence({ diff: { first }, command }: Comparison, { run, replay, liv
       ? `${left} of ${counted(run.lastIteration, 'iteration')} ${left === 1 ? 'was' : 'were'} not reached. `
       : ''
   const show = `To look at the replay: ${quoteForPerson(['delta', 'show', workDirectory])}`
-  if (first === null) return [printableLine(result.reason ?? 'The replay ended otherwise.'), `${more}${show}`]
+  if (first === null) {
+    const why = result.reason ?? 'The replay ended otherwise.'
+    return [...why.split('\n').map(printableLine), more.trim(), show].filter((line) => line !== '')
+  }
   const place = first.byte === undefined ? '' : ` at byte ${first.byte}`
   const what = first.at === 'result' ? `${first.where} printed something else` : `${first.where}${place}`
   const isUnsaid = first.at === 'call' && result.reasonCode === 'replay_mismatch'

@@ -110,7 +110,7 @@ function callOf({ actionId, name, argumentsText }: StepCall): object {
 /** The result as the model read it. What the format has no field for is in `extra`. */
 function resultOf(call: StepCall, { run, subAgents = false }: ExportOptions & { run: TracedRun }): object {
   const { actionId, status, exitCode, observation, override, parts, children } = call
-  const beside = subAgents ? children.filter(({ isGone }) => !isGone) : []
+  const beside = subAgents ? children.filter(({ isGone, isInherited }) => !isGone && !isInherited) : []
   const others = children.filter((child) => !beside.includes(child))
   return {
     source_call_id: actionId,
