@@ -62,6 +62,7 @@ export async function think(state: RunState, iteration: number): Promise<OrStopp
   const asked = await askModel(state, request.value, { iteration, context, isRewritten })
   if ('stopped' in asked) return asked
 
+  if (state.agent.hooks.post_llm_response) state.clock.resumeForHook(asked.value.response.waitedMs)
   const response = await overrideResponse(state, asked.value.response, iteration)
   if ('stopped' in response) return response
   if (state.signal.aborted) return { stopped: interrupted(state.signal) }

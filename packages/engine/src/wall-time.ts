@@ -13,6 +13,13 @@ export interface WallClock {
   pause(): void
   /** To be called once the journal says how long the request waited. */
   resume(): void
+  /**
+   * For a hook that looks at an answer, which no event tells of yet. A limit that is already reached ends the run after that event:
+   * an answer that has come is kept.
+   *
+   * @param waitedMs - How long its request waited.
+   */
+  resumeForHook(waitedMs: number | undefined): void
   /** Ends the watch. */
   close(): void
 }
@@ -32,13 +39,19 @@ export function wallClock(
   const until = (parent && Number(given)) || Number.POSITIVE_INFINITY
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
+  /** How long the last request waited, until its event says it. Milliseconds. */
+  let untold = 0
+
+  function ownLeftMs(): number {
+    return own - run.workedMs() + untold
+  }
 
   function leftMs(): number {
-    return Math.min(own - run.workedMs(), until - Date.now())
+    return Math.min(ownLeftMs(), until - Date.now())
   }
 
   function reached(): Failure {
-    const isOwn = own - run.workedMs() <= 0
+    const isOwn = ownLeftMs() <= 0
     return {
       status: 'FAILED',
       reasonCode: 'limit_wall_time',
@@ -52,12 +65,22 @@ export function wallClock(
     clearTimeout(timer)
   }
 
-  function resume(): void {
+  function watch(): void {
     pause()
     const left = leftMs()
     if (left <= 0) controller.abort(reached())
     else if (left !== Number.POSITIVE_INFINITY)
-      timer = setTimeout(resume, Math.min(Math.max(left, SHORTEST_TIMER_MS), LONGEST_TIMER_MS)).unref()
+      timer = setTimeout(watch, Math.min(Math.max(left, SHORTEST_TIMER_MS), LONGEST_TIMER_MS)).unref()
+  }
+
+  function resume(): void {
+    untold = 0
+    watch()
+  }
+
+  function resumeForHook(waitedMs = 0): void {
+    untold = waitedMs
+    if (leftMs() > 0) watch()
   }
 
   /** The caller stops its commands with SIGTERM at the deadline: that is the limit, and no interruption. */
@@ -73,6 +96,7 @@ export function wallClock(
     deadline: () => (leftMs() === Number.POSITIVE_INFINITY ? undefined : Math.floor(Date.now() + leftMs())),
     pause,
     resume,
+    resumeForHook,
     close() {
       pause()
       signal.removeEventListener('abort', stop)

@@ -69,6 +69,25 @@ test('the time in which a person thinks is not time of the run', async () => {
   expect(await run({ ask: () => wait(1200, 'Yes.') })).toMatchObject({ answer: 'Yes.' })
 })
 
+test('a hook that looks at an answer is stopped at the limit, and what the request waited is no time of it', async () => {
+  const { run } = await scene({
+    ...limitedTo('0.8s'),
+    files: { 'hooks.yaml': 'post_llm_response: { command: [sleep, "3"] }\n' },
+  })
+  const result = await run({ model: workingModel(() => wait(10, {})) })
+  expect(result).toMatchObject({ status: 'FAILED', reasonCode: 'limit_wall_time' })
+  const [lost] = await eventsOfType(result, 'ERROR')
+  expect(lost).toMatchObject({ error_details: { code: 'lost_answer' }, tokens: { input: 100 } })
+  const quick = await scene({
+    ...limitedTo('0.6s'),
+    files: { 'hooks.yaml': 'post_llm_response: { command: [sleep, "0.25"] }\n' },
+  })
+  const model: ChatModel = {
+    complete: () => wait(450, { message: { role: 'assistant', content: 'Done.' }, raw: {}, waitedMs: 440 }),
+  }
+  expect(await quick.run({ model })).toMatchObject({ status: 'COMPLETED' })
+})
+
 test('the wait of a command for a snapshot is not time of the run', async () => {
   const slow = '[ -e "$0.was" ] || { : > "$0.was"; sleep 1; }; PATH=${PATH#*:} exec git "$@"'
   const tools = await temporaryWorkspace({}, { onCleanup: onTestFinished })
