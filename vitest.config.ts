@@ -42,21 +42,46 @@ const LONGER = [
   'packages/workspace/test/own-runs.test.ts',
 ]
 
+/**
+ * Their files share a process, since loading what they test takes longer than most of them. They leave it as it was, and their
+ * modules remember nothing of the machine.
+ */
+const TOGETHER = 'packages/!(durable|engine|sessions|snapshots|testkit)/test/**/*.test.ts'
+
+const plugins = [pythonAsText, sameInputs]
+const shared = {
+  exclude: ['**/node_modules/**', ...(isReal ? [] : REAL)],
+  // these end what hangs; they are no measure of how slow a machine may be
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
+  pool: 'forks' as const,
+}
+
+const real = { ...shared, name: 'real', include: [...REAL, ...LONGER] }
+
+const apart = {
+  ...shared,
+  name: 'apart',
+  include: ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
+  exclude: [...shared.exclude, TOGETHER],
+}
+
+/** After the others, for a process is shared by what follows one another. */
+const together = {
+  ...shared,
+  name: 'together',
+  include: [TOGETHER],
+  isolate: false,
+  sequence: { groupOrder: 1 },
+}
+
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */
 export default defineConfig({
-  plugins: [pythonAsText, sameInputs],
   test: {
-    include: isReal
-      ? [...REAL, ...LONGER]
-      : ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
-    exclude: ['**/node_modules/**', ...(isReal ? [] : REAL)],
-    // these end what hangs; they are no measure of how slow a machine may be
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
-    pool: 'forks',
     // vitest leaves one processor free, and of two that is half; our tests wait for processes, not for processors
     maxWorkers: availableParallelism(),
     globalSetup: 'scripts/lib/temporary-files.mjs',
+    projects: (isReal ? [real] : [apart, together]).map((test) => ({ plugins, test })),
   },
 })

@@ -56,7 +56,7 @@ export async function workspaceOf(
 }
 
 /** Every run of an example, however it ended, is taken by the readers of each format. */
-async function checkExports({ path }: TemporaryWorkspace): Promise<void> {
+export async function checkExports({ path }: Pick<TemporaryWorkspace, 'path'>): Promise<void> {
   for await (const { directory, status } of findRuns([path])) {
     const trace = await openTrace(directory)
     for (const format of status === 'EMPTY' ? [] : EXPORT_FORMATS) {

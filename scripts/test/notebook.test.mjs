@@ -5,7 +5,7 @@ import { root, testEnvironment } from '../lib/environment.mjs'
 import { matchesShown, openScratchShell } from '../lib/shell-block.mjs'
 import { capture } from '../lib/step.mjs'
 
-const RUN = /^<!-- run -->\n```sh\n([\s\S]*?)^```\n/m
+const RUN = /^<!-- run -->\n```sh\n([\s\S]*?)^```\n/gm
 const PYTHON = /^```python\n([\s\S]*?)^```\n```text\n([\s\S]*?)^```\n/gm
 
 const { code } = await capture(['python3', '-c', 'import pandas'], { env: testEnvironment() })
@@ -17,7 +17,8 @@ test.skipIf(code !== 0)('the Python of the notebook page prints what it shows (n
   const page = readFileSync(join(root, 'docs/how-to/notebook.md'), 'utf8')
   const shell = openScratchShell()
   try {
-    expect(await shell.run(RUN.exec(page)?.[1] ?? '')).toMatchObject({ code: 0 })
+    const commands = [...page.matchAll(RUN)].map(([, script]) => script).join('')
+    expect(await shell.run(commands)).toMatchObject({ code: 0 })
     const blocks = [...page.matchAll(PYTHON)]
     shell.write('notebook.py', blocks.map(([, script]) => script).join('\n'))
     const { code: exitCode, output } = await shell.run('python3 notebook.py')

@@ -55,10 +55,14 @@ export function liveLine(stream: NodeJS.WriteStream, style: Style) {
       said += words
       stream.write(style('bold', printable(words).replaceAll('\n', '\n   ')))
     },
-    /** Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it. */
-    end(thought: Thought): boolean {
+    /**
+     * Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it.
+     *
+     * @param since - When its request was made, to say how long it took.
+     */
+    end(thought: Thought & { timestamp: string }, since: string | undefined): boolean {
       const isSaid = (said !== '' || hasReasoned) && said === thought.content
-      if (isSaid) stream.write(style('dim', tokensOf(thought)))
+      if (isSaid) stream.write(style('dim', tokensOf(thought, since)))
       leave()
       return isSaid
     },

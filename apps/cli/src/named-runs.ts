@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.js'
 import { UsageError } from './usage.js'
 
 /**
- * The runs that a person named, each once. An id, or nothing, names one run; a directory may hold many.
+ * The runs that a person named, each once, newest first. An id, or nothing, names one run; a directory may hold many.
  *
  * @throws {UsageError} There are none.
  */
@@ -27,5 +27,9 @@ export async function namedRuns(
   }
   if (runs.size === 0)
     throw new UsageError(`No runs in ${named.join(', ')}. Name a run, a workspace, or a directory of runs.`)
-  return [...runs.values()]
+  return [...runs.values()].sort((one, other) => (beginningOf(one) < beginningOf(other) ? 1 : -1))
+}
+
+function beginningOf({ run: { metadata, runId } }: Trace): string {
+  return `${metadata.created_at ?? ''} ${runId}`
 }

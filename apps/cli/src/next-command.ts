@@ -111,7 +111,7 @@ export function nextCommandOf(run: RunSummary): string[] {
  * What a person needs to know when a run ends without an answer, or with a doubtful one: why, and how to go on.
  *
  * @param quiet - The line of `ENGINE_END` has not been printed.
- * @param columns - Of the terminal, if it is one.
+ * @param columns - Width of the terminal, if it is one.
  * @param isForReading - Nothing goes on with the run.
  */
 export function endOf(

@@ -5,7 +5,7 @@ import { commandToContinue, placeOfRun } from '@delta/workspace/internal'
 import { engineLog } from './engine-log.js'
 import { liveLine } from './live-line.js'
 import { endOf } from './next-command.js'
-import { renderer, styleFor } from './render.js'
+import { after, type Before, changeOfModel, renderer, styleFor } from './render.js'
 import type { Terminal } from './terminal.js'
 import { print, printAnswer, printable } from './text.js'
 
@@ -52,6 +52,8 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
   const warned = new Set<string>()
   let begun: string | undefined
   let streamedAnswer: string | undefined
+  /** For a thought that has streamed. */
+  let before: Before = { isApprovalOpen: false }
 
   function say(text: string): void {
     line?.leave()
@@ -74,7 +76,8 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
 
   function showLines(lines: readonly string[], stored: JournalEvent | undefined): void {
     if (quiet && stored !== undefined) return
-    if (stored?.type === 'THOUGHT' && line?.end(stored)) {
+    if (stored?.type === 'THOUGHT' && line?.end(stored, verbose ? before.at : undefined)) {
+      if (verbose) for (const each of changeOfModel(stored, { style, model: before.model })) say(each)
       if (stored.tool_calls.length === 0) streamedAnswer = stored.content
     } else for (const each of lines) say(each)
   }
@@ -94,6 +97,7 @@ export function presenterFor(flags: PresenterFlags, terminal: Terminal): Present
       log.write(lines, stored?.timestamp)
       if (isJsonLines && event.kind === 'journal') return print(terminal, `${JSON.stringify(event.event)}\n`)
       showLines(lines, stored)
+      if (stored) before = after(stored, before)
       if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') line?.wait(waitAfter(stored))
     },
     warn,

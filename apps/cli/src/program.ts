@@ -264,6 +264,7 @@ function addEvaluating({ add, group }: Adding): void {
 function evalWork(command: Command): Command {
   return command
     .option('--concurrency <n>', 'runs at once; default: eval.yaml, or 16')
+    .option('--prices <file>', 'prices of models, before those of the agents')
     .option('-q, --quiet', 'no progress on stderr')
     .option('--json', 'print the status as JSON at the end')
     .option('--trust-run', 'run an evaluation that is not yours, with the agents and scorers in it')

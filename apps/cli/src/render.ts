@@ -62,10 +62,10 @@ interface ShownTool {
 export type Shown = EngineEvent | { kind: 'journal'; event: StoredEvent }
 
 /** What earlier events of the run say about the next one. */
-interface Before {
+export interface Before {
   /** The model of the last iteration, if it is known. */
   model?: string | null | undefined
-  /** When the last event was appended: a thought after it took that long. */
+  /** When the last event was appended, or what it tells of was over: a thought after it took that long. */
   at?: string | undefined
   /** A command waits for a person's decision. */
   isApprovalOpen: boolean
@@ -79,12 +79,33 @@ export function renderer(detail: Detail): (event: Shown) => string[] {
     const stored = 'event' in event && isKnownEvent(event.event) ? event.event : undefined
     if (stored?.type === 'ENGINE_START') shown = shownIn(stored)
     const lines = renderEvent(event, { ...detail, ...shown, ...before })
-    if (stored) before = { ...after(stored, before), at: stored.timestamp }
+    if (stored) before = after(stored, before)
     return lines
   }
 }
 
-function after(event: JournalEvent, before: Before): Before {
+/** What an event, and what `before` said, say about the next one. */
+export function after(event: JournalEvent & { timestamp: string }, before: Before): Before {
+  return { ...afterKind(event, before), at: requestFrom(event, before) }
+}
+
+/** When a request began, if one follows: neither a wait nor a hook that looks at the answer is time of the request. */
+function requestFrom(event: JournalEvent & { timestamp: string }, { at }: Before): string {
+  const later = (from: string, ms: unknown) =>
+    typeof ms === 'number' && Date.parse(from) + ms <= LAST_TIME
+      ? new Date(Date.parse(from) + ms).toISOString()
+      : from
+  if (event.type === 'ERROR') return later(event.timestamp, Object(event.error_details).delay_ms)
+  const isBesides = event.type === 'HOOK_EXECUTION_AUDIT' && BESIDES.has(event.hook_name)
+  return isBesides && at !== undefined ? later(at, event.duration_ms) : event.timestamp
+}
+
+/** Hooks between a request and its thought. */
+const BESIDES = new Set(['post_llm_response', 'on_error'])
+/** Of JavaScript. Milliseconds since 1970. */
+const LAST_TIME = 8.64e15
+
+function afterKind(event: JournalEvent, before: Before): Before {
   switch (event.type) {
     case 'THOUGHT':
       return { ...before, model: event.model ?? before.model }
@@ -130,7 +151,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
       if (event.tool_calls.length > 0)
         return fit([...(verbose ? changeOfModel(event, detail) : []), ...thought(event, detail)])
       // the answer itself is on stdout
-      return verbose && (reasoningIn(event) !== undefined || event.tokens)
+      return verbose
         ? fit([...changeOfModel(event, detail), ...thought({ ...event, content: '' }, detail)])
         : []
     case 'ACTION_REQUEST': {
@@ -184,7 +205,10 @@ function start(event: EngineStart, transcript: boolean): string {
 const NO_DECISION = '   (a message, which approves nothing)'
 
 /** `model: gpt-5 (before: gpt-4o)`, above the first thought of another model. */
-function changeOfModel({ model }: Thought, { style, model: before }: Rendering): string[] {
+export function changeOfModel(
+  { model }: Thought,
+  { style, model: before }: Pick<Rendering, 'style' | 'model'>,
+): string[] {
   if (!model || !before || model === before) return []
   return [style('dim', `model: ${printableLine(model)} (before: ${printableLine(before)})`)]
 }
@@ -217,15 +241,16 @@ function number({ iteration }: Thought, style: Style): string {
 }
 
 /**
- * ` (120 + 14 tokens, 80 cached, 2.1 s)`: of the request, and of the answer; '' where the provider did not count.
+ * ` (120 + 14 tokens, 80 cached, 2.1 s)`: of the request, and of the answer. Where the provider did not count, ` (2.1 s)` or ''.
  *
  * @param since - When the request was made, to say how long it took.
  */
 export function tokensOf(event: Thought & { timestamp: string }, since?: string): string {
-  if (!event.tokens) return ''
+  const ms = since === undefined ? undefined : Math.max(0, Date.parse(event.timestamp) - Date.parse(since))
+  if (!event.tokens) return ms === undefined ? '' : ` (${duration(ms)})`
   const { input, cache_read, cache_write, output, reasoning } = event.tokens
   const cached = cache_read > 0 ? `, ${cache_read} cached` : ''
-  const took = since === undefined ? '' : timeOf(Date.parse(event.timestamp) - Date.parse(since))
+  const took = timeOf(ms)
   return ` (${input + cache_read + cache_write} + ${output + reasoning} tokens${cached}${took})`
 }
 
@@ -302,11 +327,33 @@ function ending(
   { status, final_iteration: iterations = 0, usage, totals, reason }: EngineEnd,
   transcript: boolean,
 ): string {
-  const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
+  const all = totals === undefined ? String(usage?.total_tokens ?? 0) : tokensIn(totals)
+  const tokens = all === '0' ? '' : `, ${all} tokens`
   const cost = costIn(totals)
   const isTold = status === 'FAILED' || (status === 'COMPLETED' && !transcript) // the command's last lines say it
   const why = reason && !isTold ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
   return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}${cost}`
+}
+
+/**
+ * `1840`, or `~2093` if some were estimated, because the provider did not count them: of a run and its sub-agents. What neither
+ * counts nor costs anything, such as a script, has none.
+ *
+ * @param totals - Anybody may have written them.
+ */
+export function tokensIn(totals: object): string {
+  const { by_model } = totals as Partial<Totals>
+  let [all, estimates] = [0, 0]
+  for (const { tokens, estimated, cost } of Object.values(by_model ?? {}).map(Object)) {
+    const counted = Object.values(Object(tokens)).reduce(
+      (sum: number, count) => sum + (Number(count) || 0),
+      0,
+    )
+    const guessed = counted === 0 && cost === 0 ? 0 : Number(estimated) || 0
+    all += counted + guessed
+    estimates += guessed
+  }
+  return `${estimates > 0 ? '~' : ''}${all}`
 }
 
 /** `, $0.0132`, of the run and its sub-agents; '' where nothing is paid, or nobody knows a price. */
@@ -362,7 +409,7 @@ export function displayedCall(
 
 /**
  * The command as it would be typed. A script by the tool's author keeps its lines. In the model's arguments, line breaks are
- * escaped, so that no argument can begin a new line and pass for the next step of the run. Of a sandboxed command, what runs inside.
+ * escaped, so that no argument can begin a new line and pass for the next step of the run. A sandboxed command is shown without its sandbox.
  */
 function commandLine(
   resolved: string,

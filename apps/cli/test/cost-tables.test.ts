@@ -1,6 +1,6 @@
-import { appendFile, readFile, rm } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startScriptedServer } from '@delta/testkit'
+import { startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { calls, delta, scene, served } from './delta.js'
 
@@ -191,6 +191,21 @@ test('sub-agents are told beside the tables of a run, and counted by run and mod
     expect(totals).toMatchObject({ own: { runs: 2, requests: 3 }, all: { runs: 2, requests: 3 } })
   }
 
+  const { path: elsewhere } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const moved = join(elsewhere, 'moved')
+  await rename(workspace.path, moved)
+  const asMoved = await delta(['cost', moved, join(moved, 'child'), '--json'])
+  expect(JSON.parse(asMoved.stdout).totals.all).toMatchObject({ runs: 2, requests: 3 })
+  await rename(moved, workspace.path)
+
+  const { path: fork } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await at('fork', '--at', '1', '--without-files', '--into', fork, '-q')
+  const { rows, totals, warnings } = JSON.parse(
+    (await delta(['cost', fork, join(workspace.path, 'child'), '--by', 'run', '--json'])).stdout,
+  ) // the call that the fork copied is not its own: what that started counts apart
+  expect(rows).toMatchObject([{ requests: 1, sub_agents: 0 }, { requests: 1 }])
+  expect({ totals, warnings }).toMatchObject({ totals: { all: { runs: 2, requests: 2 } }, warnings: [] })
+
   await rm(join(workspace.path, 'child'), { recursive: true })
   const gone = await at('cost', '--json')
   expect(JSON.parse(gone.stdout).warnings).toEqual([
@@ -214,6 +229,9 @@ test('several runs are a line each, newest first; other tables add them up', asy
   const cost = (...flags: string[]) => delta(['cost', workspace.path, ...flags])
   const { rows, by, totals } = JSON.parse((await cost('--json')).stdout)
   expect([by, rows.map(({ key }: Row) => key)]).toEqual(['run', ['two', 'one']])
+  const each = ['one', 'two'].map((id) => join(workspace.path, '.delta', id))
+  const { rows: named } = JSON.parse((await delta(['cost', ...each, '--json'])).stdout)
+  expect(named.map(({ key }: Row) => key)).toEqual(['two', 'one'])
   expect(totals.all).toMatchObject({ runs: 2, requests: 6 })
   expect((await cost('--by', 'model')).stdout).toMatch(/^scripted +2 +6 /m)
   const steps = JSON.parse((await cost('--by', 'step', '--json')).stdout).rows as Row[]
@@ -227,6 +245,23 @@ test('several runs are a line each, newest first; other tables add them up', asy
   expect(csv.slice(1).map((line) => line.split(',').slice(1, 6).join())).toEqual(
     ['two', 'one'].flatMap((id) => [`${id},1,work,SUCCESS,0`, `${id},2,work,SUCCESS,0`, `${id},,(rest),,`]),
   )
+})
+
+test('CSV has each field of the rows as a column, and of a table without rows its columns', async () => {
+  const { run, at } = await served(turns, { agent: { prices: PRICES }, tools: [work] })
+  const dead = await scene({ agent: { llm: { provider: 'command', command: ['false'] } } })
+  await run('-q')
+  await dead.run('-q')
+  const csvOf = async (of: typeof at, ...flags: string[]) =>
+    (await of('cost', '--csv', ...flags)).stdout.split('\n')
+  for (const by of KEYS) {
+    const [header = '', row = ''] = await csvOf(at, '--by', by)
+    const [{ tokens, ...about } = { tokens: {} }] = await tableOf(at, by)
+    expect(header.split(',').sort()).toEqual([...Object.keys(about), ...Object.keys(tokens)].sort())
+    expect(row.split(',')).toHaveLength(header.split(',').length)
+    expect((await csvOf(dead.at, '--by', by))[0]).toBe(header)
+  }
+  expect(await csvOf(dead.at, '--cache')).toEqual(['run_id,step,source,type,byte,message,tokens,cost', ''])
 })
 
 test('a run is priced as it was, unless it is asked for other prices', async () => {

@@ -42,6 +42,32 @@ test('each request is priced as it is answered, and the sum stands at the end, i
   expect(metadata.totals.all).toEqual(totals.all)
 })
 
+test('what the provider did not count is estimated in each sum, and the time of its request is shown; a hook is no part of it', async () => {
+  const turns = [
+    { ...calls('work'), usage: null },
+    { content: 'Done.', usage: USAGE },
+  ]
+  const { run, at, events, workspace } = await served(turns, {
+    agent: { prices: PRICES },
+    tools: [work],
+    files: { 'hooks.yaml': "post_llm_response: { command: ['true'] }\n" },
+  })
+  const { stderr } = await run('-v')
+  const [, sum] = /^COMPLETED after 2 iterations, ~(\d+) tokens, \$0\.00056$/m.exec(stderr) ?? []
+  expect(Number(sum)).toBeGreaterThan(920)
+  expect((await at('list-runs')).stdout).toMatch(new RegExp(`\\s~${sum}\\s+\\$0\\.00056\\s`))
+  expect(stderr).toMatch(/^1\. \([\d.]+ m?s\)$/m)
+  const told = (await events()).map((event, index) => ({
+    ...event,
+    timestamp: new Date(1000 * index).toISOString(),
+    ...(event.type === 'HOOK_EXECUTION_AUDIT' && { duration_ms: 900 }),
+  }))
+  const path = `.delta/${(await workspace.read('.delta/LATEST')).trim()}/journal.jsonl`
+  await workspace.write(path, told.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  const shown = (await at('show', '-v')).stdout
+  expect(shown.match(/^\d\. .*$/gm)).toEqual(['1. (1.1 s)', '2. Done. (900 + 20 tokens, 800 cached, 1.1 s)'])
+})
+
 test('an answer that came before a kill was paid for, each time: it counts when the run goes on', async () => {
   const hooks = `post_llm_response: { command: [sh, -c, 'echo >> kills; [ $(wc -l < kills) -gt 2 ] || kill -9 $PPID'] }\n`
   const turns = [{ content: 'Done.', usage: USAGE }, { content: 'More.' }]
@@ -173,7 +199,7 @@ test('a run counts what its sub-agents cost, and theirs, side by side or one aft
   expect(results.map(({ child_runs = [] }) => child_runs.map(({ status }) => status))).toEqual(
     Array(3).fill(['COMPLETED']),
   )
-  expect((await at('list-runs')).stdout).toMatch(/scripted \+2\s+1840\s+\$0\.0028\s/)
+  expect((await at('list-runs')).stdout).toMatch(/scripted \+2\s+4600\s+\$0\.0028\s/)
   const tree = (
     await workspace.read(`${run_directory.slice(workspace.path.length + 1)}/tree.jsonl`)
   ).trimEnd()

@@ -1,8 +1,8 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { areInstalled, temporaryWorkspace } from '@delta/testkit'
+import { areInstalled, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { delta } from './delta.js'
+import { calls, delta, journalOf, KEY } from './delta.js'
 
 const AGENT = {
   'agent.yaml': `name: reader
@@ -109,6 +109,15 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     { cause: 'configuration', step: 1, at: 'request', where: 'llm.temperature' },
   ],
   [
+    'where a conversation is cut',
+    {
+      files: {
+        'context.yaml': AGENT['context.yaml'].replace('conversation', 'conversation, max_iterations: 1'),
+      },
+    },
+    { cause: 'configuration', step: 3, at: 'request', where: 'context.yaml' },
+  ],
+  [
     'a limit',
     { flags: ['--max-iterations', '1'] },
     { cause: 'configuration', step: 1, at: 'end', where: 'ENGINE_END' },
@@ -118,6 +127,51 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
   expect({ exitCode, same }).toEqual({ exitCode: 3, same: false })
   expect(found.first).toMatchObject(first)
 })
+
+test.each([
+  { provider: 'openai', model: 'any' },
+  { provider: 'openai', api: 'responses', model: 'any' },
+  { provider: 'anthropic', model: 'any', max_tokens: 1000 },
+])(
+  'whichever API was asked, paths do not count, and a source is named with the byte of its own text: %j',
+  async (llm) => {
+    const server = await startScriptedServer([
+      { ...calls('look', { file: 'a.txt' }), message: { reasoning_content: 'Hm.' } },
+      { content: 'Done.' },
+    ])
+    onTestFinished(() => server.close())
+    const base_url = llm.provider === 'anthropic' ? server.baseUrl.replace(/\/v1$/, '') : server.baseUrl
+    const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+    const sources = [
+      { type: 'file', id: 'prompt', path: '${AGENT_HOME}/prompt.md' },
+      { type: 'text', id: 'place', text: 'You are in ${CWD}.' },
+      { type: 'journal', id: 'conversation' },
+    ]
+    const tools = [{ name: 'look', exec: 'cat ${CWD}/${file}' }]
+    for (const [side, prompt] of Object.entries({ one: 'You look.', two: 'You look.', three: 'You look!' })) {
+      await write(`${side}-agent/agent.yaml`, JSON.stringify({ name: 'x', llm: { ...llm, base_url }, tools }))
+      await write(`${side}-agent/context.yaml`, JSON.stringify({ sources }))
+      await write(`${side}-agent/prompt.md`, prompt)
+      await write(`${side}/a.txt`, 'alpha')
+      const run = ['run', '--agent', `${side}-agent`, '-w', side, '-m', `Go to ${path}/${side}.`, '-q']
+      expect(await delta(run, { cwd: path, env: { ...KEY, ANTHROPIC_API_KEY: 'k' } })).toMatchObject({
+        exitCode: 0,
+      })
+    }
+    const diff = async (other: string) =>
+      JSON.parse((await delta(['diff', 'one', other, '--json'], { cwd: path })).stdout)
+    expect(await diff('two')).toMatchObject({ same: true, first: null, also: [] })
+    expect((await diff('three')).first).toEqual({
+      cause: 'context',
+      step: 1,
+      at: 'request',
+      where: 'prompt',
+      byte: 8,
+      left: 'You look.',
+      right: 'You look!',
+    })
+  },
+)
 
 test('a setting that no request shows is named beside the first difference', async () => {
   const { diff, also } = await compared({
@@ -176,6 +230,48 @@ test('after an iteration whose record is damaged the next one decides', async ()
     cause: 'model',
     step: 2,
     where: 'answer',
+  })
+})
+
+const SAFE = { destructive: false, network: false, filesystem: { write: false, delete: false } }
+
+test('an image that a tool printed counts, and so does what a person said to a command', async () => {
+  const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const at = { cwd: path, env: { DELTA_STATE_DIR: join(path, 'state') } }
+  const tools = [
+    { name: 'shot', shell: 'base64 -d picture', output: 'image', effects: SAFE },
+    { name: 'risky', shell: 'echo risked', effects: { destructive: true } },
+  ]
+  const turns = [calls('shot'), calls('risky'), { content: 'Done.' }]
+  const agent = { name: 'x', llm: { provider: 'script', script: 'script.json' }, tools }
+  await write('agent/agent.yaml', JSON.stringify({ ...agent, policy: { on_confirmation: 'ask_human' } }))
+  await write('agent/context.yaml', 'sources: [{ type: journal }]')
+  await write('agent/script.json', JSON.stringify(turns))
+  for (const [side, pixel, decision] of [
+    ['one', 'Nk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', '--approve'],
+    ['two', 'P8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', '--approve'],
+    ['three', 'Nk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', '--deny'],
+  ] as const) {
+    await write(`${side}/picture`, `iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m${pixel}`)
+    await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], at)
+    const asked = (await journalOf(join(path, side))).findLast(({ type }) => type === 'HUMAN_INPUT_REQUEST')
+    const { request_id = '' } = Object(asked) as { request_id?: string }
+    await delta(['continue', '-w', side, '-q', decision, request_id], at)
+  }
+  const first = async (other: string) =>
+    JSON.parse((await delta(['diff', 'one', other, '--json'], at)).stdout).first
+  expect(await first('two')).toMatchObject({
+    cause: 'environment',
+    step: 1,
+    at: 'result',
+    where: 'shot (call 1 of 1)',
+  })
+  expect(await first('three')).toMatchObject({
+    cause: 'intervention',
+    step: 2,
+    where: 'approval of risky',
+    left: 'yes',
+    right: 'no',
   })
 })
 
@@ -263,13 +359,25 @@ test.skipIf(!areInstalled('git'))(
         await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
       }
       const { stdout } = await delta(['diff', 'one', 'two', '--files'], { cwd: path })
-      expect(stdout).toContain('different after the last iteration: 1 file\n  M b.txt\n')
-      return JSON.parse((await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout).first
+      const short = await delta(['diff', 'one', 'two'], { cwd: path })
+      const { first, files } = JSON.parse(
+        (await delta(['diff', 'one', 'two', '--json'], { cwd: path })).stdout,
+      )
+      return { first, files, list: stdout.split('\n\n').at(-1), short: short.stdout.split('\n').at(-2) }
     }
-    expect(await first({ 'b.txt': 'betas' })).toMatchObject({
-      cause: 'environment',
-      step: 2,
-      evidence: 'files differed since iteration 1',
+    expect(await first({ 'b.txt': 'betas' })).toEqual({
+      first: expect.objectContaining({
+        cause: 'environment',
+        step: 2,
+        evidence: '1 file differed since iteration 1: b.txt',
+      }),
+      files: [{ path: 'b.txt', kind: 'M' }],
+      list: 'different after the last iteration: 1 file\n  M b.txt\n',
+      short: 'after the last iteration 1 file differs (M b.txt); --files names them',
+    })
+    expect(await first({ 'c.txt': 'unseen' })).toMatchObject({
+      first: null,
+      short: 'warning: after the last iteration 1 file differs (A c.txt); --files names them',
     })
   },
 )

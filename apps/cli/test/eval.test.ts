@@ -71,9 +71,8 @@ test('delta eval run that is killed with -9 goes on with the same command, and e
     VARIANT  TASKS  RUNS  COVERAGE  SCORE  95 % INTERVAL   pass@4  pass^4  TOKENS/RUN   COST  TIME/RUN
     oracle       2     8     100 %  1.000  0.012 .. 1.000   1.000   1.000           0  $0.00 0.1 s
     nop          2     8     100 %  0.000  0.000 .. 0.988   0.000   0.000           0  $0.00 0.1 s
-    AGAINST oracle  TASKS  DIFFERENCE  95 % INTERVAL      p  p (Holm)
-    nop                 2      -1.000  -              0.500     0.500
-    Tied at 5 %: oracle = nop.
+    AGAINST oracle  TASKS  DIFFERENCE  95 % INTERVAL      p  p (flip)  p (Holm)
+    nop                 2      -1.000  -              0.500     0.500     0.500
     "
   `)
   const csv = await evaluate('report', '--format', 'csv', '-o', 'x.csv')
@@ -285,16 +284,19 @@ test('three models go on from one point of a run: the same files and words, and 
   })
 })
 
-test('keys come from beside the original agent, and lie nowhere in the evaluation', {
+test('keys come from beside the original agent, and lie nowhere in the evaluation; prices come from --prices', {
   timeout: 60_000,
 }, async () => {
   await using server = await startScriptedServer([{ content: 'Done.' }])
   const agent = await temporaryAgent({ baseUrl: server.baseUrl, onCleanup: onTestFinished })
   await agent.write('.env', 'DELTA_API_KEY=key-of-the-author\n')
   const { home, evaluate } = await evaluation({
-    'eval.yaml': `name: x\n${EVAL.replace('nop: { agent: nop }', `mine: { agent: ${JSON.stringify(agent.path)} }`)}`,
+    'eval.yaml': `name: x\nlimits: { cost: 1 }\n${EVAL.replace('nop: { agent: nop }', `mine: { agent: ${JSON.stringify(agent.path)} }`)}`,
+    'prices.yaml': "- { match: 'scr*', input: 7, output: 9 }\n",
   })
-  expect(await evaluate('run', '-q', '--only', 'mine/one/1')).toMatchObject({ exitCode: 0, stderr: '' })
+  const command = ['run', '-q', '--only', 'mine/one/1']
+  expect((await evaluate(...command)).stderr).toContain('limits.cost: no price for scripted (variant mine).')
+  expect(await evaluate(...command, '--prices', 'prices.yaml')).toMatchObject({ exitCode: 0, stderr: '' })
   const [request] = server.requests()
   expect(request?.headers).toMatchObject({ authorization: 'Bearer key-of-the-author' })
   const files = await readdir(join(home.path, 'x.eval'), { recursive: true, withFileTypes: true })
@@ -302,6 +304,7 @@ test('keys come from beside the original agent, and lie nowhere in the evaluatio
     files.filter((each) => each.isFile()).map((each) => readFile(join(each.parentPath, each.name), 'utf8')),
   )
   expect(texts.filter((text) => text.includes('key-of-the-author'))).toEqual([])
+  expect(texts.join('')).toContain('"price":{"input":7,')
 })
 
 test('without a key nothing is claimed for good: the cells go on once there is one', {

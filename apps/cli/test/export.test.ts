@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findExportProblem,
@@ -91,6 +91,8 @@ test('a run with parallel calls, failed and refused ones, reasoning and a retry 
   expect((await play.run()).exitCode).toBe(0)
   const { atif, hf, sft, spans, spansWithContent } = await exported(play)
 
+  const times = atif.steps.map(({ timestamp }: { timestamp: string }) => timestamp)
+  expect(times).toEqual(times.toSorted())
   const [system, user, agent, answer] = atif.steps
   expect(atif.steps).toHaveLength(4)
   expect([system, user]).toMatchObject([
@@ -367,6 +369,16 @@ test('several runs, or those of a workspace, need a directory but for lines of f
   await mkdir(join(workspace.path, '.delta/empty'))
   const whole = await at('export', workspace.path, '--format', 'sft')
   expect(whole.stdout.trimEnd().split('\n').sort()).toEqual(stdout.trimEnd().split('\n').sort())
+  const { path: elsewhere } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await cp(join(workspace.path, '.delta/one'), join(elsewhere, '.delta/one'), { recursive: true })
+  const out = join(elsewhere, 'out')
+  expect(await said(workspace.path, elsewhere, '--format', 'hf', '-o', out)).toEqual({
+    exitCode: 2,
+    stderr: expect.stringMatching(
+      /^Error: Two runs have the id one, and would be one file: \S+\/one and \S+\/one\. Export them into two directories\.\n$/,
+    ),
+  })
+  expect(await readdir(elsewhere)).toEqual(['.delta'])
   await mkdir(join(workspace.path, 'out'))
   await at('export', 'one', 'two', '--format', 'hf', '-o', join(workspace.path, 'out'))
   expect(await readdir(join(workspace.path, 'out'))).toEqual(['one.jsonl', 'two.jsonl'])

@@ -9,7 +9,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { cleanEnvironment, DELTA } from './delta.js'
+import { cleanEnvironment, DELTA, delta } from './delta.js'
 import { oldRun } from './older-runs.js'
 
 /** Where somebody is: an agent in `agent/`, a workspace in `work/`, and what has happened there. */
@@ -179,6 +179,9 @@ function commandsIn(text: string): string[] {
   )
 }
 
+/** The shell takes only its words apart. */
+const ONE_COMMAND = /^delta [^;&|<>()$`]*$/
+
 /** A directory where things are typed, with `delta` on the PATH. It can be put back to what it was. */
 interface Place extends AsyncDisposable {
   path: string
@@ -196,14 +199,20 @@ async function makePlace({ agent = {} }: Situation): Promise<Place> {
   const path = join(root.path, 'here')
   await mkdir(join(path, 'work'), { recursive: true })
   await cp(made.path, join(path, 'agent'), { recursive: true })
-  const env = cleanEnvironment({ PATH: `${root.path}/bin:${process.env.PATH}` })
+  const PATH = `${root.path}/bin:${process.env.PATH}`
+  const env = cleanEnvironment({ PATH })
   const copy = async (from: string, to: string) => {
     await rm(to, { recursive: true, force: true })
     await cp(from, to, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true })
   }
   return {
     path,
-    type: (command) => runProcess(['sh', '-c', command], { cwd: path, env, input: 'yes\n' }),
+    async type(command) {
+      if (!ONE_COMMAND.test(command))
+        return runProcess(['sh', '-c', command], { cwd: path, env, input: 'yes\n' })
+      const { stdout: words } = await runProcess(['sh', '-c', `printf '%s\\0' ${command}`])
+      return delta(words.split('\0').slice(1, -1), { cwd: path, env: { PATH }, input: 'yes\n' })
+    },
     save: (name) => copy(path, join(root.path, name)),
     restore: (name) => copy(join(root.path, name), path),
     state: async () =>

@@ -56,6 +56,28 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
+  'with -v a thought that streamed has the time of its request, and names a model that was not the one before',
+  async () => {
+    const call = { index: 0, id: 'a', function: { name: 'say', arguments: '{"text":"ho"}' } }
+    const chunk = {
+      model: 'other',
+      choices: [{ index: 0, delta: { content: 'First.', tool_calls: [call] }, finish_reason: 'tool_calls' }],
+    }
+    const answer = {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`,
+    }
+    const { words } = await served([{ before: [answer] }, { content: 'Second.' }], { tools: [SAY] })
+    const { stdout } = await deltaOnTerminal(words('run', '-v'), PLAIN).result
+    expect(stdout).toMatch(/^1\. First\. \([\d.]+ m?s\)\r?$/m) // this server does not count
+    expect(stdout).toMatch(
+      /^2\. Second\. \(\d+ \+ \d+ tokens, [\d.]+ m?s\)\r?\nmodel: scripted \(before: other\)\r?$/m,
+    )
+  },
+)
+
+test.skipIf(!hasTerminal)(
   'a thought that breaks off keeps its line, and the next attempt says it anew; a signal begins a line of its own',
   async () => {
     const piece = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Half a sen' } }] }

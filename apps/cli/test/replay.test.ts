@@ -175,6 +175,20 @@ test('a command that a tool no longer makes is named with the nearest recorded o
 `)
 })
 
+test('where a replay leaves its record with nothing to compare, it says why', async () => {
+  const { agent, name, replay } = await finished()
+  const hooks = { post_llm_response: { command: ['true'] } }
+  await writeFile(join(agent.path, 'hooks.yaml'), JSON.stringify(hooks))
+  const why = `replay of ${name}: what the post_llm_response hook did in iteration 1 was not recorded. Nothing was run.`
+  const { exitCode, stderr } = await replay('site')
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 3,
+    stderr: expect.stringContaining(`\n${why}\n3 of 3 iterations were not reached.\n`),
+  })
+  const { stdout } = await replay('site', '--format', 'json')
+  expect(JSON.parse(stdout).divergence).toEqual({ cause: 'unknown', where: 'replay', left: null, right: why })
+})
+
 test('--live tools runs the commands on the files as they were; --mask hides what differs each time, and the last line counts it', async () => {
   const { home, name, replay } = await finished({
     agent: { snapshots: { every: 'iteration', wait_ms: 60_000 } },
@@ -331,6 +345,10 @@ test('what cannot be replayed is refused with exit code 2, and nothing is made',
   await refused(
     "option '--live <side>' argument 'tool' is invalid. Allowed choices are model, tools, both.",
     ...['--live', 'tool'],
+  )
+  await refused(
+    "--model other: the agent's provider is script, which asks no model. Name one that does: --set llm.provider=openai",
+    ...['--model', 'other'],
   )
   await refused('--mask "(": not a regular expression: Unterminated group.', '--mask', '(')
   await refused(`--at 15: ${name} has 3 iterations.`, '--at', '15')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryWorkspace } from '../../../packages/testkit/dist/index.js'
-import { delta, EXAMPLES } from '../../run-example.js'
+import { checkExports, delta, EXAMPLES } from '../../run-example.js'
 
 const FILE = join(EXAMPLES, '3-advanced/evaluation/eval.yaml')
 
@@ -26,4 +26,5 @@ test('each task is solved by its solution and not by doing nothing, and a fix of
       ? "Done: .replace(' ', '-') -> .replaceAll(/ +/g, '-')\n"
       : 'Done: It looks fine.\n',
   )
+  await checkExports(place)
 })

@@ -1,6 +1,6 @@
 // For the other packages of Delta: may change in any release.
 
-export { statesNothing, trustOf } from './effects.js'
+export { trustOf } from './effects.js'
 export { commandLine, indexLeaves } from './leaves.js'
 export { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 export { policyProblem, rulesBroken } from './policy.js'

@@ -19,7 +19,9 @@ const start = (pairs: unknown, more: object = {}) => ({
 
 test('in what came before, the model reads the new path of its workspace, only where the old one ends', () => {
   const run = history()
-  run.user(`Look at ${OLD}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${RUN}/io.`)
+  run.user(
+    `Look at ${OLD}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${RUN}/io. It is in ${OLD}.`,
+  )
   run.add({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: `cwd: ${OLD}` })
   run.thought(`I read ${OLD}/a.py in ${OLD}. Not "${OLD}..", ${OLD}./x or ${OLD}...b.`, [
     {
@@ -44,7 +46,7 @@ test('in what came before, the model reads the new path of its workspace, only w
   const now = '/w/site-fork-7'
   const conversation = conversationFromEvents(run.events)
   expect(conversation.map(({ content }) => content)).toEqual([
-    `Look at ${now}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${now}/.delta/two/io.`,
+    `Look at ${now}/a.py, ${OLD}-agent, ${OLD}.bak, ${OLD}2, ${OLD}_x, ${OLD}é and ${now}/.delta/two/io. It is in ${now}.`,
     `cwd: ${now}`,
     `I read ${now}/a.py in ${now}. Not "${now}..", ${OLD}./x or ${OLD}...b.`,
     `${now}:\n"${now}"\n`,

@@ -42,7 +42,7 @@ export interface ForkRunOptions
   at: number
   /** Absolute path of the fork's workspace, outside the run's own. Created if it is missing. */
   into: string
-  /** Of the fork. Default: the time and a random suffix. */
+  /** The id of the fork. Default: the time and a random suffix. */
   runId?: string | undefined
   /** A further instruction. The fork of a run's answer needs one. */
   message?: string | undefined

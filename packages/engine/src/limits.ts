@@ -63,15 +63,18 @@ export async function openPurse(agent: Agent, host: NodeJS.ProcessEnv): Promise<
     const limited = hasPurse(agent) ? [...above, run.directory] : above
     if (limited.length === 0) return undefined
     const failed = { status: 'FAILED', iteration: run.summary().lastIteration || 1 } as const
+    // its own may not have been read yet
+    const limitsFor = (directory: string) =>
+      directory === run.directory ? (agent.limits ?? {}) : limitsOf(directory)
     const uncounted = (reason: string): Failure => {
-      const isOfCost = limited.some((directory) => limitsOf(directory).cost !== undefined)
+      const isOfCost = limited.some((directory) => limitsFor(directory).cost !== undefined)
       return { ...failed, reasonCode: isOfCost ? 'limit_cost' : 'limit_tokens', reason }
     }
     if (unlisted && above.length > 0) return uncounted(notCounted(unlisted, above))
     try {
       await books.readTree(rootRunOf(run, host), { limited, run: run.directory })
       for (const directory of limited) {
-        const [limits, isOwn] = [limitsOf(directory), directory === run.directory]
+        const [limits, isOwn] = [limitsFor(directory), directory === run.directory]
         const reached = reachedBy(books.spentBy(directory), limits, isOwn ? undefined : basename(directory))
         if (reached) return { ...failed, ...reached, ...(isOwn && raised(reached.reasonCode, limits)) }
       }

@@ -6,7 +6,6 @@ import {
   type ActionRequest,
   type ActionResult,
   type EngineStart,
-  type HookExecutionAudit,
   type HumanInputReceived,
   type HumanInputRequest,
   isKnownEvent,
@@ -79,7 +78,7 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   const known = events.filter(isKnownEvent)
   const cut = lastOf(known, at)
   const [before, after] = [known.slice(0, cut + 1), known.slice(cut + 1)]
-  const begins = after.findIndex(doesWork)
+  const begins = after.findIndex((event) => doesWork(event, at))
   const isStart = (event: JournalEvent): event is EngineStart => event.type === 'ENGINE_START'
   const start = [...before, ...after.slice(0, Math.max(0, begins))].findLast(isStart)
   const first = after.slice(0, Math.max(0, begins)).filter(isStart)
@@ -100,12 +99,15 @@ export function recordedRun(directory: string, events: readonly StoredEvent[], a
   }
 }
 
-/** What an engine does after it has started, and before it has failed. */
-function doesWork({ type, ...event }: JournalEvent): boolean {
+/** What an engine does after it has started, and before it has failed. The hooks of the iteration itself belong to that. */
+function doesWork(event: JournalEvent, at: number): boolean {
+  const { type } = event
   if (type === 'ENGINE_START' || type === 'ENGINE_END' || type === 'ERROR' || type === 'SNAPSHOT')
     return false
-  const { hook_name: hook } = event as Partial<HookExecutionAudit>
-  return hook !== 'on_error' && hook !== 'on_run_end'
+  const { iteration = 0 } = event
+  const isOfEnd = type === 'HOOK_EXECUTION_AUDIT' || type === 'SYSTEM_MESSAGE'
+  if (isOfEnd && iteration <= at) return false
+  return type !== 'HOOK_EXECUTION_AUDIT' || !['on_error', 'on_run_end'].includes(event.hook_name)
 }
 
 function alwaysIn(known: readonly JournalEvent[], { action_id, iteration = 0 }: HumanInputReceived) {

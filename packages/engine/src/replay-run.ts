@@ -6,6 +6,7 @@ import { isInside } from '@delta/durable/internal'
 import { readJournal } from '@delta/journal'
 import { type Inherited, journalPath, workDirectoryOf } from '@delta/journal/internal'
 import {
+  type EngineStart,
   isKnownEvent,
   type JournalEvent,
   openRun,
@@ -14,7 +15,7 @@ import {
   runEventSchema,
   type StoredEvent,
 } from '@delta/journal/runs'
-import { normaliseUsage } from '@delta/model'
+import { type Api, normaliseUsage } from '@delta/model'
 import { continueRun, loadAgentOf, resume } from './continue-run.js'
 import { EngineError } from './errors.js'
 import { shortName } from './find-run.js'
@@ -28,6 +29,7 @@ import { type RecordedRun, recordedRun } from './recorded-run.js'
 import { releasing } from './releasing.js'
 import { openReplay } from './replay.js'
 import type { Sides, Variables } from './replay-port.js'
+import { apiOf } from './request.js'
 import type { PriceAnswer } from './run-state.js'
 
 /** The run to replay, what of it is live, and where the replay lies. */
@@ -105,6 +107,7 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     agentHome: agent.home,
     paths: moved,
     masks: options.masks ?? [],
+    api: serverApiOf(agent),
     maxIterations: options.maxIterations,
   })
   const seen = asSeenBy(sides, agent)
@@ -120,6 +123,12 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
     resume(run, { ...given, agent: seen, workDirectory, trusted: true, modelOf, purse, priced, replay }),
   )
   return { directory, workDirectory, at, result }
+}
+
+/** A script, a command and a model of a program's own speak no API that the record could name. */
+function serverApiOf({ llm, model }: Agent): Api | undefined {
+  const isServer = model === undefined && (llm.provider === 'openai' || llm.provider === 'anthropic')
+  return isServer ? apiOf(llm) : undefined
 }
 
 /** With both sides live. */
@@ -211,8 +220,15 @@ function placesOf({ directory }: RunSummary, { start }: RecordedRun, agent: Agen
   const current = workDirectoryOf(directory)
   const CWD = start?.work_dir ?? current ?? directory
   const isWithin = current !== undefined && isInside(directory, current)
-  const RUN_DIR = isWithin ? join(CWD, relative(current, directory)) : directory
+  const RUN_DIR = isWithin ? join(CWD, relative(current, directory)) : (runDirectoryIn(start) ?? directory)
   return { AGENT_HOME: start?.agent_home ?? agent.home ?? CWD, CWD, RUN_DIR }
+}
+
+/** Where a run lay that was copied without its workspace. */
+function runDirectoryIn(start: EngineStart | undefined): string | undefined {
+  const { work_dir, run_id, allowed } = start ?? {}
+  const runs = allowed?.runs_dir ?? (work_dir === undefined ? undefined : join(work_dir, '.delta'))
+  return runs === undefined || run_id === undefined ? undefined : join(runs, run_id)
 }
 
 function movedTo({ CWD, RUN_DIR }: Variables, { workDirectory, directory }: Fork): [string, string][] {

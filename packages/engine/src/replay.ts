@@ -4,9 +4,11 @@ import type { HookName } from '@delta/config-loader'
 import type { RecordedSources } from '@delta/context'
 import { answerWithNewPaths, replacing } from '@delta/context/internal'
 import { readIfThere } from '@delta/durable'
+import { isInside } from '@delta/durable/internal'
 import { openRecordedRequests, type RecordedRequests } from '@delta/journal/internal'
 import type { HookExecutionAudit } from '@delta/journal/runs'
-import { type ChatModel, replayModel } from '@delta/model'
+import { type Api, type ChatModel, replayModel } from '@delta/model'
+import { toWire } from '@delta/model/internal'
 import { stdinSha256 } from './approve.js'
 import { ASK_HUMAN } from './ask-human.js'
 import { failureOfEnd, type Outcome } from './outcome.js'
@@ -37,6 +39,8 @@ export function openReplay(
     /** Directories of the record, each with the one in its place, where tools are live. */
     paths: readonly (readonly [string, string])[]
     masks: readonly RegExp[]
+    /** The API that the agent would speak now; undefined if no server is asked. */
+    api: Api | undefined
     /** The limit that is typed for the replay. */
     maxIterations: number | undefined
   },
@@ -86,12 +90,25 @@ export function openReplay(
         return answer
       },
     }
+    const { api } = options
+    const spoken = Array.from({ length: requests.length }, (_, index) => requests.api(index))
+    if (api !== undefined && spoken.length > 0 && !spoken.includes(api)) return otherApi(api, spoken)
     const recorded = replayModel(recording, { comparable })
     return {
       ...recorded,
       complete: async (request, about) => {
         const answer = await recorded.complete(request, about)
         return { ...answer, message: answerWithNewPaths(answer.message, paths) }
+      },
+    }
+  }
+
+  /** No request in another API is the same. */
+  function otherApi(api: Api, [recorded]: readonly Api[]): ChatModel {
+    return {
+      toWire: (request, blobs) => toWire(api, request, blobs),
+      complete: async () => {
+        throw notRecorded(`the agent speaks the API "${api}" now, and the run spoke "${recorded}".`)
       },
     }
   }
@@ -125,8 +142,9 @@ export function openReplay(
     if (found === undefined && (name === 'on_error' || name === 'on_run_end')) return 'not run'
     if (found === undefined && isRecorded && !has(iteration + 1)) throw new EndOfRecord(ending(iteration))
     const what = `what the ${name} hook did in iteration ${iteration} was not recorded.`
-    if (!found?.io_path_ref) throw notRecorded(what)
-    const directory = join(record.directory, found.io_path_ref)
+    const directory = join(record.directory, found?.io_path_ref ?? '')
+    const isOfRun = isInside(directory, join(record.directory, 'io/hooks')) // another program may have written the journal
+    if (!found?.io_path_ref || !isOfRun) throw notRecorded(what)
     if (payload && !isSameInput(directory, payload)) {
       if (isRecorded && name === 'pre_llm_request') return 'not run' // and the request differs, which says more
       throw notRecorded(`the ${name} hook of iteration ${iteration} was recorded with another input.`)

@@ -263,9 +263,9 @@ function isAudit(event: StoredEvent, hook: string): event is StoredEvent & { act
  * keep running.
  */
 async function endOrphanedHooks(state: RunState): Promise<void> {
-  const hookDirectories = unfinished(state.run.paths.hooks)
-  if (hookDirectories.length === 0) return
-  const ended = await endOrphans({ hookDirectories })
+  const directories = unfinished(state.run.paths.hooks)
+  if (directories.length === 0) return
+  const ended = await endOrphans({ variables: directories.map((each) => ['DELTA_HOOK_IO_PATH', each]) })
   if (ended.length > 0)
     state.emit({ kind: 'notice', message: 'A hook was still running, and has been ended.' })
 }

@@ -28,6 +28,7 @@ const MOST_FAILED = 3
 /** What taking snapshots tells its surroundings. */
 interface Surroundings {
   agent: Pick<Agent, 'snapshots'>
+  /** Stands while a command waits. */
   clock: Pick<WallClock, 'pause' | 'resume' | 'signal'>
   sync: boolean | undefined
   onEvent(event: JournalEvent): void

@@ -80,7 +80,7 @@ function systemWords(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? message
 }
 
-const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+const { O_RDWR, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Whole beside other writers; not through a link that a tool put there. */
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
 
@@ -152,10 +152,12 @@ function textIn(path: string): string {
 /**
  * Reads a `tree.jsonl`, each time the lines that were added.
  *
- * @throws {Uncountable} The file became shorter, vanished, cannot be read, or holds anything else.
+ * @throws {Uncountable} The file became shorter, vanished, cannot be read or written, or holds anything else. The end of a run
+ *   whose beginning is not there tells that it vanished before it was first read.
  */
 export function treeReader(path: string) {
   let offset = 0
+  const begun = new Set<string>()
 
   function readOn(): TreeLine[] {
     const text = textBehind(offset, path)
@@ -163,6 +165,10 @@ export function treeReader(path: string) {
     const lines = linesIn(whole)
     if (lines.length < whole.split('\n').length - 1)
       throw new Uncountable(`${path} has a line that no run wrote.`)
+    for (const { type, directory } of lines) {
+      if (type === 'RUN') begun.add(directory)
+      else if (!begun.has(directory)) throw new Uncountable(`${path} does not say who called ${directory}.`)
+    }
     offset += Buffer.byteLength(whole)
     return lines
   }
@@ -195,7 +201,7 @@ function textBehind(offset: number, path: string): Buffer {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    return openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK) // where nobody can write, no further run is counted
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw unreadable(path, cause)
@@ -203,5 +209,5 @@ function openIfThere(path: string): number | undefined {
 }
 
 function unreadable(path: string, cause: unknown): Uncountable {
-  return new Uncountable(`cannot read ${path} (${systemWords(cause)}).`, { cause })
+  return new Uncountable(`cannot read and write ${path} (${systemWords(cause)}).`, { cause })
 }

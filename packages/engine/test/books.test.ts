@@ -1,6 +1,6 @@
-import { appendFile, mkdir, rm } from 'node:fs/promises'
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryWorkspace } from '@delta/testkit'
+import { smallDisk, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBooks } from '../src/books.js'
 
@@ -125,8 +125,43 @@ test('a run that a result names and the tree does not is missing', async () => {
   await journal('child', START)
   const reading = openBooks().readTree(at('root'), { limited: [at('root')], run: at('root') })
   await expect(reading).rejects.toThrow(`${at('root/tree.jsonl')} does not list ${at('child')}.`)
-  await tree({ type: 'END', directory: at('child') })
+  await tree({ type: 'RUN', directory: at('child'), caller: { directory: at('root'), action_id: 'a' } })
   await openBooks().readTree(at('root'), { limited: [at('root')], run: at('root') })
+})
+
+test('the end of a run whose beginning is not listed tells that the list was removed before it was first read', async () => {
+  const { at, journal, tree } = await runs()
+  await journal('root', { ...START, parent_run: undefined })
+  await journal('child', START)
+  await tree({ type: 'END', directory: at('child') })
+  const books = openBooks()
+  const about = { limited: [at('root')], run: at('root') }
+  for (
+    let reading = 1;
+    reading <= 2;
+    reading++ // and it stays so
+  )
+    await expect(books.readTree(at('root'), about)).rejects.toThrow(
+      `${at('root/tree.jsonl')} does not say who called ${at('child')}.`,
+    )
+})
+
+test('a list that nobody can write ends the runs that read it: no further run would be counted', async ({
+  skip,
+}) => {
+  await using disk = await smallDisk('size=64k')
+  if (!disk.mounted) return skip()
+  const root = join(disk.path, 'root')
+  await mkdir(root)
+  const called = { type: 'RUN', run_id: 'r', directory: root, caller: { directory: root, action_id: 'a' } }
+  await writeFile(join(root, 'tree.jsonl'), `${JSON.stringify(called)}\n`)
+  const about = { limited: [root], run: root }
+  await writeFile(join(root, 'journal.jsonl'), `${JSON.stringify({ seq: 1, timestamp, ...START })}\n`)
+  await openBooks().readTree(root, about)
+  disk.makeReadOnly()
+  await expect(openBooks().readTree(root, about)).rejects.toThrow(
+    `cannot read and write ${root}/tree.jsonl (read-only file system).`,
+  )
 })
 
 test('an answer that no event names counts by its record, and once when an event names it', async () => {

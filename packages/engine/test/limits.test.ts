@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ChatModel } from '@delta/model'
 import { ModelError } from '@delta/model'
-import { expect, test } from 'vitest'
+import { temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { calls, eventsOfType, scene } from './run.js'
 
 const USAGE = { prompt_tokens: 100, completion_tokens: 20 }
@@ -64,6 +67,22 @@ test('the time in which a person thinks is not time of the run', async () => {
     ],
   })
   expect(await run({ ask: () => wait(1200, 'Yes.') })).toMatchObject({ answer: 'Yes.' })
+})
+
+test('the wait of a command for a snapshot is not time of the run', async () => {
+  const slow = '[ -e "$0.was" ] || { : > "$0.was"; sleep 1; }; PATH=${PATH#*:} exec git "$@"'
+  const tools = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await writeFile(join(tools.path, 'git'), `#!/bin/sh\n${slow}\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${tools.path}:${process.env.PATH}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { run } = await scene({
+    ...WORK,
+    agent: { limits: { wall_time: '0.8s' }, snapshots: { every: 'iteration' } },
+    turns: [calls('work'), { content: 'Done.' }],
+  })
+  const result = await run()
+  expect(result).toMatchObject({ status: 'COMPLETED' })
+  expect(result.totals.waited_ms).toBeGreaterThan(500)
 })
 
 test('a deadline is that of a limit above; a signal before it is a signal', async () => {

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { runProcess, startScriptedServer, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { continueRun, forkRun, type RunResult } from '../src/index.js'
@@ -200,6 +200,25 @@ test('a recorded hook whose output/ is gone counts as one that removed it, so a 
   expect((await play.replay(original)).result.reasonCode).toBe('replay_mismatch')
 })
 
+test('a journal that names a directory outside of its run as the record of a hook is not believed', async () => {
+  const play = await recorded({
+    turns: [{ content: 'Mine.' }],
+    files: hooks({
+      post_llm_response: output('payload_override.dat', '{"role":"assistant","content":"Mine."}'),
+    }),
+  })
+  const original = await play.run()
+  const journal = join(original.runDirectory, 'journal.jsonl')
+  const hook = readdirSync(join(original.runDirectory, 'io/hooks')).find((name) => !name.endsWith('.json'))
+  cpSync(join(original.runDirectory, 'io/hooks', hook ?? ''), join(play.elsewhere.path, 'outside'), {
+    recursive: true,
+  })
+  const outside = relative(original.runDirectory, join(play.elsewhere.path, 'outside'))
+  writeFileSync(journal, readFileSync(journal, 'utf8').replaceAll(/io\/hooks\/[\w-]+(?=")/g, outside))
+  const { result } = await play.replay(original)
+  expect(result.reason).toContain('what the post_llm_response hook did in iteration 1 was not recorded.')
+})
+
 test.each([undefined, 'Another way.'])(
   'forks, and forks of forks, are replayed from where they begin; with the message %s',
   async (message) => {
@@ -211,6 +230,7 @@ test.each([undefined, 'Another way.'])(
         { content: 'The end.' },
         { content: 'Another.' },
       ],
+      files: hooks({ post_tool_execution: 'true', on_iteration_end: 'exit 1' }),
     })
     const [agent, env] = [await play.load(), { PATH: process.env.PATH ?? '' }]
     const forkOf = async ({ runDirectory: run }: RunResult, at: number) => {

@@ -23,7 +23,10 @@ test('a replay sends what the run sent, byte for byte, starts no command, and co
 
 test('a replay of a run that is copied to another machine needs neither its workspace nor its agent directory', async () => {
   const { run, replay, workspace, elsewhere, agentFiles } = await recorded({
-    files: { 'context.yaml': 'sources: [{type: text, text: "In ${CWD} by ${AGENT_HOME}"}, {type: journal}]' },
+    files: {
+      'context.yaml':
+        'sources: [{type: text, text: "In ${CWD} and ${RUN_DIR} by ${AGENT_HOME}"}, {type: journal}]',
+    },
   })
   const original = await run()
   const copy = join(elsewhere.path, 'copy')
@@ -36,6 +39,11 @@ test('a replay of a run that is copied to another machine needs neither its work
   const run2 = join(copy, '.delta', original.runId)
   const again = await replay({ runDirectory: run2 }, { agent })
   await expectSame({ ...original, runDirectory: run2 }, again)
+
+  const alone = join(elsewhere.path, 'recorded')
+  cpSync(run2, alone, { recursive: true })
+  rmSync(copy, { recursive: true })
+  await expectSame({ ...original, runDirectory: alone }, await replay({ runDirectory: alone }, { agent }))
 })
 
 test('an edited prompt shows as the first difference, and nothing is asked', async () => {
@@ -45,6 +53,19 @@ test('an edited prompt shows as the first difference, and nothing is asked', asy
   const { result } = await replay(original)
   expect([result.status, result.reasonCode]).toEqual(['FAILED', 'replay_mismatch'])
   expect(result.iterations).toBe(0)
+})
+
+test('an agent that speaks another API now sends other requests', async () => {
+  const server = await startScriptedServer(TURNS)
+  onTestFinished(() => server.close())
+  const { run, replay, load } = await recorded({ baseUrl: server.baseUrl })
+  const original = await run()
+  const agent = await load()
+  const other = { ...agent, llm: { ...agent.llm, api: 'responses' } } as const
+  const { result } = await replay(original, { agent: other })
+  expect(result.reason).toBe(
+    `replay of ${original.runId.slice(-6)}: the agent speaks the API "responses" now, and the run spoke "chat". Nothing was run.`,
+  )
 })
 
 test('a changed command of a tool is a call that was not recorded', async () => {

@@ -26,12 +26,13 @@ import {
   type Tampering,
   verdictWithoutScores,
 } from './classify.js'
+import { CopyTooLarge } from './copy-for-scorers.js'
 import { areScorerFilesIntact, copyTree, isAgentIntact, isTaskIntact, partsOfInput } from './inputs.js'
 import type { AttemptPaths, CellPaths } from './layout.js'
 import { isRaised } from './limits.js'
 import { namesOfFiles } from './plan.js'
 import { DETACHED_UNSEEN, endProcessesOf, seesEnvironments } from './processes.js'
-import { CopyTooLarge, scoreCell } from './score.js'
+import { scoreCell } from './score.js'
 import { linkResult, numbersIn, readEarlierResults, readResult } from './stored.js'
 import type { Cell, CellLimits, CellResult, Plan, PlannedTask } from './types.js'
 
@@ -84,7 +85,6 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
   await removeLeftovers(paths)
   writeAbout(job)
 
-  const watch = watchResult(paths)
   const worked =
     wasForged || job.deadWorkers >= MOST_DEAD_WORKERS
       ? { setupMs: 0 }
@@ -99,7 +99,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     run: run && { status: run.status, reasonCode: run.metadata.reason_code, reason: run.metadata.error },
     tampered: wasForged
       ? 'result'
-      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: watch.isForged() }),
+      : await tamperedIn(job, { attempt, isGone, worked, run, isForged: existsSync(paths.result) }),
   }
   const began = performance.now()
   const { scores, tooLarge } = verdictWithoutScores(ended)
@@ -117,7 +117,7 @@ export async function workOnCell(job: Job): Promise<CellResult | undefined> {
     scoreMs: Math.round(performance.now() - began),
   })
   job.checkOwner()
-  return keepResult(job, result, watch)
+  return keepResult(job, result)
 }
 
 interface Worked {
@@ -157,11 +157,6 @@ async function removeLeftovers({ directory, scores }: CellPaths): Promise<void> 
 function writeAbout({ cell, paths }: Pick<Job, 'cell' | 'paths'>): void {
   const text = `${JSON.stringify(cell)}\n`
   if (readIfThere(paths.about)?.toString() !== text) replaceFile(paths.about, text, { sync: false })
-}
-
-/** Whether somebody else writes a result while the cell is ours. */
-function watchResult({ result }: CellPaths) {
-  return { isForged: () => existsSync(result) }
 }
 
 /** A run whose record its agent destroys ends, and says so; the other cells go on. */
@@ -325,6 +320,7 @@ async function tamperedIn(
     isGone: boolean
     worked: Worked
     run: RunSummary | undefined
+    /** A result that somebody else wrote while the cell was ours. */
     isForged: boolean
   },
 ): Promise<Tampering | undefined> {
@@ -435,13 +431,8 @@ function entryOf(name: string, scored: Scored | undefined): [string, CellResult[
 }
 
 /** Nothing replaces a result. One that was there was forged: the cell was ours. */
-async function keepResult(
-  job: Job,
-  result: CellResult,
-  watch: ReturnType<typeof watchResult>,
-): Promise<CellResult> {
-  const { paths, plan } = job
-  const isForged = watch.isForged() || !linkResult(paths, result)
+async function keepResult({ paths, plan }: Job, result: CellResult): Promise<CellResult> {
+  const isForged = existsSync(paths.result) || !linkResult(paths, result)
   const kept = isForged ? { ...result, ...classify({ tampered: 'result' }, []) } : result
   if (isForged) {
     moveToResults(paths)

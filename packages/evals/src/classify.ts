@@ -69,7 +69,7 @@ const OF_AGENT = new Set([
  * How a cell counts. The first row that matches decides: tampering, what the agent depends on, broken scorers, and then the first
  * scorer's word.
  *
- * @param scores - Of each scorer, in the order of eval.yaml; empty if they did not run.
+ * @param scores - One for each scorer, in the order of eval.yaml; empty if they did not run.
  */
 export function classify(ended: Ended, scores: readonly Scored[]): Verdict {
   return verdictWithoutScores(ended) ?? verdictOfScores(ended, scores)

@@ -35,7 +35,7 @@ export interface Tree {
 }
 
 /**
- * The hash of a directory: names, permissions to execute, contents and links, not times. Of a missing directory, that of an empty one.
+ * The hash of a directory: names, permissions to execute, contents and links, not times. A missing directory has that of an empty one.
  *
  * @throws {EvaluationError} `ERR_EVAL_PLAN`: a link leads out, or something in it is neither file, directory nor link.
  */

@@ -164,7 +164,7 @@ const DIRECTORIES = ['workspace', 'tests', 'solution'] as const
 /** Kept as in a workspace that was moved: so a fork knows which paths the model has read. */
 const RUNS = 'run/.delta'
 
-/** The hashes of the parts of a task. Of a run only its beginning counts: it may have gone on, or go on. */
+/** The hashes of the parts of a task. Only the beginning of a run counts: it may have gone on, or go on. */
 export async function hashTaskParts(
   parts: TaskParts,
 ): Promise<Record<(typeof DIRECTORIES)[number] | 'run', string | undefined>> {

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { type LoadedAgent, loadAgent } from '@delta/config-loader'
+import { type ConfigWarning, type LoadedAgent, loadAgent } from '@delta/config-loader'
 import { readIfThere, replaceFile, takeLock } from '@delta/durable'
 import { type EngineOptions, isEngineError } from '@delta/engine'
 import { ENGINE_VERSION, hasPrice } from '@delta/engine/internal'
@@ -41,6 +41,8 @@ export interface Planned {
   left: number
   /** Have no result that counts: these are worked on. */
   open: readonly Cell[]
+  /** What probably is not as intended in the agents, as loading one says. */
+  warnings: readonly ConfigWarning[]
 }
 
 interface PlanOptions {
@@ -141,16 +143,13 @@ async function drawUp(
     tasks: tasks.map(({ tests: _, ...task }) => task),
   }
   const cells = cellsOf(plan, tasks, scorers.hash)
-  const withAgents = {
-    ...plan,
-    variants: await loadAgents(plan, evaluation, {
-      directory,
-      env,
-      prices,
-      isCopied: existsSync(evalPaths(directory).inputs),
-    }),
-  }
-  return compare(withAgents, cells, directory)
+  const { variants: withLimits, warnings } = await loadAgents(plan, evaluation, {
+    directory,
+    env,
+    prices,
+    isCopied: existsSync(evalPaths(directory).inputs),
+  })
+  return { ...compare({ ...plan, variants: withLimits }, cells, directory), warnings }
 }
 
 /** The files of all scorers, each once. */
@@ -273,20 +272,25 @@ interface Loading extends PlanOptions {
 }
 
 /** Loads each agent as its cells will: what is missing is found now. */
-async function loadAgents(plan: Plan, evaluation: Evaluation, loading: Loading): Promise<PlannedVariant[]> {
+async function loadAgents(
+  plan: Plan,
+  evaluation: Evaluation,
+  loading: Loading,
+): Promise<{ variants: PlannedVariant[]; warnings: ConfigWarning[] }> {
   const variants: PlannedVariant[] = []
+  const warnings: ConfigWarning[] = []
   for (const variant of plan.variants) {
-    const loaded = await loadVariant(variant, plan, { ...loading, evaluation })
+    const loaded = await loadVariant(variant, plan, { ...loading, evaluation, warnings })
     variants.push({ ...variant, limits: variant.agent === null ? {} : writtenLimits(loaded?.limits) })
   }
-  return variants
+  return { variants, warnings }
 }
 
-/** Its agent, which without one of its own is another for each task that forks a run. */
+/** Its agent, which without one of its own is another for each task that forks a run. Adds its warnings to `warnings`. */
 async function loadVariant(
   variant: PlannedVariant,
   plan: Plan,
-  { evaluation, ...loading }: Loading & { evaluation: Evaluation },
+  { evaluation, warnings, ...loading }: Loading & { evaluation: Evaluation; warnings: ConfigWarning[] },
 ): Promise<LoadedAgent | undefined> {
   const seen = new Set<string>()
   let loaded: LoadedAgent | undefined
@@ -296,7 +300,9 @@ async function loadVariant(
     const isNew =
       seen.size < seen.add(JSON.stringify([home, chosen.set, task.limits.cost === undefined])).size
     if (home === undefined || !isNew) continue
-    loaded = await load(home, { variant: variant.name, chosen, plan, env: loading.env })
+    const found = await load(home, { variant: variant.name, chosen, plan, env: loading.env })
+    loaded = found.agent
+    warnings.push(...found.warnings)
     const cost = task.limits.cost ?? loaded.limits?.cost
     if (cost !== undefined) await refuseUnpriced(loaded, { variant: variant.name, chosen, ...loading })
   }
@@ -328,10 +334,10 @@ interface ChosenAgent {
 async function load(
   home: string,
   { variant, chosen, plan, env }: ChosenAgent & { plan: Plan; env: NodeJS.ProcessEnv | undefined },
-): Promise<LoadedAgent> {
+): ReturnType<typeof loadAgent> {
   const overrides = overridesFor(plan, { variant: chosen, limits: {}, seed: plan.seed })
   const shownAs = chosen.original === null ? variant : `variant ${variant}`
-  return (await loadAgent(home, { env, overrides, shownAs })).agent
+  return loadAgent(home, { env, overrides, shownAs })
 }
 
 /** Who may spend dollars only must know what they cost. */
@@ -347,7 +353,7 @@ async function refuseUnpriced(
   )
 }
 
-function compare(plan: Plan, cells: readonly Cell[], directory: string): Planned {
+function compare(plan: Plan, cells: readonly Cell[], directory: string): Omit<Planned, 'warnings'> {
   const known = new Set(
     planOf(directory) === undefined ? [] : readManifest(directory).map(({ cell }) => cell),
   )

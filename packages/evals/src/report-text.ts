@@ -109,15 +109,17 @@ function pairTable({ baseline, pairs }: EvalReport): string[] {
     ['DIFFERENCE', 'right'],
     ['95 % INTERVAL', 'left'],
     ['p', 'right'],
+    ['p (flip)', 'right'],
     ['p (Holm)', 'right'],
   ]
-  const rows = against.map(({ b, tasks, difference, low, high, p, p_holm }) => ({
+  const rows = against.map(({ b, tasks, difference, low, high, p, p_flip, p_holm }) => ({
     cells: [
       b,
       String(tasks),
       signed(difference),
       low === null || high === null ? '-' : `${signed(low)} .. ${signed(high)}`,
       chance(p),
+      chance(p_flip),
       chance(p_holm),
     ],
   }))
@@ -125,11 +127,13 @@ function pairTable({ baseline, pairs }: EvalReport): string[] {
 }
 
 function tiedLine(report: EvalReport): string[] {
-  const { tied, pairs } = report
-  if (pairs.length === 0) return []
+  const { tied, variants } = report
+  const agents = variants.filter(({ kind, score }) => kind === 'agent' && score !== null)
   const sets = tied.length === 0 ? 'none' : tied.map((set) => set.join(' = ')).join('; ')
   const widest = widestPair(report)
-  return [`Tied at 5 %: ${sets}.${widest === undefined ? '' : ` ${powerOf(widest)}`}`]
+  const sentences = [agents.length > 1 && `Not told apart at 5 %: ${sets}.`, widest && powerOf(widest)]
+  const line = sentences.filter(Boolean).join(' ')
+  return line === '' ? [] : [line]
 }
 
 /** The comparison with the baseline that finds least. One of agents, if there is one: oracle and nop are not what is asked about. */
@@ -144,8 +148,8 @@ function widestPair({ pairs, baseline, variants }: EvalReport): ReportedPair | u
   )
 }
 
-function powerOf({ tasks, detectable, tasks_for_5_percent: needed }: ReportedPair): string {
-  const found = `With ${tasks} tasks a difference of ${(detectable ?? 0).toFixed(2)} is found 4 times in 5`
+function powerOf({ a, b, tasks, detectable, tasks_for_5_percent: needed }: ReportedPair): string {
+  const found = `With ${tasks} tasks a difference of ${(detectable ?? 0).toFixed(2)} between ${a} and ${b} is found 4 times in 5`
   return `${found}${needed === null ? '' : `; for 0.05 take ${grouped(needed)} tasks`} (more repeats do not replace tasks).`
 }
 

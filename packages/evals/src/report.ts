@@ -96,7 +96,7 @@ export interface EvalReport {
   pairs: ReportedPair[]
   /** The mean score of each task, in the order of `variants`; null where no run counts. */
   by_task: { task: string; means: (number | null)[] }[]
-  /** Sets of variants that cannot be told apart at 5 %. */
+  /** Sets of agents that cannot be told apart at 5 %; oracle and nop are in none. */
   tied: string[][]
   /** An oracle below 1, or a nop above 0: something is wrong with the tasks. */
   alarms: string[]
@@ -186,7 +186,7 @@ function reportOf(cells: readonly ReportedCell[], about: About, options: ReportO
     variants,
     pairs,
     by_task: byTaskOf(names, counted),
-    tied: tiedOf(ordered, pairs),
+    tied: tiedOf(ordered.filter(isAgentIn(about)), pairs),
     alarms: alarmsIn(counted, about),
     notes: [...notes, ...unpriced(variants), ...uncompared(ordered, pairs)],
     missing: missingIn(cells),
@@ -321,16 +321,17 @@ function unpriced(variants: readonly ReportedVariant[]): string[] {
   )
 }
 
+/** False for an oracle and a nop. */
+function isAgentIn({ kinds }: About): (variant: string) => boolean {
+  return (variant) => (kinds.get(variant) ?? 'agent') === 'agent'
+}
+
 type Pair = Omit<ReportedPair, 'p_holm'>
 
 /** Comparisons of agents are one family, those with an oracle or a nop another: controls do not make agents harder to tell apart. */
-function pairsOf(
-  names: readonly string[],
-  counted: readonly ReportedCell[],
-  { kinds }: About,
-): ReportedPair[] {
-  const isControl = (name: string) => (kinds.get(name) ?? 'agent') !== 'agent'
-  const areAgents = ({ a, b }: Pair) => !isControl(a) && !isControl(b)
+function pairsOf(names: readonly string[], counted: readonly ReportedCell[], about: About): ReportedPair[] {
+  const isAgent = isAgentIn(about)
+  const areAgents = ({ a, b }: Pair) => isAgent(a) && isAgent(b)
   const values = new Map(
     names.map((name) => [
       name,
@@ -394,7 +395,7 @@ function uncompared(names: readonly string[], pairs: readonly ReportedPair[]): s
   ]
 }
 
-/** A pair that could not be compared is not told apart. */
+/** Variants of a pair that could not be compared are not told apart. */
 function tiedOf(names: readonly string[], pairs: readonly ReportedPair[]): string[][] {
   const pOf = (one: string, other: string) =>
     pairs.find(({ a, b }) => (a === one && b === other) || (a === other && b === one))?.p_holm ?? 1

@@ -6,7 +6,7 @@ import { isInside } from '@delta/durable/internal'
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { timeInWords } from '@delta/model/internal'
 import type { Scored } from './classify.js'
-import { CopyTooLarge, copyForScorer } from './copy-for-scorers.js'
+import { copyForScorer } from './copy-for-scorers.js'
 import type { CellPaths } from './layout.js'
 import { endProcessesOf } from './processes.js'
 import { UNNAMED } from './schema.js'
@@ -22,10 +22,10 @@ export interface Subject {
   /** The scorers' files in `inputs/`. */
   files: string | undefined
   answer: string
-  /** Of the run. */
+  /** Path of the run's journal. */
   journal: string
   seed: number
-  /** Of the worker. */
+  /** The worker's environment. */
   env: NodeJS.ProcessEnv
   signal: AbortSignal
 }
@@ -71,8 +71,6 @@ async function scoreOnce(scorer: Scorer, subject: Subject): Promise<Scored | 'si
     await rm(room, { recursive: true, force: true })
   }
 }
-
-export { CopyTooLarge }
 
 async function compare(scorer: Scorer, copy: string, { answer, input }: Subject): Promise<Scored> {
   const { equals, matches, file } = scorer
@@ -181,17 +179,12 @@ async function keepRecord(
   await mkdir(directory)
   const { status, exitCode, signal, durationMs } = outcome
   await writeFile(join(directory, 'argv'), `${JSON.stringify(argv)}\n`)
-  await writeFile(join(directory, 'stdout'), keptOf(outcome.stdout))
-  await writeFile(join(directory, 'stderr'), keptOf(outcome.stderr))
+  await writeFile(join(directory, 'stdout'), outcome.stdout.text)
+  await writeFile(join(directory, 'stderr'), outcome.stderr.text)
   await writeFile(
     join(directory, 'exit.json'),
     `${JSON.stringify({ status, exit_code: exitCode, signal, ms: durationMs })}\n`,
   )
-}
-
-/** At most 1 MB. */
-function keptOf({ text }: CommandOutcome['stdout']): string {
-  return text
 }
 
 async function readOutcome(

@@ -230,6 +230,19 @@ score: { equals: ok }
   ])
 })
 
+test('a variant whose prompt no source reads is warned of before a cell runs', async () => {
+  const variants = '{ plain: { agent: ./a }, careful: { agent: ./a, set: { system_prompt: careful.md } } }'
+  const { plan } = await evaluationIn({
+    'eval.yaml': written({ variants }),
+    ...below('a', { ...scriptedAgent('true'), 'careful.md': 'Take care.\n' }),
+    ...easyTask('one'),
+  })
+  const { warnings } = await plan()
+  expect(warnings.map(({ file, message }) => `${file}: ${message}`)).toEqual([
+    'variant careful/context.yaml: No source reads careful.md; the model will not see it.',
+  ])
+})
+
 test('an agent that was changed in inputs/ does not run, and planning again mends it', async () => {
   // python would leave its caches beside the agent's programs
   const agent = scriptedAgent('test "$PYTHONDONTWRITEBYTECODE" = 1 && cp hint answer')

@@ -135,11 +135,11 @@ test('a report has scores with intervals, what differs from the baseline, what i
     luna        12    57      95 %  0.474  0.266 .. 0.691   0.778   0.222      20,563  $6.27      44 s
     nova        12    60     100 %  0.550  0.337 .. 0.746   0.917   0.250      20,550      -      44 s
     nop         12    60     100 %  0.000  0.000 .. 0.288   0.000   0.000           0  $0.00     0.1 s
-    AGAINST luna  TASKS  DIFFERENCE  95 % INTERVAL          p  p (Holm)
-    oracle           12      +0.525  +0.298 .. +0.752  <0.001     0.001
-    nova             12      +0.075  +0.012 .. +0.138   0.023     0.023
-    nop              12      -0.475  -0.702 .. -0.248  <0.001     0.002
-    Tied at 5 %: none. With 12 tasks a difference of 0.08 is found 4 times in 5; for 0.05 take 31 tasks (more repeats do not replace tasks).
+    AGAINST luna  TASKS  DIFFERENCE  95 % INTERVAL          p  p (flip)  p (Holm)
+    oracle           12      +0.525  +0.298 .. +0.752  <0.001     0.002     0.001
+    nova             12      +0.075  +0.012 .. +0.138   0.023     0.063     0.023
+    nop              12      -0.475  -0.702 .. -0.248  <0.001     0.002     0.002
+    Not told apart at 5 %: none. With 12 tasks a difference of 0.09 between luna and nova is found 4 times in 5; for 0.05 take 33 tasks (more repeats do not replace tasks).
     3 cells are missing (delta eval retry; after a change of eval.yaml or its scorers: delta eval run): provider_unavailable (2 cells), scorer tests timed out (1 cell; on_timeout: 0 if that is the agent's fault).
     "
   `)
@@ -325,7 +325,7 @@ test('the HTML of 400 tasks with long names and 20 variants has at most 150 kB',
     Array.from({ length: 400 }, (_, task) => ({
       variant: `variant-${variant}-${'<'.repeat(20)}`,
       task: `task-${task}-${'"'.repeat(60)}`,
-      score: (variant * task) % 7 === 0 ? 1 : 0,
+      score: task % 7 === 0 || (task < 7 && variant > task) ? 1 : 0, // few differ, so no signs are drawn at random
     })),
   ).flat()
   expect(reportHtml(reportOfScores(scores, 'x.csv')).length).toBeLessThan(150_000)

@@ -4,7 +4,7 @@ import { environmentOf, listProcesses, type ProcessInfo } from '@delta/durable/i
 import { callAbove } from './environment.js'
 import { ExecutorError } from './errors.js'
 
-/** Identifies the processes of a call or of hooks: by the record of the engine, and by the environment they carry. */
+/** Identifies processes that somebody left: by the record of a command, and by the environment they carry. */
 export interface OrphanQuery {
   /** The file `recordProcess` wrote, if the engine got that far. */
   recordPath?: string | undefined
@@ -12,8 +12,8 @@ export interface OrphanQuery {
   actionId?: string | undefined
   /** Absolute, as the command found it. */
   runDirectory?: string | undefined
-  /** The `DELTA_HOOK_IO_PATH`s of hooks; looked at on Linux only. */
-  hookDirectories?: readonly string[] | undefined
+  /** Variables, as [name, value], of which one in a process's environment is enough; looked at on Linux only. */
+  variables?: readonly (readonly [name: string, value: string])[] | undefined
 }
 
 const DEFAULT_GRACE_MS = 2000
@@ -44,18 +44,18 @@ export async function endOrphans(
 ): Promise<number[]> {
   const { graceMs = DEFAULT_GRACE_MS } = options
   const seen = new Map<number, string>()
-  await signalUntilGone(query, seen, 'SIGTERM', graceMs)
-  await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
+  const areGone = await signalUntilGone(query, seen, 'SIGTERM', graceMs)
+  if (!areGone) await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
   return [...seen.keys()]
 }
 
-/** Sends TERM once to each process, KILL repeatedly; adds each to `seen`. */
+/** Sends TERM once to each process, KILL repeatedly; adds each to `seen`. False if some are left after the time. */
 async function signalUntilGone(
   query: OrphanQuery,
   seen: Map<number, string>,
   signal: 'SIGTERM' | 'SIGKILL',
   withinMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const deadline = performance.now() + withinMs
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
     const left = look(query, seen)
@@ -63,7 +63,8 @@ async function signalUntilGone(
       if (signal === 'SIGKILL' || !seen.has(pid)) send(pid, signal)
       seen.set(pid, startTime)
     }
-    if (left.length === 0 || performance.now() > deadline) return
+    if (left.length === 0) return true
+    if (performance.now() > deadline) return false
     await wait(pauseMs)
   }
 }
@@ -73,15 +74,15 @@ async function signalUntilGone(
  * child whose parent has ended is adopted by another process.
  */
 function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessInfo[] {
-  const { recordPath, actionId, runDirectory, hookDirectories = [] } = query
-  if ([recordPath, actionId, runDirectory, ...hookDirectories].includes('')) {
+  const { recordPath, actionId, runDirectory, variables = [] } = query
+  if ([recordPath, actionId, runDirectory, ...variables.flat()].includes('')) {
     // it would match processes of others, which would be killed
     const message = 'The query holds an empty string.\nLeave out what is not known.'
     throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
   }
   const record = recordPath === undefined ? undefined : readProcessRecord(recordPath)
   const leader = record && isRunning(record) ? record.pid : undefined
-  const isKnownByRecordOnly = actionId === undefined && hookDirectories.length === 0
+  const isKnownByRecordOnly = actionId === undefined && variables.length === 0
   if (isKnownByRecordOnly && leader === undefined && seen.size === 0) return [] // cheaper than a look at all processes
   const processes = listProcesses().filter(({ alive }) => alive)
   const own = ancestors(process.pid, processes)
@@ -113,17 +114,15 @@ function ancestors(pid: number, processes: readonly ProcessInfo[]): Set<number> 
   return found
 }
 
-function carriesEnvironment(
-  pid: number,
-  { actionId, runDirectory, hookDirectories = [] }: OrphanQuery,
-): boolean {
+function carriesEnvironment(pid: number, { actionId, runDirectory, variables = [] }: OrphanQuery): boolean {
   const ofCall = actionId !== undefined && runDirectory !== undefined
-  if (!ofCall && hookDirectories.length === 0) return false
-  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH } = environmentOf(pid)
+  if (!ofCall && variables.length === 0) return false
+  const environment = environmentOf(pid)
+  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS } = environment
   return (
     (ofCall && DELTA_ACTION_ID === actionId && DELTA_RUN_DIR === runDirectory) ||
     (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
-    (DELTA_HOOK_IO_PATH !== undefined && hookDirectories.includes(DELTA_HOOK_IO_PATH))
+    variables.some(([name, value]) => environment[name] === value)
   )
 }
 

@@ -157,7 +157,7 @@ describe('What a dead engine left running', () => {
   })
 
   // only looked for: to end what a wrong query finds would end whatever runs here
-  test.each([{ hookDirectories: [''] }, { actionId: '', runDirectory: '' }, { recordPath: '' }])(
+  test.each([{ variables: [['NAME', '']] as const }, { actionId: '', runDirectory: '' }, { recordPath: '' }])(
     'is looked for by no text that others may carry, too: %j',
     (query) => {
       expect(() => findOrphans(query)).toThrow('The query holds an empty string.')

@@ -12,17 +12,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { NewEvent, StoredEvent } from './of-runs.js'
-
-const cleanups: (() => void)[] = []
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0).reverse()) cleanup()
-})
 
 /** Runs when the test has ended, last one first. */
 export function afterTest(cleanup: () => void): void {
-  cleanups.push(cleanup)
+  onTestFinished(cleanup)
 }
 
 export function temporaryDirectory(): string {

@@ -18,7 +18,7 @@ export type Tokens = {
 
 /**
  * `outside`: the provider counts reasoning beside the output, only its total includes it. `exclusive`: it counts cached tokens
- * beside the input. `invalid`: a count was negative, fractional or above 10¹², and is taken as 0.
+ * beside the input, all or those that it wrote. `invalid`: a count was negative, fractional or above 10¹², and is taken as 0.
  */
 export type Adjustment = 'outside' | 'exclusive' | 'invalid'
 
@@ -47,19 +47,58 @@ export function normaliseUsage(raw: unknown): Tokens | null {
   const [input, read, written] = [count(shape.input), count(shape.read), count(shape.written)]
   const [output, thought] = [count(shape.output), count(shape.thought)]
   const kept = Math.min(count([LONG]), written) // a part is never more than the whole, also where a gateway drops the whole
-  const outside = shape === CHAT || shape === RESPONSES ? count(['total_tokens']) - input - output : 0
+  const onlyInTotal =
+    shape === CHAT || shape === RESPONSES ? Math.max(0, count(['total_tokens']) - input - output) : 0
+  const beside =
+    shape === MESSAGES ? read + written : besideInput({ input, read, written, thought, onlyInTotal })
+  if (beside > 0 && shape !== MESSAGES) adjusted.add('exclusive')
+  const outside = onlyInTotal < beside ? onlyInTotal : onlyInTotal - beside // its total may leave the cache out, too
   if (outside > 0) adjusted.add('outside')
-  const isBeside = shape === MESSAGES || read + written > input // Messages always counts the cache beside the input
-  if (isBeside && shape !== MESSAGES) adjusted.add('exclusive')
   const reasoning = outside > 0 ? outside : Math.min(thought, output)
-  return {
-    input: isBeside ? input : input - read - written,
+  const tokens: Tokens = {
+    input: input - (read + written - beside),
     cache_read: read,
     cache_write: written,
     ...(valueAt(raw, LONG) !== undefined && { cache_write_1h: kept }),
     output: outside > 0 ? output : output - reasoning,
     reasoning,
     ...(adjusted.size > 0 && { adjusted: [...adjusted] }),
+  }
+  return shape === MESSAGES ? compactionsOf(raw).reduce(plus, tokens) : tokens
+}
+
+/** How many cached tokens a chat or a response counts beside the input: its total says so, or they are more than a part of it. */
+function besideInput(
+  counts: Record<'input' | 'read' | 'written' | 'thought' | 'onlyInTotal', number>,
+): number {
+  const { input, read, written, thought, onlyInTotal } = counts
+  const all = read + written
+  const isReasoning = onlyInTotal === 0 || onlyInTotal === thought
+  if (!isReasoning && onlyInTotal === all) return all
+  if (!isReasoning && onlyInTotal === written && read <= input) return written
+  return all > input ? all : 0
+}
+
+/** Messages does not count in the whole what it read and wrote to sum up a long conversation, by the same model. */
+function compactionsOf(raw: unknown): Tokens[] {
+  const { iterations } = fieldsOf(raw)
+  if (!Array.isArray(iterations)) return []
+  const compactions = iterations.map(fieldsOf).filter(({ type }) => type === 'compaction')
+  return compactions.flatMap(({ iterations: _, ...usage }) => normaliseUsage(usage) ?? [])
+}
+
+function plus(one: Tokens, other: Tokens): Tokens {
+  const kept = (one.cache_write_1h ?? 0) + (other.cache_write_1h ?? 0)
+  const isKept = one.cache_write_1h !== undefined || other.cache_write_1h !== undefined
+  const adjusted = [...new Set([...(one.adjusted ?? []), ...(other.adjusted ?? [])])]
+  return {
+    input: one.input + other.input,
+    cache_read: one.cache_read + other.cache_read,
+    cache_write: one.cache_write + other.cache_write,
+    ...(isKept && { cache_write_1h: kept }),
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    ...(adjusted.length > 0 && { adjusted }),
   }
 }
 

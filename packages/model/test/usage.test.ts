@@ -49,6 +49,38 @@ test.each<[shape: string, usage: object, tokens: object]>([
     { input: 10, cache_read: 60, output: 5, adjusted: ['exclusive'] },
   ],
   [
+    'a gateway that counts the cache beside the prompt, and both in the total',
+    { prompt_tokens: 100, completion_tokens: 5, total_tokens: 165, cache_read_input_tokens: 60 },
+    { input: 100, cache_read: 60, output: 5, adjusted: ['exclusive'] },
+  ],
+  [
+    'a gateway that counts the cache beside the prompt, and reasoning only in the total',
+    { prompt_tokens: 10, completion_tokens: 5, total_tokens: 100, cache_read_input_tokens: 60 },
+    { input: 10, cache_read: 60, output: 5, reasoning: 25, adjusted: ['exclusive', 'outside'] },
+  ],
+  [
+    'a gateway that counts only what was written beside the prompt',
+    {
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      total_tokens: 135,
+      prompt_tokens_details: { cached_tokens: 60 },
+      cache_creation_input_tokens: 30,
+    },
+    { input: 40, cache_read: 60, cache_write: 30, output: 5, adjusted: ['exclusive'] },
+  ],
+  [
+    'a server whose reasoning beside the output is as much as the cache in the input',
+    {
+      prompt_tokens: 100,
+      completion_tokens: 5,
+      total_tokens: 165,
+      prompt_tokens_details: { cached_tokens: 60 },
+      completion_tokens_details: { reasoning_tokens: 60 },
+    },
+    { input: 40, cache_read: 60, output: 5, reasoning: 60, adjusted: ['outside'] },
+  ],
+  [
     'a server with cached_tokens at the top',
     { prompt_tokens: 10, cached_tokens: 4 },
     { input: 6, cache_read: 4 },
@@ -121,6 +153,25 @@ test.each<[shape: string, usage: object, tokens: object]>([
     'Messages with a part written for an hour, and no whole',
     { input_tokens: 21, output_tokens: 3, cache_creation: { ephemeral_1h_input_tokens: 100 } },
     { input: 21, output: 3, cache_write_1h: 0 },
+  ],
+  [
+    'Messages that has summed up a long conversation',
+    {
+      input_tokens: 23,
+      output_tokens: 10,
+      iterations: [
+        {
+          type: 'compaction',
+          input_tokens: 180,
+          output_tokens: 35,
+          cache_creation_input_tokens: 7,
+          cache_creation: { ephemeral_1h_input_tokens: 7 },
+        },
+        { type: 'message', input_tokens: 23, output_tokens: 10 },
+        null,
+      ],
+    },
+    { input: 203, output: 45, cache_write: 7, cache_write_1h: 7 },
   ],
   ['Messages without a cache', { input_tokens: 21, output_tokens: 3 }, { input: 21, output: 3 }],
   [
@@ -197,6 +248,12 @@ test('whatever a server sends, the buckets are whole numbers, and none is negati
       cache_read_input_tokens: anything,
       cache_creation_input_tokens: anything,
       cache_creation: fc.record({ ephemeral_1h_input_tokens: anything }),
+      iterations: fc.oneof(
+        fc.array(
+          fc.record({ type: fc.constant('compaction'), input_tokens: anything, output_tokens: anything }),
+        ),
+        anything,
+      ),
       prompt_tokens_details: fc.oneof(details, anything),
       input_tokens_details: fc.oneof(details, anything),
       completion_tokens_details: fc.oneof(details, anything),

@@ -129,7 +129,7 @@ async function writeFiles(objects: Objects, top: Bytes, files: WithContents[]): 
 
 /**
  * As Node.js takes times. Node.js 20 cuts to the microsecond, so half of one more keeps the right one; before 1970 it cuts towards
- * the later, and the time may be one microsecond off. Of a negative number Node.js makes now, of a string it does not.
+ * the later, and the time may be one microsecond off. A string, for Node.js takes a negative number for now.
  */
 function times(mtimeNs: bigint): [string, string] {
   const microseconds = Number(mtimeNs / 1000n)

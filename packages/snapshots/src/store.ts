@@ -30,8 +30,8 @@ export interface SnapshotStore {
    */
   take(roots: Record<string, Root>, options?: TakeOptions): Promise<Snapshot>
   /**
-   * Writes a root of a snapshot into a directory that does not exist or is empty. Of a root that the snapshot does not have, nothing
-   * is written, and no directory made.
+   * Writes a root of a snapshot into a directory that does not exist or is empty. For a root that the snapshot does not have,
+   * nothing is written, and no directory made.
    *
    * @throws {SnapshotError} `ERR_SNAPSHOT_NOT_EMPTY`, `_UNKNOWN`, `_DAMAGED`, `_NO_GIT`, `_GIT`. The system's error, such as
    *   `ENOSPC`: then what was written so far is there.
@@ -191,7 +191,7 @@ async function copyPacks(from: Objects, to: Objects): Promise<void> {
   for (const path of [...inPack, 'pack', '.', '..']) await syncFile(join(to.directory, path)) // all at the end: a third of the time
 }
 
-/** Of a directory: the names in it. */
+/** For a directory, the names in it are synced. */
 async function syncFile(path: string): Promise<void> {
   const file = await open(path)
   await file.sync().finally(() => file.close())

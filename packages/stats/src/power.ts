@@ -1,5 +1,5 @@
 import { requireBetween, requireCount, requireFinite } from './check.js'
-import { normalQuantile } from './distributions.js'
+import { tQuantile } from './distributions.js'
 
 /** What a comparison should keep: how often it may err in either direction. */
 export interface PowerOptions {
@@ -14,36 +14,47 @@ export interface PowerOptions {
 /**
  * The smallest true difference that a paired comparison of `n` tasks finds with probability `power`.
  *
- * (z_{1−α/2} + z_power) · sd/√n (two-sided normal test; Lachin 1981). With fewer than about 20 tasks it is a little too
- * small, as z is below t.
+ * (t_{1−α/2} + t_power) · sd/√n with n − 1 degrees of freedom (Bloom 1995), for the two-sided t test of `pairedDifference`.
  *
  * @returns In the unit of `sd`.
  * @throws {RangeError} `sd`, `n`, `alpha` or `power` is out of its range.
  */
 export function minimumDetectableEffect({ n, ...options }: PowerOptions & { n: number }): number {
-  requireCount('minimumDetectableEffect: n', n, 1)
-  return needed('minimumDetectableEffect', options) / Math.sqrt(n)
+  requireCount('minimumDetectableEffect: n', n, 2)
+  return detectable(n, required('minimumDetectableEffect', options))
 }
 
 /**
  * How many tasks a paired comparison needs to find a true difference of `effect` with probability `power`.
  *
- * ((z_{1−α/2} + z_power) · sd/effect)², rounded up, at least 2: the inverse of {@link minimumDetectableEffect}.
+ * The smallest number, at least 2, whose {@link minimumDetectableEffect} is not above `effect`.
  *
  * @throws {RangeError} `sd`, `effect`, `alpha` or `power` is out of its range.
  */
 export function requiredTasks({ effect, ...options }: PowerOptions & { effect: number }): number {
   requireBetween('requiredTasks: effect', effect, 0, Infinity)
-  const tasks = (needed('requiredTasks', options) / effect) ** 2
+  const test = required('requiredTasks', options)
   // Rounding alone must not cost a task when the effect is just what n tasks detect.
-  return Math.max(2, Math.ceil(tasks * (1 - 1e-12)))
+  const isEnough = (n: number) => detectable(n, test) <= effect * (1 + 1e-12)
+  let few = 1
+  let enough = 2
+  while (!isEnough(enough)) [few, enough] = [enough, 2 * enough]
+  while (enough - few > 1) {
+    const between = Math.floor((few + enough) / 2)
+    if (isEnough(between)) enough = between
+    else few = between
+  }
+  return enough
 }
 
-/** How large a difference must be, times √n. */
-function needed(name: string, { sd, alpha = 0.05, power = 0.8 }: PowerOptions): number {
+function detectable(n: number, { sd, alpha, power }: Required<PowerOptions>): number {
+  return ((tQuantile(1 - alpha / 2, n - 1) + tQuantile(power, n - 1)) * sd) / Math.sqrt(n)
+}
+
+function required(name: string, { sd, alpha = 0.05, power = 0.8 }: PowerOptions): Required<PowerOptions> {
   requireFinite(`${name}: sd`, sd)
   if (sd < 0) throw new RangeError(`${name}: sd must be at least 0, got ${sd}.`)
   requireBetween(`${name}: alpha`, alpha, 0, 1)
   requireBetween(`${name}: power`, power, 0, 1)
-  return (normalQuantile(1 - alpha / 2) + normalQuantile(power)) * sd
+  return { sd, alpha, power }
 }

@@ -27,8 +27,8 @@ function power(x: number, y: number, a: number, b: number): number {
 /**
  * 1/(β₀ + α₁/(β₁ + α₂/(β₂ + …))), by Lentz's method (1976).
  *
- * Of the forms of this fraction, the one that takes how far x lies below the mean as a term of its own: with x close to
- * 1, as for Student's t with many degrees of freedom, the others subtract numbers that are almost equal.
+ * This form of the fraction takes how far x lies below the mean as a term of its own: with x close to 1, as for Student's t
+ * with many degrees of freedom, other forms subtract numbers that are almost equal.
  */
 function continuedFraction(x: number, y: number, a: number, b: number): number {
   const below = x > 0.5 ? (a + b) * y - b : a - (a + b) * x

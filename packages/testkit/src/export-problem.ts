@@ -248,7 +248,13 @@ const chat = z.strictObject({
       function: z.looseObject({ name: text, parameters: z.looseObject({}).optional() }),
     }),
   ),
-  metadata: z.strictObject({ run_id: text, agent: text, model: text, reason_code: text }),
+  metadata: z.strictObject({
+    run_id: text,
+    agent: text,
+    model: text,
+    reason_code: text,
+    score: z.number().optional(),
+  }),
 })
 
 /** Arguments are objects here, which a server wants as a string. */

@@ -9,8 +9,8 @@ export interface CacheBreak {
   /** The conversation before it, which grew: nothing else changed. */
   behind?: string
   /**
-   * The first difference: a byte of the source's own text, without its header. Of a conversation, of its messages as JSON; of the
-   * tools, of their definitions as JSON.
+   * The first difference: a byte of the source's own text, without its header. A conversation counts as its messages in JSON, the
+   * tools as their definitions in JSON.
    */
   byte: number
   /** Estimated tokens from there to the end, which a provider reads anew and bills in full. */
@@ -114,8 +114,8 @@ function movedBy({ source_id: journal }: SentBlock, [first, ...more]: SentBlock[
 }
 
 /**
- * What a source was in a request: its own text with its header; of a conversation its messages as JSON, of the tools their
- * definitions. Undefined if the request does not hold it.
+ * What a source was in a request: its own text with its header, the messages of a conversation as JSON, or the definitions
+ * of the tools. Undefined if the request does not hold it.
  */
 export function textOfBlock(request: ComparedRequest, block: SentBlock): string | undefined {
   if (block.type === 'tools') return JSON.stringify(request.tools ?? [], undefined, 2)
@@ -139,8 +139,8 @@ function placeOf(block: SentBlock, texts: readonly SentText[]): number {
   return Buffer.byteLength(texts[message]?.text ?? '') >= to ? message : -1
 }
 
-/** Blocks are measured as messages of a chat. */
-function isMeasured(content: string, { sha256 }: SentBlock): boolean {
+/** True if a text is what a block was measured as: the content of a message of a chat. */
+export function isMeasured(content: string, { sha256 }: SentBlock): boolean {
   return ['system', 'user', 'assistant'].some(
     (role) => createHash('sha256').update(JSON.stringify({ role, content })).digest('hex') === sha256,
   )

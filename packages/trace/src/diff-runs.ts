@@ -1,8 +1,11 @@
-import type { Totals } from '@delta/journal/runs'
+import type { SnapshotEvent, Totals } from '@delta/journal/runs'
+import { isSnapshotError } from '@delta/snapshots'
 import { diffArrays } from 'diff'
 import { type ChangedValue, changedValues } from './changed-values.js'
 import { type Comparable, comparable } from './comparable.js'
-import { type Cause, compareSteps, type Difference } from './compare-steps.js'
+import { compareSteps } from './compare-steps.js'
+import type { Cause, Difference } from './difference.js'
+import { changesBetween, type FileChange, storeOf } from './file-change.js'
 import { type RecordedParts, recordedParts } from './recorded-parts.js'
 import type { Step } from './steps.js'
 import type { Trace } from './trace.js'
@@ -30,7 +33,7 @@ export interface FurtherDifference {
 export interface AlignedSteps {
   a: number | null
   b: number | null
-  /** Before the first difference: in everything. After it: in their calls. Of the iteration that has it: false. */
+  /** Equal in everything before the first difference, and in their calls after it. False for the iteration that has it. */
   same: boolean
 }
 
@@ -43,6 +46,8 @@ export interface RunDiff {
   first: Difference | null
   also: FurtherDifference[]
   steps: AlignedSteps[]
+  /** The files that differ after the last iteration; null if one of the runs has no snapshot, or there is no git. */
+  files: Pick<FileChange, 'path' | 'kind'>[] | null
   /** How many texts were masked. */
   masked: number
 }
@@ -74,6 +79,7 @@ export async function diffRuns(a: Trace, b: Trace, { masks }: DiffOptions = {}):
     first,
     also: [...others.map(further), ...settingsBeside(settings, differences)],
     steps,
+    files: (await changesOf(left, right))?.map(({ path, kind }) => ({ path, kind })) ?? null,
     masked: equal.masked(),
   }
 }
@@ -86,48 +92,97 @@ async function compareSides(
 ): Promise<{ steps: AlignedSteps[]; differences: Difference[] }> {
   const steps: AlignedSteps[] = []
   const files = filesBefore()
-  const comparison = { equal, known: { pairs: new Set<string>(), lines: new Map<number, number>() } }
+  const isSetting = (path: string) => {
+    const own = path.split('.').slice(0, 2).join('.') // below it, a request has other words
+    return changedSettings(left.config(), right.config(), equal).some((each) =>
+      `${each.path}.`.startsWith(`${own}.`),
+    )
+  }
+  const known = { pairs: new Set<string>(), lines: new Map<number, number>() }
+  const comparison = { equal, isSetting, known }
   for (;;) {
     const [one, other] = [await left.next(), await right.next()]
     if (one === undefined && other === undefined) return { steps, differences: [] }
-    const differences = one && other ? compareSteps(one, other, comparison) : []
-    if (one && other && differences.length === 0 && one.step.n === other.step.n) {
+    const differences = one && other ? await compareSteps(one, other, comparison) : []
+    const isSame = differences.length === 0 && one && other && isAnswered(one) === isAnswered(other)
+    if (isSame && one.step.n === other.step.n) {
       steps.push({ a: one.step.n, b: other.step.n, same: true })
-      files.add(one.step, other.step)
+      files.add(one.step, [snapshotIn(left), snapshotIn(right)])
       continue
     }
     const isPair = one !== undefined && other !== undefined && one.step.n === other.step.n
     if (isPair) steps.push({ a: one.step.n, b: other.step.n, same: false })
     const ours = [...(one && !isPair ? [one.step] : []), ...(await left.rest())]
     const theirs = [...(other && !isPair ? [other.step] : []), ...(await right.rest())]
-    const found = differences.map((each) =>
-      each.cause === 'environment' ? { ...each, ...files.evidence() } : each,
-    )
+    const isOfFiles = differences.some(({ cause }) => cause === 'environment')
+    const evidence = isOfFiles ? await files.evidence() : {}
+    const found = differences.map((each) => (each.cause === 'environment' ? { ...each, ...evidence } : each))
     return { steps: [...steps, ...aligned(ours, theirs, equal)], differences: found }
   }
+}
+
+/** False for an iteration in which a run ended before the model had answered. */
+function isAnswered({ step }: { step: Step }): boolean {
+  return step.thought !== undefined
 }
 
 /** Knows from the snapshots of both runs whether their files were the same before a command printed something else. */
 function filesBefore() {
   let since: number | undefined
-  let isKnown = false
+  let last: Snapshots | undefined
 
-  function add({ n, snapshot: left }: Step, { snapshot: right }: Step): void {
-    const ids = [left?.files_id, right?.files_id]
-    if (ids.every((id) => !id)) return // no command was started: the files are what they were
-    isKnown = ids.every(Boolean)
-    const differ = isKnown && ids[0] !== ids[1]
+  function add({ n }: Step, snapshots: Snapshots): void {
+    last = snapshots
+    const [one, other] = snapshots.map(({ snapshot }) => snapshot?.files_id)
+    const differ = Boolean(one && other) && one !== other
     since = differ ? (since ?? n) : undefined
   }
 
-  function evidence(): Pick<Difference, 'evidence'> {
-    if (!isKnown) return {}
-    return {
-      evidence: since === undefined ? 'files were the same' : `files differed since iteration ${since}`,
-    }
+  async function evidence(): Promise<Pick<Difference, 'evidence'>> {
+    if (!last?.every(({ snapshot }) => snapshot?.files_id)) return {}
+    if (since === undefined) return { evidence: 'files were the same' }
+    const changes = await changesOf(...last)
+    if (changes === null) return { evidence: `files differed since iteration ${since}` }
+    const count = changes.length === 1 ? '1 file' : `${changes.length} files`
+    const names = changes.slice(0, MOST_NAMED).map(({ path }) => path)
+    const all = changes.length > MOST_NAMED ? [...names, '…'] : names
+    return { evidence: `${count} differed since iteration ${since}: ${all.join(', ')}` }
   }
 
   return { add, evidence }
+}
+
+/** Files that are named as evidence. */
+const MOST_NAMED = 3
+
+function snapshotIn({ directory, snapshot }: WithSnapshot): WithSnapshot {
+  return { directory, snapshot }
+}
+
+/** The newest snapshots of both runs. */
+type Snapshots = [WithSnapshot, WithSnapshot]
+
+interface WithSnapshot {
+  directory: string
+  /** Undefined before the first one. */
+  snapshot: SnapshotEvent | undefined
+}
+
+/** Null if one is missing or was not captured, or there is no git to read it. */
+async function changesOf(left: WithSnapshot, right: WithSnapshot): Promise<FileChange[] | null> {
+  const [one, other] = [left.snapshot, right.snapshot]
+  if (!one?.snapshot_id || !other?.snapshot_id) return null
+  if (one.files_id && one.files_id === other.files_id) return []
+  const inStores = [left, right].map(({ directory }) => storeOf(directory)) as [string, string]
+  try {
+    return await changesBetween(
+      { id: one.snapshot_id, store: inStores[0] },
+      { id: other.snapshot_id, store: inStores[1] },
+    )
+  } catch (error) {
+    if (isSnapshotError(error)) return null
+    throw error
+  }
 }
 
 type Side = ReturnType<typeof sideOf>
@@ -137,11 +192,13 @@ function sideOf(trace: Trace) {
   const steps = trace.steps()
   const parts = recordedParts(trace.run.directory)
   let config: unknown
+  let snapshot: SnapshotEvent | undefined
 
   async function next(): Promise<{ step: Step; parts: RecordedParts } | undefined> {
     const { done, value } = await steps.next()
     if (done) return undefined
     for (const start of value.starts) config = start.config
+    snapshot = value.snapshot ?? snapshot
     return { step: value, parts }
   }
 
@@ -152,7 +209,16 @@ function sideOf(trace: Trace) {
     return all
   }
 
-  return { next, rest, config: () => config }
+  return {
+    next,
+    rest,
+    config: () => config,
+    directory: trace.run.directory,
+    /** The newest; an iteration that started no command takes none. */
+    get snapshot() {
+      return snapshot
+    },
+  }
 }
 
 type Actions = Pick<Step, 'n' | 'calls'>

@@ -20,7 +20,7 @@ export type RunsAt = string | (RunsOfPlace & { workDirectory: string })
 
 /**
  * Every run of these directories, newest first. A directory may be a run, a workspace, a directory of runs, an evaluation, a cell of
- * one, or a tree of them. Of a cell it is the run of the attempt that counts, with the runs that its tools started. A damaged run has a
+ * one, or a tree of them. For a cell it finds the run of the attempt that counts, with the runs that its tools started. A damaged run has a
  * `problem`.
  *
  * @throws {JournalError} `ERR_JOURNAL_READ`: a directory cannot be read.

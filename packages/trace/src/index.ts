@@ -2,7 +2,6 @@ export type { CellOfRun } from '@delta/journal/internal'
 export { type CacheBreak, type ComparedRequest, findCacheBreak } from './cache-break.js'
 export { type CacheMiss, cacheMisses } from './cache-misses.js'
 export { changedFiles } from './changed-files.js'
-export type { Cause, Difference } from './compare-steps.js'
 export {
   type CallCost,
   type Cost,
@@ -22,6 +21,7 @@ export {
   type FurtherDifference,
   type RunDiff,
 } from './diff-runs.js'
+export type { Cause, Difference } from './difference.js'
 export { isTraceError, TraceError } from './errors.js'
 export type { ExportOptions } from './export/document.js'
 export { EXPORT_FORMATS, type ExportFormat, exportRun } from './export/export-run.js'

@@ -37,6 +37,8 @@ export interface ChildRun {
   isGone: boolean
   /** True when it went on after its call had ended: its caller's journal does not count all of it. */
   wentOn: boolean
+  /** True when the call was copied from the run of which its caller is a fork: it is a sub-agent of that one, and counts there. */
+  isInherited: boolean
 }
 
 /** A run, what it cost with all that its sub-agents cost until now, and those sub-agents. */
@@ -66,7 +68,7 @@ export interface RunPlaces {
  *
  * What a journal of another program lacks is completed: tokens from `usage`, prices from the tables.
  *
- * @param options.cellOf - Of a caller that reads many cells.
+ * @param options.cellOf - Shared by a caller that reads many cells.
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`.
  */
 export async function readTracedRun(
@@ -100,7 +102,8 @@ async function readWithChildren(
   })
   const children = await childrenOf(results, { ...prices, seen })
   const places = placesIn(starts, run.directory)
-  const others = new Map(children.filter(({ wentOn }) => wentOn).map((child) => [child.directory, child]))
+  const isOther = ({ wentOn, isGone }: ChildRun) => wentOn || (prices.reprice === true && !isGone)
+  const others = new Map(children.filter(isOther).map((child) => [child.directory, child]))
   const isDamaged = run.problem?.code === 'ERR_JOURNAL_CORRUPT'
   if (!isIncomplete && others.size === 0 && !isDamaged) return { ...run, children, lastSeq, places }
   const complete = await completer(prices)
@@ -137,17 +140,15 @@ async function totalsUpToDamage(
   return fold.summary(directory, owner).totals
 }
 
-/** Of several entries for one run, the last counts. */
+/** The last entry for a run counts. */
 async function childrenOf(
   results: readonly ActionResult[],
   options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun[]> {
-  const last = new Map<string, [actionId: string, RecordedChild]>()
-  for (const { action_id, child_runs = [] } of results)
-    for (const recorded of child_runs) last.set(recorded.directory, [action_id, recorded])
+  const last = new Map<string, ChildRun>()
+  for (const child of results.flatMap(recordedChildren)) last.set(child.directory, child)
   const children: ChildRun[] = []
-  for (const [actionId, recorded] of last.values())
-    children.push(await childAsItStands(actionId, recorded, options))
+  for (const recorded of last.values()) children.push(await childAsItStands(recorded, options))
   return children
 }
 
@@ -160,14 +161,10 @@ function realPath(directory: string): string {
   }
 }
 
-type RecordedChild = NonNullable<ActionResult['child_runs']>[number]
-
 async function childAsItStands(
-  actionId: string,
-  recorded: RecordedChild,
+  said: ChildRun,
   options: PriceOptions & { seen: Set<string> },
 ): Promise<ChildRun> {
-  const said = asRecorded(actionId, recorded)
   const { directory, totals } = said
   if (options.seen.has(realPath(directory))) return said // a tool wrote there: no run has two callers
   const live = await readTracedRun(directory, options).catch(() => undefined)
@@ -180,29 +177,24 @@ async function childAsItStands(
     totals: live.totals,
     children: live.children,
     isGone: false,
-    wentOn: live.totals.all.requests > counted,
+    wentOn: !said.isInherited && live.totals.all.requests > counted,
   }
 }
 
 /** The runs that a call started, as its result says: none of them is opened. */
-export function recordedChildren({ action_id, child_runs = [] }: ActionResult): ChildRun[] {
-  return child_runs.map((recorded) => asRecorded(action_id, recorded))
-}
-
-function asRecorded(actionId: string, recorded: RecordedChild): ChildRun {
-  const { run_id: runId, directory, status = null, reason_code: reasonCode = null } = recorded
-  const totals = isTotals(recorded.totals) ? recorded.totals : null
-  return {
-    actionId,
-    runId,
+export function recordedChildren({ action_id, child_runs = [], inherited }: ActionResult): ChildRun[] {
+  return child_runs.map(({ run_id, directory, status = null, reason_code = null, totals }) => ({
+    actionId: action_id,
+    runId: run_id,
     directory,
     status,
-    reasonCode,
-    totals,
+    reasonCode: reason_code,
+    totals: isTotals(totals) ? totals : null,
     children: [],
     isGone: false,
     wentOn: false,
-  }
+    isInherited: inherited === true,
+  }))
 }
 
 /** True for what an engine writes: a tool may have written the journal. */

@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type CreateRunOptions, createRun, type NewEvent, type Run } from '@delta/journal/runs'
 import { findExportProblem, temporaryWorkspace } from '@delta/testkit'
 import fc from 'fast-check'
@@ -109,6 +111,36 @@ test('what a fork copied is marked as such in ATIF, and what came from a record 
   expect(steps[4].metrics).toMatchObject({ prompt_tokens: 950, extra: { cache_write: 50, reasoning: 5 } })
 })
 
+test('the metrics of a step are those of all its answers that were paid for, and add up to the sum', async () => {
+  const { input, output } = PAID.price
+  const cost = (input * (100 + 800 + 50) + output * (20 + 5)) / 1e6
+  const lost = { type: 'ERROR', iteration: 1, error_message: 'No.', recoverable: true } as const
+  const directory = await runOf(() => [
+    { ...lost, error_details: { attempt: 1 }, ...PAID },
+    call(1, 'a', { tokens: { ...TOKENS, cache_write_1h: 10 } }),
+    result(1, 'a'),
+    { type: 'THOUGHT', iteration: 2, content: 'Done.', tool_calls: [], ...PAID, price: null },
+    END,
+  ])
+  const { steps, final_metrics } = JSON.parse(await exported(directory, 'atif'))
+  const [, both, last] = steps
+  expect(both).toMatchObject({
+    llm_call_count: 2,
+    metrics: {
+      prompt_tokens: 1900,
+      completion_tokens: 50,
+      cached_tokens: 1600,
+      extra: { cache_write: 100, cache_write_1h: 10, reasoning: 10 },
+    },
+  })
+  expect(last.metrics).not.toHaveProperty('cost_usd')
+  expect(final_metrics).toMatchObject({
+    total_prompt_tokens: both.metrics.prompt_tokens + last.metrics.prompt_tokens,
+    total_cost_usd: both.metrics.cost_usd,
+  })
+  expect(both.metrics.cost_usd).toBeGreaterThan(1.9 * cost)
+})
+
 test('spans and sessions of a fork are those of its own iterations', async () => {
   const directory = await fork()
   const { resourceSpans } = JSON.parse(await exported(directory, 'otlp', { content: true }))
@@ -133,6 +165,27 @@ test('answers that a fork copied are not learned again', async () => {
     ['Done.', undefined],
   ])
   expect(messages[1].tool_calls[0].function.arguments).toEqual({ path: '/new' })
+})
+
+test('a run of an evaluation has its score, to choose what is learned', async () => {
+  const directory = await fork()
+  const { write, path } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const cell = { cell: 'aa', variant: 'luna', task: 'bowling', repeat: 1, seed: 7, score_hash: 's1' }
+  await write('x.eval/plan.json', '{}')
+  await write('x.eval/manifest.jsonl', `${JSON.stringify(cell)}\n`)
+  await write('x.eval/cells/aa/cell.json', JSON.stringify(cell))
+  await write('x.eval/cells/aa/result.json', `{"attempt":1,"state":"scored","score":0.5,"score_hash":"s1"}\n`)
+  const run = join(path, 'x.eval/cells/aa/1/runs/aa-1')
+  await cp(directory, run, { recursive: true })
+  const { metadata } = JSON.parse(await exported(run, 'sft'))
+  expect(metadata).toEqual({
+    run_id: 'aa-1',
+    agent: 'writer',
+    model: 'small',
+    reason_code: 'answered',
+    score: 0.5,
+  })
+  expect(JSON.parse(await exported(directory, 'sft')).metadata).not.toHaveProperty('score')
 })
 
 test('what was sent through the AI SDK is a chat for fine-tuning, with its pictures', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { openTrace } from '@delta/trace'
 import {
   growingRun,
-  pathInRun,
   readEndedRun,
   recordedChildren,
   type StoredEvent,
@@ -11,6 +10,7 @@ import {
   stepReader,
 } from '@delta/trace/internal'
 import { expect, test } from 'vitest'
+import { pathInRun } from '../src/path-in-run.js'
 import {
   all,
   calling,

@@ -1,7 +1,8 @@
 import { appendFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findExportProblem } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { openTrace } from '../src/index.js'
+import { exportRun, openTrace } from '../src/index.js'
 import {
   all,
   COST,
@@ -90,6 +91,47 @@ test('one whose directory was removed is gone, and what its caller recorded stil
     { isGone: true, wentOn: false, status: 'COMPLETED', totals: { own: { requests: 1 } } },
   ])
   expect(run.totals.sub_agents).toMatchObject({ runs: 1, requests: 1, cost: COST })
+})
+
+test('at other prices all runs of a tree cost otherwise, but for one that is gone', async () => {
+  const { directory, child: where } = await withChild()
+  const first = [{ match: '*', input: 20, cache_read: 2, cache_write: 25, output: 100 }]
+  const spent = async () => {
+    const { totals } = (await openTrace(directory, { prices: { first }, reprice: true })).run
+    return [totals.sub_agents.cost, totals.all.cost, totals.by_model.asked?.cost]
+  }
+  const close = (...times: number[]) => times.map((count) => expect.closeTo(count * COST, 12))
+  expect(await spent()).toEqual(close(10, 30, 30))
+  await rm(where, { recursive: true })
+  expect(await spent()).toEqual(close(1, 21, 21))
+})
+
+test('of a fork, what copied calls had started counts in the first run, and is not exported again', async () => {
+  const { child: where } = await withChild()
+  const copied = { inherited: true }
+  const directory = await runOf([
+    start({ run_id: 'caller', ...copied }),
+    user('Go', copied),
+    calling(1, 'a', { ...paid, ...copied }),
+    result(1, 'a', { child_runs: [await recorded(where)], ...copied }),
+    start({
+      run_id: 'run',
+      parent: { run_id: 'caller', directory: '/caller', iteration: 1, seq: 4, sha256: '' },
+    }),
+    thought(2, paid),
+  ])
+  await appendFile(
+    join(where, 'journal.jsonl'),
+    `${JSON.stringify(numbered(start({ run_id: 'child', resumed: true }), 5))}\n${JSON.stringify(numbered(thought(2, paid), 6))}\n`,
+  )
+  const trace = await openTrace(directory)
+  expect(trace.run.children).toMatchObject([{ runId: 'child', isInherited: true, wentOn: false }])
+  expect(trace.run.totals).toMatchObject({ sub_agents: { runs: 0 }, all: { requests: 1 } })
+  for (const format of ['atif', 'otlp'] as const) {
+    const text = (await all(exportRun(trace, format, { subAgents: true }))).join('')
+    expect(await findExportProblem(format, text)).toBeUndefined()
+    expect(text).not.toContain('subagent_trajectory_ref')
+  }
 })
 
 test('of several entries for one run the last counts', async () => {

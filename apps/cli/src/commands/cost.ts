@@ -50,7 +50,7 @@ async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: T
   const rows = await costTable(FOLDED.has(by) ? withoutSubAgents(traces) : traces, by)
   const totals = totalsOf(traces)
   const warnings = warningsOn(traces)
-  if (flags.csv) return print(terminal, asCsv(rows.map(asRecord)))
+  if (flags.csv) return print(terminal, asCsv(CSV_COLUMNS[by], rows.map(asRecord)))
   if (flags.json) return printJson(terminal, { by, rows: rows.map(asRecord), totals, warnings })
   const { columns } = terminal.stdout
   const said = [footer(totals, by), ...warnings].flatMap((line) => wrapped(line, columns))
@@ -61,14 +61,25 @@ async function showTable(traces: readonly Trace[], flags: CostFlags, terminal: T
 /** In these tables a run counts with its sub-agents. */
 const FOLDED = new Set<CostKey>(['run', 'model'])
 
-/** Those that are not below another one that was named. */
+/** Those that are not below another one that was named. A directory may have been moved since, and have several names. */
 function withoutSubAgents(traces: readonly Trace[]): Trace[] {
-  const below = new Set(traces.flatMap(({ run }) => run.children.flatMap(directoriesOf)))
-  return traces.filter(({ run }) => !below.has(run.directory))
+  const below = new Set(traces.flatMap(({ run }) => namesBelow(run)))
+  return traces.filter(({ run: { directory, runId, metadata } }) => {
+    return !below.has(directory) && !below.has(`${metadata.parent_run} ${runId}`)
+  })
 }
 
-function directoriesOf({ directory, children }: ChildRun): string[] {
-  return [directory, ...children.flatMap(directoriesOf)]
+function namesBelow({ runId: caller, children }: Pick<ChildRun, 'runId' | 'children'>): string[] {
+  return countedIn(children).flatMap((child) => [
+    child.directory,
+    `${caller} ${child.runId}`,
+    ...namesBelow(child),
+  ])
+}
+
+/** What the calls of another run started counts there. */
+function countedIn(children: readonly ChildRun[]): ChildRun[] {
+  return children.filter(({ isInherited }) => !isInherited)
 }
 
 function headline(traces: readonly Trace[]): string {
@@ -138,7 +149,7 @@ function subAgentsIn(below: RunSpending, all: RunSpending, isCounted: boolean): 
 }
 
 function warningsOn(traces: readonly Trace[]): string[] {
-  const children = traces.flatMap(({ run }) => run.children)
+  const children = traces.flatMap(({ run }) => countedIn(run.children))
   return [
     ...(children.some(({ wentOn }) => wentOn) ? ['A sub-agent went on after its caller ended.'] : []),
     ...children
@@ -162,7 +173,7 @@ async function showMisses(traces: readonly Trace[], flags: CostFlags, terminal: 
     }
   }
   if (flags.json) printJson(terminal, misses)
-  else if (flags.csv) print(terminal, asCsv(misses))
+  else if (flags.csv) print(terminal, asCsv(CSV_COLUMNS.cache, misses))
   else if (misses.length === 0)
     print(terminal, 'Each request began as the one before it, and a cache could serve it.\n')
 }
@@ -173,14 +184,24 @@ function asRecord(row: Cost): object {
   return Object.fromEntries(Object.entries(row).map(([key, value]) => [name(key), value]))
 }
 
+const COUNTED = ['input', 'cache_read', 'cache_write', 'output', 'reasoning', 'estimated', 'cost']
+/** Of tables without rows, too: a program that reads one expects its columns. */
+const CSV_COLUMNS: Readonly<Record<CostKey | 'cache', readonly string[]>> = {
+  source: ['key', ...COUNTED],
+  step: ['key', 'run_id', 'step', 'model', 'broke_cache', 'ms', ...COUNTED],
+  tool: ['key', 'calls', 'definition', 'results', ...COUNTED],
+  call: ['key', 'run_id', 'step', 'tool', 'status', 'exit_code', 'ms', ...COUNTED],
+  model: ['key', 'runs', 'requests', ...COUNTED],
+  run: ['key', 'agent', 'model', 'status', 'requests', 'sub_agents', ...COUNTED],
+  cache: ['run_id', 'step', 'source', 'type', 'byte', 'message', 'tokens', 'cost'],
+}
+
 /** CSV by RFC 4180. Each bucket of tokens is a column. */
-function asCsv(records: readonly object[]): string {
+function asCsv(names: readonly string[], records: readonly object[]): string {
   const rows = records.map((record) => {
-    const { tokens, estimated, cost, ...about } = record as Record<string, unknown>
-    const buckets = typeof tokens === 'object' ? { ...tokens, estimated } : { tokens }
-    return { ...about, ...buckets, cost } as Record<string, unknown>
+    const { tokens } = record as { tokens?: unknown }
+    return { ...record, ...(typeof tokens === 'object' && tokens) } as Record<string, unknown>
   })
-  const names = Object.keys(rows[0] ?? {})
   const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
   return lines.map((cells) => `${cells.map(cell).join(',')}\n`).join('')
 }

@@ -39,7 +39,11 @@ export async function execute(
   const named = files?.map(({ path, kind }) => ({ path, kind })) ?? files
   if (flags.json) printJson(terminal, named === undefined ? diff : { ...diff, files: named })
   else
-    print(terminal, (await asText(diff, [a, b], terminal)) + (files === undefined ? '' : filesAsText(files)))
+    print(
+      terminal,
+      (await asText(diff, [a, b], terminal)) +
+        (files === undefined ? filesInShort(diff) : filesAsText(files)),
+    )
   return diff.same ? EXIT.completed : EXIT.different
 }
 
@@ -71,6 +75,17 @@ async function asText(diff: RunDiff, [a, b]: [Trace, Trace], { stdout }: Termina
   const lines = [...first, ...(also.length > 0 ? [`also different: ${also.join('; ')}`] : [])]
   return [heads, ...lines, '', await stepsOf(diff, [a, b], stdout.columns), ...masked].join('\n')
 }
+
+/** Runs whose files differ are the same if no command has shown it. */
+function filesInShort({ files, same }: RunDiff): string {
+  if (!files?.length) return ''
+  const some = files.slice(0, MOST_NAMED).map(({ path, kind }) => `${kind} ${printableLine(path)}`)
+  const all = files.length > MOST_NAMED ? [...some, '…'] : some
+  const differ = `${counted(files.length, 'file')} ${files.length === 1 ? 'differs' : 'differ'}`
+  return `${same ? 'warning: ' : ''}after the last iteration ${differ} (${all.join(', ')}); --files names them\n`
+}
+
+const MOST_NAMED = 3
 
 function filesAsText(files: readonly FileChange[] | null): string {
   if (files === null) return '\nfiles: one of the runs has no snapshot.\n'

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { formatProblem } from '@delta/config-loader/internal'
 import {
   type Cell,
   cellFilter,
@@ -41,6 +42,7 @@ const STOPPED = 75
 
 interface WorkFlags {
   concurrency?: string
+  prices?: string
   shard?: string
   only?: string
   quiet?: boolean
@@ -59,10 +61,11 @@ export async function run(flags: RunFlags, terminal: Terminal, file: string | un
   if (!isOwnEvaluation(directory, terminal.env)) refuseForeign(directory, flags, terminal)
   const planned = await planEval(evaluation, directory, {
     env: terminal.env,
-    prices: pricesIn({}, terminal),
+    prices: pricesIn(flags, terminal),
     dryRun: flags.dryRun,
     onPlan: (text) => own(directory, text, terminal),
   })
+  for (const warning of planned.warnings) say(terminal, formatProblem(warning))
   if (!flags.quiet) say(terminal, headLine(planned, flags))
   refuseUnmatched(planned.cells, flags)
   if (flags.dryRun) {
@@ -353,7 +356,7 @@ async function workHere(
     const how = await workOn(directory, {
       ...options,
       env: withOwnCommands(terminal.env),
-      prices: pricesIn({}, terminal),
+      prices: pricesIn(flags, terminal),
       signal: stop.signal,
       onChange(change) {
         if (change.kind === 'warning') say(terminal, change.message)

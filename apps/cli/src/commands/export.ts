@@ -29,6 +29,7 @@ export async function execute(flags: ExportFlags, terminal: Terminal, named: str
   if (traces.length === 0) throw emptyRunError(found[0]?.run.directory ?? '')
   const documents = await documentsOf(traces, flags)
   const target = targetOf(documents, { ...flags, format }, terminal)
+  if (typeof target === 'object' && 'directory' in target) refuseOneName(documents)
   const count = await write(documents, { ...flags, format, target }, terminal)
   return conclude(documents, { ...flags, count }, terminal)
 }
@@ -83,20 +84,37 @@ const EXTENSIONS: Readonly<Record<ExportFormat, string>> = {
   sft: 'jsonl',
 }
 
+/**
+ * Each file is named after its run, and runs of several workspaces may have one id.
+ *
+ * @throws {UsageError}
+ */
+function refuseOneName(documents: readonly Document[]): void {
+  const directories = new Map<string, string>()
+  for (const { run } of documents.map(({ trace }) => trace)) {
+    const other = directories.get(run.runId)
+    if (other !== undefined)
+      throw new UsageError(
+        `Two runs have the id ${run.runId}, and would be one file: ${other} and ${run.directory}. Export them into two directories.`,
+      )
+    directories.set(run.runId, run.directory)
+  }
+}
+
 /** @returns How many documents were written: none for a run that the format does not take. */
 async function write(
   documents: readonly Document[],
   { format, target, ...flags }: ExportFlags & { format: ExportFormat; target: Target },
   terminal: Terminal,
 ): Promise<number> {
-  const texts: string[] = []
+  const texts: Buffer[] = [] // a string has at most half a gigabyte
   let count = 0
   for (const { trace, root } of documents) {
     const { HOME: home } = terminal.env
-    const text: string[] = []
+    const text: Buffer[] = []
     for await (const piece of exportRun(trace, format, { ...flags, root: root.run, home })) {
       if (target === 'stdout') print(terminal, piece)
-      text.push(target === 'stdout' ? '' : piece)
+      text.push(Buffer.from(target === 'stdout' ? '' : piece))
     }
     if (text.length === 0) continue
     count += 1
@@ -109,12 +127,12 @@ async function write(
 }
 
 /** @throws {UsageError} It cannot be written; or it is a device or a pipe, which is not to be replaced. */
-function replace(path: string, text: readonly string[], directory?: string): void {
+function replace(path: string, text: readonly Buffer[], directory?: string): void {
   if (kindOf(path)?.isFile() === false)
     throw new UsageError(`-o ${path}: it is not a regular file. Leave out -o to print to stdout.`)
   try {
     if (directory !== undefined) mkdirSync(directory, { recursive: true })
-    replaceFile(path, text.join(''))
+    replaceFile(path, Buffer.concat(text))
   } catch (cause) {
     throw cannotWrite(directory ?? path, cause)
   }

@@ -9,6 +9,7 @@ import type { RunSummary } from '@delta/journal/runs'
 import {
   forkedRun,
   type Going,
+  type ListedRun,
   listingOwnRuns,
   type OpenAgent,
   openAgent,
@@ -56,14 +57,13 @@ export async function execute(
   const run = readable(await shownRun({ workDir: flags.workDir }, terminal, named))
   const command = quoteForPerson(['delta', ...terminal.argv])
   const own = forkedRun(run, { env: terminal.env, agent: flags.agent, command })
-  const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
-  warnOf(opened, presenter.warn)
-  const { agent, setByTools } = opened
-  if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))
-  const importRoots = [...(own?.allowed?.import_roots ?? []), ...(opened.allowed.importRoots ?? [])]
-  const going = { agent, allowed: { importRoots }, setByTools }
-
-  const making = { at, flags, terminal, opened, going, presenter }
+  const making = {
+    at,
+    flags,
+    terminal,
+    presenter,
+    ...(await openAgentOf(own, { flags, terminal, presenter })),
+  }
   const { fork, place } = await makeFork(run, making)
   if (!flags.quiet) say(terminal, lineFor(fork, terminal))
   if (flags.run) return goOn(fork, { ...making, place })
@@ -71,13 +71,33 @@ export async function execute(
   return EXIT.completed
 }
 
-interface Making {
+/** An agent, and what its fork or replay is listed with, as this user's. */
+export interface OpenedAgent {
+  opened: OpenAgent
+  going: Going & { agent: OpenAgent['agent'] }
+}
+
+/** The agent of a fork or a replay. What was allowed a run of one's own is still allowed. */
+export async function openAgentOf(
+  own: ListedRun | undefined,
+  {
+    flags,
+    terminal,
+    presenter,
+  }: { flags: EngineFlags & { agent?: string }; terminal: Terminal; presenter: Presenter },
+): Promise<OpenedAgent> {
+  const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
+  warnOf(opened, presenter.warn)
+  const { agent, setByTools } = opened
+  if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))
+  const importRoots = [...(own?.allowed?.import_roots ?? []), ...(opened.allowed.importRoots ?? [])]
+  return { opened, going: { agent, allowed: { importRoots }, setByTools } }
+}
+
+interface Making extends OpenedAgent {
   at: number
   flags: ForkFlags
   terminal: Terminal
-  opened: OpenAgent
-  /** What the fork is listed with, as this user's. */
-  going: Going & { agent: OpenAgent['agent'] }
   presenter: Presenter
 }
 

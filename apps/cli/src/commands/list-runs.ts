@@ -5,6 +5,7 @@ import { findRuns, type TracedRun } from '@delta/trace'
 import { isOwnRun, type Place, placeToLook, type RunsFlags } from '@delta/workspace'
 import { placeInWords } from '@delta/workspace/internal'
 import { describeError, reportFailure } from '../errors.js'
+import { tokensIn } from '../render.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { age, inColumns, money, print, printableLine, printJson, say, table } from '../text.js'
 
@@ -54,7 +55,7 @@ function sayWhyItCannotContinue(run: RunSummary, terminal: Terminal): void {
     say(terminal, describeError(emptyRunError(run.directory)))
 }
 
-/** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
+/** Newest first. A workspace that cannot be read is reported, and the others are listed. */
 async function runsIn(
   workspaces: readonly (string | undefined)[],
   { runsDir }: ListFlags,
@@ -158,8 +159,8 @@ function rowsOf(
 ): [string[], ...string[][]] {
   const taskColumns = stdout.columns ? Math.min(TASK_COLUMNS, stdout.columns - 2) : TASK_COLUMNS // it may get a line of its own
   const rows = found.map(({ run, workspace }) => {
-    const { runId, lastIteration, metadata, usage } = run
-    const { cost } = run.totals.all
+    const { runId, lastIteration, metadata, totals } = run
+    const { cost } = totals.all
     const task = originOf(run) + ((metadata.initial_message ?? '').split('\n')[0] ?? '')
     return [
       runId,
@@ -169,7 +170,7 @@ function rowsOf(
       String(lastIteration),
       inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
       inColumns(printableLine(modelsOf(run)), NAME_COLUMNS),
-      String(usage.total_tokens),
+      tokensIn(totals),
       cost ? money(cost) : '',
       inColumns(printableLine(task), taskColumns),
     ]

@@ -6,16 +6,8 @@ import { shortName } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
 import { type Difference, diffRuns, openTrace, type RunDiff, type Step } from '@delta/trace'
-import {
-  forkedRun,
-  type ListedRun,
-  listingOwnRuns,
-  type OpenAgent,
-  openAgent,
-  placeToWork,
-} from '@delta/workspace'
+import { forkedRun, type ListedRun, listingOwnRuns, placeToWork } from '@delta/workspace'
 import { namedDirectory } from '@delta/workspace/internal'
-import { setLine, warnOf } from '../agent.js'
 import {
   type EngineFlags,
   engineOptions,
@@ -29,7 +21,7 @@ import { EXIT, type Terminal } from '../terminal.js'
 import { counted, print, printableLine, say } from '../text.js'
 import { UsageError } from '../usage.js'
 import { masksIn } from './diff.js'
-import { iterationIn, readable } from './fork.js'
+import { iterationIn, type OpenedAgent, openAgentOf, readable } from './fork.js'
 
 interface ReplayFlags extends EngineFlags {
   at?: string
@@ -59,23 +51,26 @@ export async function execute(
     { ...flags, quiet: flags.quiet || !(flags.verbose || asksModel(live)) },
     terminal,
   )
-  const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
-  warnOf(opened, presenter.warn)
-  if (opened.agent.snapshot.overrides.length > 0) presenter.warn(setLine(opened.agent))
+  const agent = await openAgentOf(own, { flags, terminal, presenter })
+  refuseUnasked(flags, agent.opened)
 
-  const into = workspaceFor(flags, terminal)
-  const starting = { run, at, live, into: into.directory, masks, opened, own, flags, terminal, presenter }
+  const into =
+    flags.into === undefined
+      ? mkdtempSync(join(realpathSync(tmpdir()), 'delta-replay-'))
+      : namedDirectory(flags.into, terminal, '--into')
+  const isOurs = flags.into === undefined
+  const starting = { run, at, live, into, masks, flags, terminal, presenter, ...agent }
   const replay = await start(starting).catch((error) => {
-    into.removeEmpty()
+    if (isOurs && readdirSync(into).length === 0) rmdirSync(into) // one that has begun keeps its record
     throw error
   })
   const compared = await compare(run, replay, masks)
   const { same } = compared
-  const kept = into.keep || !same
+  const kept = !isOurs || !same
   if (asksModel(live))
     presenter.finish(replay.result, { more: { same }, isForReading: live !== 'both' || !kept })
-  report(compared, { run, replay, flags, live, masks: flags.mask, kept }, terminal)
-  if (same) into.remove()
+  report(compared, { run, replay, flags, live, kept }, terminal)
+  if (!kept) rmSync(into, { recursive: true, force: true })
   if (asksModel(live) && !flags.assert) return exitCodeFor(replay.result)
   return same ? EXIT.completed : EXIT.different
 }
@@ -92,6 +87,15 @@ function asksModel(live: Live): boolean {
   return live === 'model' || live === 'both'
 }
 
+/** A script would answer in the place of the model that was named. */
+function refuseUnasked({ model }: ReplayFlags, { agent }: OpenedAgent['opened']): void {
+  const { provider } = agent.llm
+  if (model === undefined || (provider !== 'script' && provider !== 'replay')) return
+  throw new UsageError(
+    `--model ${model}: the agent's provider is ${provider}, which asks no model. Name one that does: --set llm.provider=openai`,
+  )
+}
+
 /** What was set for a run of one's own applies. Of any other run nothing runs, so an agent is needed, and is only read. */
 function allowedRun(
   run: RunSummary,
@@ -106,56 +110,29 @@ function allowedRun(
   )
 }
 
-interface ReplayWorkspace {
-  directory: string
-  keep: boolean
-  remove: () => void
-  /** After a replay that was refused. One that has begun keeps its record. */
-  removeEmpty: () => void
-}
-
-/** Where nothing is started, nothing but the record of the replay lies there. */
-function workspaceFor({ into }: ReplayFlags, terminal: Terminal): ReplayWorkspace {
-  if (into !== undefined)
-    return {
-      directory: namedDirectory(into, terminal, '--into'),
-      keep: true,
-      remove: () => undefined,
-      removeEmpty: () => undefined,
-    }
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'delta-replay-'))
-  return {
-    directory,
-    keep: false,
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-    removeEmpty: () => {
-      if (readdirSync(directory).length === 0) rmdirSync(directory)
-    },
-  }
-}
-
-interface Starting {
+interface Starting extends OpenedAgent {
   run: RunSummary
   at: number | undefined
   live: Live
   into: string
   masks: readonly RegExp[]
-  opened: OpenAgent
-  own: ListedRun | undefined
   flags: ReplayFlags
   terminal: Terminal
   presenter: Presenter
 }
 
 function start(starting: Starting): Promise<Replayed> {
-  const { run, at, live, into, masks, opened, own, flags, terminal, presenter } = starting
-  const { agent, setByTools } = opened
-  const importRoots = [...(own?.allowed?.import_roots ?? []), ...(opened.allowed.importRoots ?? [])]
-  const going = { agent, allowed: { importRoots }, setByTools }
+  const { run, at, live, into, masks, opened, going, flags, terminal, presenter } = starting
   const list = listingOwnRuns(terminal.env)
   return withStopSignal(terminal, presenter, async (signal) => {
     const place = placeToWork(into, {}, terminal)
-    const silent = { agent, env: terminal.env, sync: flags.sync, signal, onEvent: presenter.show }
+    const silent = {
+      agent: going.agent,
+      env: terminal.env,
+      sync: flags.sync,
+      signal,
+      onEvent: presenter.show,
+    }
     const options =
       live === undefined ? silent : await engineOptions(opened, { place, flags, terminal, presenter, signal })
     return replayRun({
@@ -180,6 +157,8 @@ function start(starting: Starting): Promise<Replayed> {
 interface Comparison {
   same: boolean
   diff: RunDiff
+  /** Null: none, or the replay's own reason says what it is. */
+  first: Difference | null
   requests: number
   calls: number
   /** The original's call whose result differs. */
@@ -199,8 +178,10 @@ async function compare(
     calls += step.calls.filter(({ status }) => status !== undefined).length
   }
   const isSoFar = diff.first?.at === 'end' && run.status === 'RUNNING' // it went on meanwhile
-  const same = (diff.same || isSoFar) && result.reasonCode !== 'replay_mismatch'
-  return { same, diff, requests, calls, command: await commandIn(original, diff.first) }
+  const isLeft = result.reasonCode === 'replay_mismatch'
+  const same = (diff.same || isSoFar) && !isLeft
+  const first = isLeft && diff.first?.at === 'end' ? null : diff.first // it says no more than that the replay left its record
+  return { same, diff, first, requests, calls, command: await commandIn(original, first) }
 }
 
 async function commandIn(
@@ -222,14 +203,13 @@ interface Reporting {
   replay: Replayed
   flags: ReplayFlags
   live: Live
-  masks: readonly string[]
   /** False: its directory is removed. */
   kept: boolean
 }
 
 function report(compared: Comparison, reporting: Reporting, terminal: Terminal): void {
   const { replay, flags, live, kept } = reporting
-  const { same, diff, requests, calls } = compared
+  const { same, diff, first, requests, calls } = compared
   if (flags.format === 'json' && !asksModel(live)) {
     const about = {
       same,
@@ -239,7 +219,7 @@ function report(compared: Comparison, reporting: Reporting, terminal: Terminal):
       calls: { compared: calls, masked: diff.masked },
       divergence: same
         ? null
-        : (diff.first ?? { cause: 'unknown', where: 'replay', left: null, right: replay.result.reason }),
+        : (first ?? { cause: 'unknown', where: 'replay', left: null, right: replay.result.reason }),
     }
     print(terminal, `${JSON.stringify(about)}\n`)
   } else if (same && (!asksModel(live) || flags.assert)) {
@@ -256,7 +236,7 @@ function endInWords({ status, reasonCode }: RunResult): string {
   return `the end (${status}, ${reasonCode})`
 }
 
-function divergence({ diff: { first }, command }: Comparison, { run, replay, live }: Reporting): string[] {
+function divergence({ first, command }: Comparison, { run, replay, live }: Reporting): string[] {
   const { result, workDirectory } = replay
   const left = run.lastIteration - result.iterations
   const more =
@@ -264,9 +244,14 @@ function divergence({ diff: { first }, command }: Comparison, { run, replay, liv
       ? `${left} of ${counted(run.lastIteration, 'iteration')} ${left === 1 ? 'was' : 'were'} not reached. `
       : ''
   const show = `To look at the replay: ${quoteForPerson(['delta', 'show', workDirectory])}`
-  if (first === null) return [printableLine(result.reason ?? 'The replay ended otherwise.'), `${more}${show}`]
+  if (first === null) {
+    const why = result.reason ?? 'The replay ended otherwise.'
+    return [...why.split('\n').map(printableLine), more.trim(), show].filter((line) => line !== '')
+  }
   const place = first.byte === undefined ? '' : ` at byte ${first.byte}`
   const what = first.at === 'result' ? `${first.where} printed something else` : `${first.where}${place}`
+  const isFailure =
+    first.at === 'end' && result.status === 'FAILED' && !result.reasonCode.startsWith('limit_')
   const isUnsaid = first.at === 'call' && result.reasonCode === 'replay_mismatch'
   return [
     `diverged at iteration ${first.step}, ${first.cause}: ${what}`,
@@ -276,6 +261,7 @@ function divergence({ diff: { first }, command }: Comparison, { run, replay, liv
       : withoutLastNewLines([first.left, first.right]).map(
           (text, index) => `  ${'-+'[index]} ${shown(text)}`,
         )),
+    ...(isFailure ? [`  ${printableLine(result.reason ?? '')}`] : []),
     `${more}${maskFor(first)}`.trim(),
     show,
   ].filter((line) => line !== '')

@@ -143,12 +143,12 @@ for (n in c(1, 2, 5, 10, 200, 5000)) for (c in unique(c(0, 1, floor(n / 3), n - 
 for (p in list(numeric(0), 0.3, c(0.01, 0.04, 0.03), c(0, 1, 1), rep(0.02, 5), c(0.001, 0.8, 0.02, 0.02, 0.013, 0.5), runif(40)^3))
   case("holm", list(list_of(p)), list_of(p.adjust(p, "holm")))
 for (sd in c(0.05, 0.19, 1, 12)) for (alpha in c(0.01, 0.05)) for (power in c(0.5, 0.8, 0.95)) {
-  finds <- function(effect, n) pnorm(effect * sqrt(n) / sd - qnorm(1 - alpha / 2)) - power
-  for (n in c(1, 2, 34, 500))
-    case("minimumDetectableEffect", list(list(sd = sd, n = n, alpha = alpha, power = power)), uniroot(finds, c(0, 100 * sd), n = n, tol = 1e-15)$root)
+  detectable <- function(n) (qt(1 - alpha / 2, n - 1) + qt(power, n - 1)) * sd / sqrt(n)
+  for (n in c(2, 5, 34, 500))
+    case("minimumDetectableEffect", list(list(sd = sd, n = n, alpha = alpha, power = power)), detectable(n))
   for (effect in c(0.013, 0.05, 0.4)) {
-    n <- uniroot(function(n) finds(effect, n), c(1e-9, 1e9), tol = 1e-10)$root
-    case("requiredTasks", list(list(sd = sd, effect = effect, alpha = alpha, power = power)), max(2, ceiling(n)))
+    n <- if (detectable(2) <= effect) 2 else uniroot(function(n) detectable(n) - effect, c(2, 1e9), tol = 1e-10)$root
+    case("requiredTasks", list(list(sd = sd, effect = effect, alpha = alpha, power = power)), ceiling(n))
   }
 }
 for (values in list(4, c(1, 2), c(3, 1, 2), c(5, 5, 5), c(-1.5, 8, 2, 2, 10), round(rnorm(100), 3))) for (q in c(0, 0.1, 0.25, 0.5, 0.75, 0.975, 1))

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { ContentPart, ErrorEvent } from '@delta/journal/runs'
 import type { CountedTokens } from '../prices.js'
-import type { SentRequest } from '../sent-request.js'
 import { inputTokens } from '../shares.js'
 import type { Said, Step, StepCall } from '../steps.js'
 import type { Trace } from '../trace.js'
@@ -76,10 +75,11 @@ function messageStep({ at, role, text, parts, inherited }: Said, run: TracedRun)
 }
 
 function agentStep(
-  { calls, request, inherited, replayed, errors }: Step,
+  step: Step,
   { at, content, reasoning }: NonNullable<Step['thought']>,
   options: ExportOptions & { run: TracedRun },
 ): object {
+  const { calls, request, inherited, replayed, errors } = step
   const results = calls.filter(({ status }) => status !== undefined)
   return {
     ...stamp(at),
@@ -89,7 +89,7 @@ function agentStep(
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
     ...(results.length > 0 && { observation: { results: results.map((call) => resultOf(call, options)) } }),
-    ...(request?.isPaid && request.tokens && { metrics: metricsOf(request.tokens, request) }),
+    ...metricsOf(step),
     ...(!inherited && !replayed && { llm_call_count: attemptsIn(errors) }),
     ...copied(inherited),
   }
@@ -110,7 +110,7 @@ function callOf({ actionId, name, argumentsText }: StepCall): object {
 /** The result as the model read it. What the format has no field for is in `extra`. */
 function resultOf(call: StepCall, { run, subAgents = false }: ExportOptions & { run: TracedRun }): object {
   const { actionId, status, exitCode, observation, override, parts, children } = call
-  const beside = subAgents ? children.filter(({ isGone }) => !isGone) : []
+  const beside = subAgents ? children.filter(({ isGone, isInherited }) => !isGone && !isInherited) : []
   const others = children.filter((child) => !beside.includes(child))
   return {
     source_call_id: actionId,
@@ -130,15 +130,31 @@ function childOf({ runId, directory, status, reasonCode }: ChildRun): object {
   return { run_id: runId, directory, status, reason_code: reasonCode }
 }
 
-function metricsOf(tokens: CountedTokens, { cost }: SentRequest): object {
-  const { cache_read, cache_write, cache_write_1h, output, reasoning } = tokens
+/** Of all `llm_call_count` answers that were paid for, used or not. */
+function metricsOf({ request, unused }: Step): { metrics?: object } {
+  const paid = [...unused, ...(request?.isPaid ? [request] : [])]
+  const counted = paid.flatMap(({ tokens }) => tokens ?? [])
+  if (counted.length === 0) return {}
+  const sumOf = (count: (tokens: CountedTokens) => number) => sum(counted.map(count))
+  const costs = paid.flatMap(({ tokens, cost }) => (tokens ? (cost ?? []) : []))
+  const isLong = counted.some(({ cache_write_1h }) => cache_write_1h !== undefined)
   return {
-    prompt_tokens: inputTokens(tokens),
-    completion_tokens: output + reasoning,
-    cached_tokens: cache_read,
-    ...(cost !== null && { cost_usd: cost }),
-    extra: { cache_write, ...(cache_write_1h !== undefined && { cache_write_1h }), reasoning },
+    metrics: {
+      prompt_tokens: sumOf(inputTokens),
+      completion_tokens: sumOf(({ output, reasoning }) => output + reasoning),
+      cached_tokens: sumOf(({ cache_read }) => cache_read),
+      ...(costs.length > 0 && { cost_usd: sum(costs) }),
+      extra: {
+        cache_write: sumOf(({ cache_write }) => cache_write),
+        ...(isLong && { cache_write_1h: sumOf(({ cache_write_1h = 0 }) => cache_write_1h) }),
+        reasoning: sumOf(({ reasoning }) => reasoning),
+      },
+    },
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0)
 }
 
 /** The images that the format knows. */

@@ -5,7 +5,7 @@ import { chatOf, textOf } from './as-chat.js'
 
 /** What a run began with: what no event says stands in its first request. */
 export interface Beginning {
-  /** Of the first engine that was not copied from another run. */
+  /** The start of the first engine that was not copied from another run. */
   start: EngineStart | undefined
   /** The system messages at the beginning of the first request that is recorded. */
   system: { at: Date; text: string }[]
@@ -17,13 +17,15 @@ export interface Beginning {
 export async function beginningOf(trace: Trace): Promise<Beginning> {
   const starts: EngineStart[] = []
   const parts = recordedParts(trace.run.directory)
+  let began: Date | undefined // a reader may order messages by their times, and these are the first
   for await (const step of trace.steps()) {
     starts.push(...step.starts)
+    began ??= step.at
     const chat = await chatOf(step.request, parts)
     if (chat === undefined) continue
     const end = chat.messages.findIndex(({ role }) => role !== 'system')
     const system = chat.messages.slice(0, end === -1 ? undefined : end)
-    const at = step.request?.at ?? step.at
+    const at = began
     return {
       start: firstOf(starts),
       system: system.map((message) => ({ at, text: textOf(message) })),

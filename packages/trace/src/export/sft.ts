@@ -15,7 +15,8 @@ export async function* toSft(trace: Trace, options: ExportOptions): AsyncGenerat
   const chat = await chatOf(last?.request)
   if (chat === undefined || last?.thought === undefined) return
   const messages = [...weighed(chat.messages, own), answerOf(last.thought)]
-  const metadata = { run_id: run.runId, agent, model: last.request?.model, reason_code: 'answered' }
+  const score = run.cell?.score ?? undefined
+  const metadata = { run_id: run.runId, agent, model: last.request?.model, reason_code: 'answered', score }
   yield `${writerFor(run, options)({ messages, tools: chat.tools, metadata })}\n`
 }
 

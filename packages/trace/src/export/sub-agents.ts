@@ -16,8 +16,8 @@ export async function* withSubAgents(trace: Trace): AsyncGenerator<Member> {
     yield member
     const { run } = member.trace
     const below: Member[] = []
-    for (const { directory, actionId, isGone } of run.children) {
-      if (isGone || seen.has(directory)) continue
+    for (const { directory, actionId, isGone, isInherited } of run.children) {
+      if (isGone || isInherited || seen.has(directory)) continue
       seen.add(directory)
       below.push({ trace: await openTrace(directory), caller: { run, actionId } })
     }
