@@ -206,7 +206,7 @@ test.skipIf(!hasGit)(
     expect(given.length).toBeGreaterThan(0)
     expect(given[0]).toMatchObject({
       snapshot_id: null,
-      message: 'a command started after 0 s',
+      message: expect.stringMatching(/^a command started after 0 s($|; \d)/),
       waited_ms: expect.any(Number),
     })
     expect(stderr.match(/The files of iteration \d were not kept/g)).toHaveLength(1)
@@ -247,24 +247,6 @@ test.skipIf(!hasGit)('a git that is killed costs one snapshot, and the next is t
   expect(stderr.match(/^note: .*/gm)).toEqual([
     'note: The files of iteration 0 were not kept: git fast-import: it ended with SIGKILL.',
   ])
-})
-
-test.skipIf(!hasGit)('what a command waits for a snapshot does not count for limits.wall_time', async () => {
-  const tried: unknown[] = []
-  for (const seconds of [1, 4, 16]) {
-    const { run } = await scene(
-      {
-        agent: { snapshots: { every: 'iteration', wait_ms: 60_000 }, limits: { wall_time: `${seconds}s` } },
-        tools: [{ name: 'work', exec: 'true' }],
-        turns: [calls('work'), { content: 'Done.' }],
-      },
-      { files: { a: 'x' }, env: { PATH: await gitThat(`sleep ${seconds}.5`) } },
-    )
-    const { stdout } = await run('-q')
-    tried.push(stdout)
-    if (stdout === 'Done.\n') break // a busy machine may need longer for the rest
-  }
-  expect(tried.at(-1)).toBe('Done.\n')
 })
 
 test.skipIf(!hasGit)(

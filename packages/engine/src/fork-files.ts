@@ -71,6 +71,8 @@ export function filesOf(
 function whyNone(events: readonly StoredEvent[]): string {
   const starts = events.filter((event): event is EngineStart => event.type === 'ENGINE_START')
   if (starts.some(({ imported }) => imported !== undefined)) return 'it was imported.'
+  if (starts.some(({ replay }) => replay?.tools === 'recorded'))
+    return 'it is a replay, in which no command ran.'
   const { engine, config } = starts.at(-1) ?? {}
   if (engine === undefined) return 'it was made before snapshots existed.'
   const { snapshots = 'off' } = Object(config)

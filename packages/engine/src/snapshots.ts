@@ -94,13 +94,18 @@ export function takeSnapshots(
         underWay = undefined
         const { waitedSince = performance.now() } = current
         const waitedMs = Math.round(performance.now() - waitedSince)
-        if (giveUp.signal.reason !== STOPPED) keep(iteration, snapshot, waitedMs)
+        const { reason: givenUp } = giveUp.signal
+        if (givenUp !== STOPPED) keep(iteration, snapshot, { waitedMs, givenUp })
       })
   }
 
-  function keep(iteration: number, snapshot: Partial<Snapshot>, waitedMs: number): void {
+  function keep(
+    iteration: number,
+    snapshot: Partial<Snapshot>,
+    { waitedMs, givenUp }: { waitedMs: number; givenUp: string | undefined },
+  ): void {
     const { id = null, filesId = null, durationMs, changed, bytes, omitted = [], reason, code } = snapshot
-    const message = inWords(snapshot)
+    const message = inWords(snapshot, givenUp)
     const stored = run.journal.append({
       type: 'SNAPSHOT',
       iteration,
@@ -129,32 +134,36 @@ export function takeSnapshots(
     if (!isGitMissing) onNotice(`No further snapshots are taken by this engine.${adviceOn(snapshot)}`)
   }
 
-  function inWords({ reason, message }: Partial<Snapshot>): string | undefined {
-    if (reason === 'time') return `a command started after ${waitMs / 1000} s`
+  function inWords(
+    { reason, message, stored, changed }: Partial<Snapshot>,
+    givenUp: string | undefined,
+  ): string | undefined {
+    const stay = stored ? `; ${counted(stored)} of ${counted(changed)} files were stored and stay` : ''
+    if (reason === 'time') return `${givenUp}${stay}`
     if (reason !== 'budget' || !bytesOfOthers) return message
     return `${message} The other runs of this workspace have ${bytesOfOthers} bytes of ${maxBytes}.`
   }
 
   /** The journal says how long only once the snapshot is done; until then, no limit of time is reached. */
-  async function waitFor(snapshot: UnderWay, mostMs: number): Promise<void> {
+  async function waitFor(snapshot: UnderWay, mostMs: number, event: string): Promise<void> {
     const drop = () => snapshot.giveUp.abort(STOPPED)
     clock.signal.addEventListener('abort', drop)
     clock.pause()
-    await settled(snapshot, mostMs)
+    await settled(snapshot, mostMs, event)
     clock.resume()
     clock.signal.removeEventListener('abort', drop)
   }
 
   async function beforeCommand(): Promise<void> {
     if (clock.signal.aborted) underWay?.giveUp.abort(STOPPED)
-    if (underWay) await waitFor(underWay, waitMs)
+    if (underWay) await waitFor(underWay, waitMs, 'a command started')
     isChanged = true
   }
 
   async function end(iteration: number, { isStopped }: { isStopped: boolean }): Promise<void> {
     if (isStopped) underWay?.giveUp.abort(STOPPED)
     else begin(iteration)
-    if (underWay) await waitFor(underWay, LAST_WAIT_MS)
+    if (underWay) await waitFor(underWay, LAST_WAIT_MS, 'the run ended')
     const store = await opening
     store?.close()
   }
@@ -177,15 +186,19 @@ interface UnderWay {
   waitedSince?: number
 }
 
-/** Waits until a snapshot is done; after this time, it is given up. */
-async function settled(snapshot: UnderWay, mostMs: number): Promise<void> {
+/** Waits until a snapshot is done; after this time, it is given up for the event that waits. */
+async function settled(snapshot: UnderWay, mostMs: number, event: string): Promise<void> {
   snapshot.waitedSince ??= performance.now()
   const timer = new AbortController()
   const late = wait(mostMs, 'late', { signal: timer.signal }).catch(() => undefined)
   const first = await Promise.race([snapshot.done, late])
   timer.abort()
-  if (first === 'late') snapshot.giveUp.abort('late')
+  if (first === 'late') snapshot.giveUp.abort(`${event} after ${mostMs / 1000} s`)
   await snapshot.done
+}
+
+function counted(files = 0): string {
+  return files.toLocaleString('en-US')
 }
 
 /** What the stores of the other runs beside this one take. */

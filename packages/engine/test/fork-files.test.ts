@@ -19,7 +19,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { forkRun } from '../src/index.js'
+import { forkRun, replayRun } from '../src/index.js'
 import { original, stateOf, TOOLS, TURNS } from './forking.js'
 import { calls, eventsOfType, hooks, scene } from './run.js'
 
@@ -265,9 +265,15 @@ describe.skipIf(!areInstalled('git'))('the files of an iteration', () => {
     expect(readdirSync(pack).filter((name) => !name.startsWith('pack-'))).toEqual([])
   })
 
-  test('were not kept of a run that was stopped before', async () => {
+  test('were not kept of a run that was stopped before, nor of a replay', async () => {
     const { fork } = await original({ agent }, { signal: AbortSignal.abort() })
     await expect(fork({ at: 0, files })).rejects.toThrow(': it was stopped before one was taken.')
+
+    const { result, elsewhere, env, fork: forkOf } = await original({ agent })
+    const replay = await replayRun({ run: result.runDirectory, into: join(elsewhere.path, 'replay'), env })
+    await expect(forkOf({ run: replay.directory, at: 1, files })).rejects.toThrow(
+      ': it is a replay, in which no command ran.',
+    )
   })
 
   test('are kept up to a size that all runs of a workspace have together', async () => {

@@ -53,6 +53,8 @@ export interface Snapshot {
   /** With `git`: what failed. */
   code?: SnapshotErrorCode
   message?: string
+  /** With `time`: how many of the files that changed the store has. They stay. */
+  stored?: number
   /** When it was given up (`time`, `budget`): the five largest directories at the first level of the roots, to be ignored perhaps. */
   largest?: { root: string; path: string; bytes: number }[]
 }
@@ -258,7 +260,7 @@ function metaOf({ mode, mtimeNs, entries }: Directory): Bytes {
 
 /** The result of an attempt that failed. What git got so far is kept, if git still lives. */
 function giveUp(attempt: Attempt, error: unknown): Pick<Snapshot, 'id' | 'filesId'> & Partial<Snapshot> {
-  const { target, git } = attempt
+  const { target, git, sent } = attempt
   const nothing = { id: null, filesId: null }
   if (isSnapshotError(error)) {
     forget(target)
@@ -266,7 +268,10 @@ function giveUp(attempt: Attempt, error: unknown): Pick<Snapshot, 'id' | 'filesI
   }
   if (git) target.goOn(keepSent(attempt, git))
   if (error instanceof GivenUp) {
-    return { ...nothing, reason: error.reason, message: error.message, largest: largestOf(attempt.tree) }
+    const { reason, message } = error
+    const paths = [...target.memory.stored.keys(), ...sent.map(({ path }) => path)]
+    const largest = largestOf(attempt.tree)
+    return { ...nothing, reason, message, ...(git && { stored: new Set(paths).size }), largest }
   }
   if (codeOf(error) === undefined || error instanceof TypeError) throw error // a mistake in the call, or of ours
   return { ...nothing, reason: 'io', message: (error as Error).message }
