@@ -19,7 +19,7 @@ export function compareRequests(left: Side, right: Side, comparison: Comparison)
   const settings = compareSettings(one, other, comparison)
   const sources = compareSources(one, other, comparison)
   const isMixed = sources.length > 0 && !(isChat(one) && isChat(other)) // in other APIs sources stand among the messages
-  const conversation = isRewritten || isMixed ? [] : compareConversations(one, other, comparison)
+  const conversation = isMixed ? [] : compareConversations(one, other, comparison)
   const found = [...settings, ...sources, ...conversation]
   return isRewritten && found.length === 0 ? compareRewritten(one, other, comparison) : found
 }
@@ -172,10 +172,11 @@ function compareConversations(left: Sent, right: Sent, { equal, known }: Compari
   const [one, other] = [left, right].map(({ request }) =>
     request.blocks.find(({ type }) => type === 'journal'),
   )
-  if (apiOf(left) !== apiOf(right))
-    return one?.messages === other?.messages
-      ? []
-      : [{ ...CONFIGURATION, where: CONVERSATION, left: null, right: null }]
+  const isRewritten = [left, right].some(({ request }) => request.rewrittenBy !== undefined)
+  if (isRewritten || apiOf(left) !== apiOf(right)) {
+    const found = differing(countOf(one), countOf(other)) // the messages themselves are others
+    return found ? [{ ...CONFIGURATION, where: CONVERSATION, ...found }] : []
+  }
   const lists = [linesOf(left, one), linesOf(right, other)] as const
   const difference =
     one?.sha256 === other?.sha256 ? undefined : differenceIn([left.parts, lists[0]], [right.parts, lists[1]])
@@ -197,6 +198,10 @@ function compareConversations(left: Sent, right: Sent, { equal, known }: Compari
       return undefined
     return differing(equal(inJson(mine.map(ours.part))), equal(inJson(others.map(theirs.part))))
   }
+}
+
+function countOf({ messages = 0 }: Partial<CostedBlock> = {}): string {
+  return messages === 1 ? '1 message' : `${messages} messages`
 }
 
 /** The lines of a conversation. In other APIs than Chat Completions, with those of sources, which were found to be the same. */
