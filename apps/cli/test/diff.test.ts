@@ -109,6 +109,16 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     { cause: 'configuration', step: 1, at: 'request', where: 'llm.temperature' },
   ],
   [
+    'the header of a source',
+    { files: { 'context.yaml': `header: '# \${id}'\n${AGENT['context.yaml']}` } },
+    { cause: 'configuration', step: 1, at: 'request', where: 'context.yaml' },
+  ],
+  [
+    'the role of a source',
+    { files: { 'context.yaml': AGENT['context.yaml'].replace('id: prompt', 'id: prompt, role: user') } },
+    { cause: 'configuration', step: 1, at: 'request', where: 'context.yaml' },
+  ],
+  [
     'where a conversation is cut',
     {
       files: {
