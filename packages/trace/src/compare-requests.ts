@@ -214,7 +214,7 @@ function linesOf(sent: Sent, block: CostedBlock | undefined): number[] {
 function compareWhole(left: Sent, right: Sent, comparison: Comparison): Found[] {
   const found =
     compareContext(left, right, comparison) ??
-    compareMessages([left, messagesOf(left)], [right, messagesOf(right)], comparison)
+    compareMessages([left, othersOf(left)], [right, othersOf(right)], comparison)
   const hook = left.request.rewrittenBy ?? right.request.rewrittenBy
   if (found === undefined) return []
   return [
@@ -234,6 +234,14 @@ function compareContext(left: Sent, right: Sent, { equal, known }: Comparison) {
   })
   if (one === other) known.pairs.add(pair)
   return differing(one, other)
+}
+
+/** The lines beside the conversation, which has been compared; all, where a hook may have moved it. */
+function othersOf(sent: Sent): number[] {
+  const { message, messages = 0 } = sent.request.blocks.find(({ type }) => type === 'journal') ?? {}
+  const all = messagesOf(sent)
+  if (!isChat(sent) || sent.request.rewrittenBy !== undefined || message === undefined) return all
+  return [...all.slice(0, message), ...all.slice(message + messages)]
 }
 
 function messagesOf(sent: Sent): number[] {
