@@ -285,6 +285,25 @@ test('an image that a tool printed counts, and so does what a person said to a c
   })
 })
 
+test('a hook that passes results on hides only what it replaces', async () => {
+  const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const io = '"$DELTA_HOOK_IO_PATH'
+  for (const [name, text] of Object.entries({
+    ...AGENT,
+    'hooks.yaml': `post_tool_execution: { command: [sh, '\${AGENT_HOME}/hook.sh'] }\n`,
+    'hook.sh': `sed 's/[0-9]/#/g' ${io}/input/payload.dat" > ${io}/output/payload_override.dat"\n`,
+  }))
+    await write(`agent/${name}`, text)
+  for (const [side, text] of Object.entries({ one: 'took 1 s', two: 'took 2 s', three: 'lost 1 s' })) {
+    await write(`${side}/a.txt`, text)
+    await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
+  }
+  const first = async (other: string) =>
+    JSON.parse((await delta(['diff', 'one', other, '--json'], { cwd: path })).stdout).first
+  expect(await first('two')).toBeNull()
+  expect(await first('three')).toMatchObject({ cause: 'environment', step: 1, where: 'look (call 1 of 1)' })
+})
+
 async function latestRun(workspace: string): Promise<string> {
   const id = await readFile(join(workspace, '.delta/LATEST'), 'utf8')
   return join(workspace, '.delta', id.trim())
