@@ -132,6 +132,15 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     { flags: ['--max-iterations', '1'] },
     { cause: 'configuration', step: 1, at: 'end', where: 'ENGINE_END' },
   ],
+  [
+    'why an answer ended',
+    {
+      files: {
+        'answer-2.json': AGENT['answer-2.json'].replace('{"message"', '{"finish_reason":"length","message"'),
+      },
+    },
+    { cause: 'model', step: 3, at: 'end', where: 'ENGINE_END' },
+  ],
 ])('a difference in %s is found at its iteration, with its cause', async (_, change, first) => {
   const { exitCode, same, ...found } = await compared(change)
   expect({ exitCode, same }).toEqual({ exitCode: 3, same: false })
