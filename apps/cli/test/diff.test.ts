@@ -111,6 +111,16 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     { cause: 'configuration', step: 1, at: 'request', where: 'llm.temperature' },
   ],
   [
+    'the header of a source',
+    { files: { 'context.yaml': `header: '# \${id}'\n${AGENT['context.yaml']}` } },
+    { cause: 'configuration', step: 1, at: 'request', where: 'context.yaml' },
+  ],
+  [
+    'the role of a source',
+    { files: { 'context.yaml': AGENT['context.yaml'].replace('id: prompt', 'id: prompt, role: user') } },
+    { cause: 'configuration', step: 1, at: 'request', where: 'context.yaml' },
+  ],
+  [
     'where a conversation is cut',
     {
       files: {
@@ -128,6 +138,15 @@ test.each<[what: string, change: Parameters<typeof compared>[0], first: Partial<
     'a limit',
     { flags: ['--max-iterations', '1'] },
     { cause: 'configuration', step: 1, at: 'end', where: 'ENGINE_END' },
+  ],
+  [
+    'why an answer ended',
+    {
+      files: {
+        'answer-2.json': AGENT['answer-2.json'].replace('{"message"', '{"finish_reason":"length","message"'),
+      },
+    },
+    { cause: 'model', step: 3, at: 'end', where: 'ENGINE_END' },
   ],
 ])('a difference in %s is found at its iteration, with its cause', async (_, change, first) => {
   const { exitCode, same, ...found } = await compared(change)
@@ -315,6 +334,25 @@ test('an image that a tool printed counts, and so does what a person said to a c
     left: 'yes',
     right: 'no',
   })
+})
+
+test('a hook that passes results on hides only what it replaces', async () => {
+  const { path, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const io = '"$DELTA_HOOK_IO_PATH'
+  for (const [name, text] of Object.entries({
+    ...AGENT,
+    'hooks.yaml': `post_tool_execution: { command: [sh, '\${AGENT_HOME}/hook.sh'] }\n`,
+    'hook.sh': `sed 's/[0-9]/#/g' ${io}/input/payload.dat" > ${io}/output/payload_override.dat"\n`,
+  }))
+    await write(`agent/${name}`, text)
+  for (const [side, text] of Object.entries({ one: 'took 1 s', two: 'took 2 s', three: 'lost 1 s' })) {
+    await write(`${side}/a.txt`, text)
+    await delta(['run', '--agent', 'agent', '-w', side, '-m', 'Go', '-q'], { cwd: path })
+  }
+  const first = async (other: string) =>
+    JSON.parse((await delta(['diff', 'one', other, '--json'], { cwd: path })).stdout).first
+  expect(await first('two')).toBeNull()
+  expect(await first('three')).toMatchObject({ cause: 'environment', step: 1, where: 'look (call 1 of 1)' })
 })
 
 async function latestRun(workspace: string): Promise<string> {

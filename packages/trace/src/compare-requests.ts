@@ -15,14 +15,12 @@ export function compareRequests(left: Side, right: Side, comparison: Comparison)
   if (isSameBody(left.step.request, right.step.request)) return []
   const [one, other] = [sentIn(left), sentIn(right)]
   if (one === undefined || other === undefined) return undefined
-  const isRewritten = [one, other].some(({ request }) => request.rewrittenBy !== undefined)
   const settings = compareSettings(one, other, comparison)
   const sources = compareSources(one, other, comparison)
   const isMixed = sources.length > 0 && !(isChat(one) && isChat(other)) // in other APIs sources stand among the messages
-  const conversation = isRewritten || isMixed ? [] : compareConversations(one, other, comparison)
+  const conversation = isMixed ? [] : compareConversations(one, other, comparison)
   const found = [...settings, ...sources, ...conversation]
-  if (found.length > 0) return found
-  return isRewritten ? compareRewritten(one, other, comparison) : compareLayouts(one, other)
+  return found.length > 0 ? found : compareWhole(one, other, comparison)
 }
 
 /** A request, and what it was made of. */
@@ -169,50 +167,68 @@ function isChat(sent: Sent): boolean {
 export const CONVERSATION = 'context.yaml'
 
 /** All earlier events were equal, so a conversation differs only if `context.yaml` cuts it elsewhere. */
-function compareConversations(left: Sent, right: Sent, { equal, known }: Comparison): Found[] {
+function compareConversations(left: Sent, right: Sent, comparison: Comparison): Found[] {
   const [one, other] = [left, right].map(({ request }) =>
     request.blocks.find(({ type }) => type === 'journal'),
   )
-  if (apiOf(left) !== apiOf(right))
-    return one?.messages === other?.messages
-      ? []
-      : [{ ...CONFIGURATION, where: CONVERSATION, left: null, right: null }]
-  const lists = [linesOf(left, one), linesOf(right, other)] as const
-  const difference =
-    one?.sha256 === other?.sha256 ? undefined : differenceIn([left.parts, lists[0]], [right.parts, lists[1]])
-  return difference ? [{ ...CONFIGURATION, where: CONVERSATION, ...difference }] : []
-
-  /** Each pair of messages is compared once. */
-  function differenceIn(
-    [ours, mine]: [RecordedParts, readonly number[]],
-    [theirs, others]: [RecordedParts, readonly number[]],
-  ) {
-    const isSame = (line: number, other: number | undefined) => {
-      if (other === undefined) return false
-      if (known.lines.get(line) === other) return true
-      const [one, another] = [ours.part(line), theirs.part(other)].map((part) => equal(inJson([part])))
-      if (one === another) known.lines.set(line, other)
-      return one === another
-    }
-    if (mine.length === others.length && mine.every((line, index) => isSame(line, others[index])))
-      return undefined
-    return differing(equal(inJson(mine.map(ours.part))), equal(inJson(others.map(theirs.part))))
+  const isRewritten = [left, right].some(({ request }) => request.rewrittenBy !== undefined)
+  if (isRewritten || apiOf(left) !== apiOf(right)) {
+    const found = differing(countOf(one), countOf(other)) // the messages themselves are others
+    return found ? [{ ...CONFIGURATION, where: CONVERSATION, ...found }] : []
   }
+  if (one?.sha256 === other?.sha256) return []
+  const found = compareMessages([left, linesOf(left, one)], [right, linesOf(right, other)], comparison)
+  return found ? [{ ...CONFIGURATION, where: CONVERSATION, ...found }] : []
+}
+
+/** Each pair of messages is compared once. */
+function compareMessages(
+  [{ parts: ours }, mine]: [Sent, readonly number[]],
+  [{ parts: theirs }, others]: [Sent, readonly number[]],
+  { equal, known }: Comparison,
+): Pick<Difference, 'left' | 'right'> | undefined {
+  const isSame = (line: number, other: number | undefined) => {
+    if (other === undefined) return false
+    if (known.lines.get(line) === other) return true
+    const [one, another] = [ours.part(line), theirs.part(other)].map((part) => equal(inJson([part])))
+    if (one === another) known.lines.set(line, other)
+    return one === another
+  }
+  if (mine.length === others.length && mine.every((line, index) => isSame(line, others[index])))
+    return undefined
+  return differing(equal(inJson(mine.map(ours.part))), equal(inJson(others.map(theirs.part))))
+}
+
+function countOf({ messages = 0 }: Partial<CostedBlock> = {}): string {
+  return messages === 1 ? '1 message' : `${messages} messages`
 }
 
 /** The lines of a conversation. In other APIs than Chat Completions, with those of sources, which were found to be the same. */
 function linesOf(sent: Sent, block: CostedBlock | undefined): number[] {
-  const { lines, parts } = sent
-  if (!isChat(sent)) return lines.messages.filter((line) => Object(parts.part(line)).type !== 'reasoning')
+  if (!isChat(sent)) return messagesOf(sent)
   const { message, messages = 0 } = block ?? {}
-  return message === undefined ? [] : lines.messages.slice(message, message + messages)
+  return message === undefined ? [] : sent.lines.messages.slice(message, message + messages)
 }
 
-/** The same texts may stand in another order, in other roles, in one message, or without a header. */
-function compareLayouts(left: Sent, right: Sent): Found[] {
-  if (!isChat(left) || !isChat(right)) return [] // in other APIs sources stand among the messages, which are the same
-  const found = differing(layoutOf(left), layoutOf(right))
-  return found ? [{ ...CONFIGURATION, where: CONVERSATION, ...found }] : []
+/** What is no part of a source: its header, role and place, which `context.yaml` says; or what a hook sent in place of it all. */
+function compareWhole(left: Sent, right: Sent, comparison: Comparison): Found[] {
+  const found =
+    compareLayouts(left, right) ??
+    compareContext(left, right, comparison) ??
+    compareMessages([left, othersOf(left)], [right, othersOf(right)], comparison)
+  const hook = left.request.rewrittenBy ?? right.request.rewrittenBy
+  if (found === undefined) return []
+  return [
+    hook === undefined
+      ? { ...CONFIGURATION, where: CONVERSATION, ...found }
+      : { ...BY_HOOK, where: hook, ...found },
+  ]
+}
+
+/** The same texts may stand in another order, in other roles, in one message, or without a header. A hook may have moved them all. */
+function compareLayouts(left: Sent, right: Sent): Pick<Difference, 'left' | 'right'> | undefined {
+  const isLaidOut = (sent: Sent) => isChat(sent) && sent.request.rewrittenBy === undefined
+  return isLaidOut(left) && isLaidOut(right) ? differing(layoutOf(left), layoutOf(right)) : undefined
 }
 
 /** As `system: system_prompt (header) + guide | history | user: clock`: `+` joins the sources of one message. */
@@ -231,15 +247,31 @@ function layoutOf({ request: { blocks }, lines, parts }: Sent): string {
     .join('')
 }
 
-/** What a hook sent in place of the request. */
-function compareRewritten(left: Sent, right: Sent, { equal }: Comparison): Found[] {
+/** Compares the sources that an API has beside its messages. */
+function compareContext(left: Sent, right: Sent, { equal, known }: Comparison) {
+  const pair = `context ${left.lines.parameters} ${right.lines.parameters}`
+  if (known.pairs.has(pair)) return undefined
   const [one, other] = [left, right].map(({ lines, parts }) => {
-    const { stream: _, stream_options: __, ...parameters } = Object(parts.part(lines.parameters))
-    return equal(inJson([...lines.messages.map(parts.part), parameters]))
+    const { system, instructions } = Object(parts.part(lines.parameters)) as Record<string, unknown>
+    return equal(JSON.stringify([system, instructions]))
   })
-  const found = differing(one, other)
-  const where = left.request.rewrittenBy ?? right.request.rewrittenBy ?? 'pre_llm_request'
-  return found ? [{ ...BY_HOOK, where, ...found }] : []
+  if (one === other) known.pairs.add(pair)
+  return differing(one, other)
+}
+
+/** The lines beside the conversation, which has been compared; all, where a hook may have moved it. */
+function othersOf(sent: Sent): number[] {
+  const { message, messages = 0 } = sent.request.blocks.find(({ type }) => type === 'journal') ?? {}
+  const all = messagesOf(sent)
+  if (!isChat(sent) || sent.request.rewrittenBy !== undefined || message === undefined) return all
+  return [...all.slice(0, message), ...all.slice(message + messages)]
+}
+
+function messagesOf(sent: Sent): number[] {
+  const { lines, parts } = sent
+  return isChat(sent)
+    ? lines.messages
+    : lines.messages.filter((line) => Object(parts.part(line)).type !== 'reasoning')
 }
 
 function inJson(messages: readonly unknown[]): string {

@@ -264,11 +264,22 @@ function differenceAtEnd({ run: a }: Trace, { run: b }: Trace): Difference | und
   }
 }
 
+/** What the answer was not, though its text may be the same. */
+const OF_ANSWER = new Set([
+  'empty_answer',
+  'unparsed_tool_call',
+  'missing_tool_call',
+  'cut_off',
+  'content_filter',
+  'model_refused',
+])
+
 function causeOfEnd(code: string | null): Cause {
   if (code?.startsWith('limit_') || code === 'context_overflow' || code === 'configuration')
     return 'configuration'
   if (code?.startsWith('provider_')) return 'environment'
   if (['signal', 'killed', 'question', 'approval', 'hook_stopped'].includes(code ?? '')) return 'intervention'
+  if (OF_ANSWER.has(code ?? '')) return 'model'
   return 'unknown'
 }
 
