@@ -77,16 +77,27 @@ export interface OpenedAgent {
   going: Going & { agent: OpenAgent['agent'] }
 }
 
-/** The agent of a fork or a replay. What was allowed a run of one's own is still allowed. */
+/**
+ * The agent of a fork or a replay. What was allowed a run of one's own is still allowed.
+ *
+ * @param check - Called before anything is said of the agent; may throw.
+ */
 export async function openAgentOf(
   own: ListedRun | undefined,
   {
     flags,
     terminal,
     presenter,
-  }: { flags: EngineFlags & { agent?: string }; terminal: Terminal; presenter: Presenter },
+    check,
+  }: {
+    flags: EngineFlags & { agent?: string }
+    terminal: Terminal
+    presenter: Presenter
+    check?: (opened: OpenAgent) => void
+  },
 ): Promise<OpenedAgent> {
   const opened = await openAgent(flags.agent, { flags, surroundings: terminal, run: own })
+  check?.(opened)
   warnOf(opened, presenter.warn)
   const { agent, setByTools } = opened
   if (agent.snapshot.overrides.length > 0) presenter.warn(setLine(agent))

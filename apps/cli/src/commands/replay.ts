@@ -51,8 +51,8 @@ export async function execute(
     { ...flags, quiet: flags.quiet || !(flags.verbose || asksModel(live)) },
     terminal,
   )
-  const agent = await openAgentOf(own, { flags, terminal, presenter })
-  refuseUnasked(flags, agent.opened)
+  const check = (opened: OpenedAgent['opened']) => refuseUnasked(flags, opened)
+  const agent = await openAgentOf(own, { flags, terminal, presenter, check })
 
   const into =
     flags.into === undefined
