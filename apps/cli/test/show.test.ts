@@ -97,6 +97,20 @@ test('a call is shown by what runs in its sandbox, and by its name where an old 
   )
 })
 
+test('show --step says how long its request took, not the run before it', async () => {
+  const at = (second: number) => ({ timestamp: `2025-10-13T14:35:0${second}.000Z` })
+  const result = { action_id: 'a', tool_name: 'look', status: 'SUCCESS', exit_code: 0 }
+  const lines = [
+    { type: 'ENGINE_START', ...at(0), run_id: 'old', agent_home: '/gone', work_dir: '/gone', config: {} },
+    { type: 'THOUGHT', ...at(1), iteration: 1, content: 'I look.' },
+    { type: 'ACTION_RESULT', ...at(7), iteration: 1, ...result, observation_content: 'file1.txt' },
+    { type: 'THOUGHT', ...at(9), iteration: 2, content: 'One file.' },
+  ]
+  const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const { at: within } = await scene({}, { files: { '.delta/old/journal.jsonl': journal } })
+  expect((await within('show', '--step', '2')).stdout).toContain('2. One file. (2 s)')
+})
+
 test('show --request prints the body that was sent, byte for byte', async () => {
   const said = calls('say', { text: 'ü "quoted" \u2028' })
   const { run, at, server } = await served([{ ...said, times: 11 }, { content: 'Done.' }], {

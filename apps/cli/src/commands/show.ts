@@ -63,8 +63,12 @@ async function showEvents(run: RunSummary, flags: ShowFlags, terminal: Terminal)
   for await (const event of eventsOf(run, flags, terminal)) {
     if (isKnownEvent(event) && event.type === 'THOUGHT')
       for (const { name } of event.tool_calls) called.add(name)
+    const iteration = 'iteration' in event ? event.iteration : undefined
     if (event.type === 'ENGINE_START') show.begin(event)
-    if (step !== undefined && !('iteration' in event && event.iteration === step)) continue
+    if (step !== undefined && iteration !== step) {
+      if (iteration === undefined || iteration === step - 1) show.begin(event)
+      continue
+    }
     if (step !== undefined && !flags.json) print(terminal, await contextOfStep(run.directory, event))
     hasStep = true
     for (const each of chosen(event)) {
@@ -117,7 +121,7 @@ async function* eachOf(pieces: AsyncIterable<StoredEvent[]>): AsyncGenerator<Sto
   for await (const events of pieces) yield* events
 }
 
-/** Prints events as JSON, or as lines for people; `begin` takes an `ENGINE_START`, which says how calls are shown. */
+/** Prints events as JSON, or as lines for people; `begin` takes one that is not printed, and says how, and since when, the next are shown. */
 function printerOf({ json, verbose = false, step }: ShowFlags, terminal: Terminal) {
   const { stdout, env } = terminal
   const render = renderer({
