@@ -120,7 +120,7 @@ when it is resumed. Ctrl+C ends it.`,
 Examples:
   delta view
       the runs of this directory and below
-  delta view 4be1
+  delta view 4be1c2
       opens on one run
   ssh -L 7333:127.0.0.1:7333 HOST
       to look at the runs of another machine: delta view runs there
@@ -132,7 +132,7 @@ ends with a token. Nothing is written. Ctrl+C ends it.`,
 Examples:
   delta export --format atif -o run.json
       the latest run, for viewers of trajectories
-  delta export 4be1 --format atif --sub-agents -o out/
+  delta export 4be1c2 --format atif --sub-agents -o out/
       a run and those that it started, a file each
   delta export --format otlp |
     curl -H 'Content-Type: application/json' \\
