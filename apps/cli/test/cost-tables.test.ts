@@ -229,6 +229,7 @@ test('several runs are a line each, newest first; other tables add them up', asy
   const cost = (...flags: string[]) => delta(['cost', workspace.path, ...flags])
   const { rows, by, totals } = JSON.parse((await cost('--json')).stdout)
   expect([by, rows.map(({ key }: Row) => key)]).toEqual(['run', ['two', 'one']])
+  expect(rows[0]).toMatchObject({ workspace: workspace.path, task: 'Go' })
   const each = ['one', 'two'].map((id) => join(workspace.path, '.delta', id))
   const { rows: named } = JSON.parse((await delta(['cost', ...each, '--json'])).stdout)
   expect(named.map(({ key }: Row) => key)).toEqual(['two', 'one'])

@@ -66,6 +66,10 @@ export interface RunCost extends Cost {
   requests: number
   /** Runs below it, which are counted here. */
   subAgents: number
+  /** Absolute, as the run recorded it. */
+  workspace: string | null
+  /** What it was first told. */
+  task: string | null
 }
 
 /** The rows of each table. The rows of a run add up to what it cost itself; by model and run, also to what its sub-agents cost. */
@@ -226,6 +230,8 @@ async function byRun(traces: Iterable<Trace>): Promise<RunCost[]> {
       status: run.status,
       requests,
       subAgents: run.totals.sub_agents.runs,
+      workspace: run.metadata.work_dir,
+      task: run.metadata.initial_message,
     }
   })
 }

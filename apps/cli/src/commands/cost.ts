@@ -192,7 +192,7 @@ const CSV_COLUMNS: Readonly<Record<CostKey | 'cache', readonly string[]>> = {
   tool: ['key', 'calls', 'definition', 'results', ...COUNTED],
   call: ['key', 'run_id', 'step', 'tool', 'status', 'exit_code', 'ms', ...COUNTED],
   model: ['key', 'runs', 'requests', ...COUNTED],
-  run: ['key', 'agent', 'model', 'status', 'requests', 'sub_agents', ...COUNTED],
+  run: ['key', 'agent', 'model', 'status', 'workspace', 'task', 'requests', 'sub_agents', ...COUNTED],
   cache: ['run_id', 'step', 'source', 'type', 'byte', 'message', 'tokens', 'cost'],
 }
 
