@@ -58,13 +58,14 @@ function* compareAnswers(left: Step, right: Step, equal: Comparable): Generator<
     const [call, another] = [left.calls[index], right.calls[index]]
     const order = `call ${index + 1} of ${count}`
     const asked = differing(call && equal(wordsOf(call)), another && equal(wordsOf(another)))
-    if (asked) yield { cause: 'model', at: 'answer', where: order, ...asked }
+    if (asked) yield { cause: 'model', at: 'answer', where: order, call: index + 1, ...asked }
     else if (call && another)
-      yield* compareCalls(
+      for (const found of compareCalls(
         { ...call, guard: guardOf(left, call) },
         { ...another, guard: guardOf(right, another) },
         { order, equal },
-      )
+      ))
+        yield { ...found, call: index + 1 }
   }
 }
 

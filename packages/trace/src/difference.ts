@@ -13,6 +13,8 @@ export interface Difference {
   at: 'said' | 'request' | 'answer' | 'call' | 'result' | 'end'
   /** A message, a setting, a source, a call, or the event that ended a run. */
   where: string
+  /** The call of the answer that it is about, from 1. */
+  call?: number
   /** The first byte that differs, of a source's own text. */
   byte?: number
   /** What stands around the place, at most eighty characters. Null: there is nothing. */

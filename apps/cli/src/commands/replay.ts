@@ -5,7 +5,7 @@ import { type Replayed, type RunResult, replayRun } from '@delta/engine'
 import { shortName } from '@delta/engine/internal'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal/runs'
-import { type Difference, diffRuns, openTrace, type RunDiff, type Step } from '@delta/trace'
+import { type Difference, diffRuns, openTrace, type RunDiff } from '@delta/trace'
 import { forkedRun, type ListedRun, listingOwnRuns, placeToWork } from '@delta/workspace'
 import { namedDirectory } from '@delta/workspace/internal'
 import {
@@ -189,13 +189,10 @@ async function commandIn(
   first: Difference | null,
 ): Promise<string | undefined> {
   if (first?.at !== 'result') return undefined
-  const index = Number(/\(call (\d+) of/.exec(first.where)?.[1] ?? 1) - 1
-  for await (const step of original.steps({ from: first.step, to: first.step })) return commandOf(step, index)
+  const { step: n, call = 1 } = first
+  for await (const { calls } of original.steps({ from: n, to: n }))
+    return calls[call - 1]?.command ?? undefined
   return undefined
-}
-
-function commandOf({ calls }: Step, index: number): string | undefined {
-  return calls[index]?.command ?? undefined
 }
 
 interface Reporting {
