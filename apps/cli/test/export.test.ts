@@ -438,6 +438,10 @@ test('an imported run is shown, listed and exported again, keeps what was said, 
     exitCode: 2,
     stderr: 'Error: This run was imported and cannot be continued. Start a new one with -m.\n',
   })
+  expect(await play.at('say', id, '-m', 'More')).toMatchObject({
+    exitCode: 2,
+    stderr: `Error: Run ${id.slice(-6)} was imported, and cannot be continued.\n`,
+  })
   const again = JSON.parse((await play.at('export', id, '--format', 'atif')).stdout)
   const before = JSON.parse(await readFile(file, 'utf8'))
   const said = ({ steps }: { steps: Record<string, unknown>[] }) =>

@@ -37,8 +37,10 @@ function refuse(run: RunSummary): void {
   const name = `Run ${shortName(run.runId)}`
   if (isCell(run.directory))
     throw new UsageError(`${name} belongs to an evaluation; a word would change the experiment.`)
-  const { status, humanRequest } = run
+  const { status, humanRequest, imported, replay } = run
   if (status === 'RUNNING') return
+  if (imported !== undefined) throw new UsageError(`${name} was imported, and cannot be continued.`)
+  if (replay !== undefined) throw new UsageError(`${name} is a replay, and cannot be continued.`)
   if (status === 'WAITING_FOR_INPUT') {
     const what = printable(JSON.stringify(humanRequest?.prompt ?? ''))
     throw new UsageError(`${name} waits for an answer to ${what}: ${toContinue(run)} -i`)
