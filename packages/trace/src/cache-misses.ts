@@ -13,7 +13,10 @@ export interface CacheMiss {
   n: number
   /** What changed; undefined if nothing did: the provider had dropped what it kept. */
   broken?: CacheBreak
-  /** Tokens that were billed in full, or written into the cache, though the request before had them. */
+  /**
+   * Tokens behind the change that were billed in full, or written into the cache. What the request had that the one before had not is
+   * among them; where nothing changed, it is not.
+   */
   tokens: number
   /** What these cost. US dollars; null without a price. */
   cost: number | null
