@@ -101,7 +101,7 @@ export const COLUMNS: { [By in CostKey]: readonly Column<CostRows[By][number]>[]
 
 /** Dollars; without a price, tokens. */
 function weightOf(row: Cost, sum: Cost): number {
-  return sum.cost ? (row.cost ?? 0) : readIn(row) + row.estimated
+  return sum.cost ? (row.cost ?? 0) : readIn(row) + writtenIn(row) + row.estimated
 }
 
 /** Tokens that were read, from the cache or not. */

@@ -68,6 +68,13 @@ test('sources that share one message each have their own share of it', async () 
   for (const key of KEYS) await tableOf(at, key)
 })
 
+test('where nobody knows a price, a share is one of the tokens, written ones too', async () => {
+  const usage = { prompt_tokens: 300, completion_tokens: 100 }
+  const { run, at } = await served([{ content: 'Done.', usage }])
+  await run('-q')
+  expect((await at('cost')).stdout).toMatch(/^answers +- +- +100 +- +25\.0 % {2}#{9}$/m)
+})
+
 test('a request that a hook rewrote is one row, by its hook', async () => {
   const hook = `jq '.messages[-1].content = "Else"' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/final_payload.json"`
   const hooks = JSON.stringify({ pre_llm_request: { command: ['sh', '-c', hook] } })
