@@ -18,8 +18,8 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
   const latest = await latestRunId(workDirectory, { ...place, orEmpty: true })
   if (latest === undefined) {
     const what = runId === undefined ? 'No runs' : `No run ${runId}`
-    const others = runId === undefined ? '' : ' There are no others.'
-    throw new UsageError(`${what} in ${placeInWords(place)}.${others} Choose another workspace with -w.`)
+    const others = runId === undefined ? '' : ', which has none'
+    throw new UsageError(`${what} in ${placeInWords(place)}${others}. Choose another workspace with -w.`)
   }
   const id = runId === undefined ? latest : await resolveRunId(runId, place)
   try {
