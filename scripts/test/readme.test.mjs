@@ -153,6 +153,11 @@ test('in shown output … stands for any text in a line, and alone on a line for
   expect(matchesShown('first', 'first\nsecond')).toBe(false)
 })
 
+test('that a busy machine had no time to keep the files of an iteration is no part of what is shown', () => {
+  const note = 'note: The files of iteration 0 were not kept: a command started after 0.2 s.\n'
+  expect(matchesShown('first\nsecond', `first\n${note}second\n`)).toBe(true)
+})
+
 test('a link that leads to no file is a problem; anchors, addresses and code are left alone', async () => {
   const text = `[a](here.md) [b](here.md#part) [c](#part) [d](https://example.com/x) \`[e](gone.md)\` [f](gone.md#x)
 \`\`\`md
