@@ -63,10 +63,9 @@ function agentFiles(name: string, command: string): Record<string, string> {
   ]
   const llm = { provider: 'script', script: 'script.yaml' }
   return {
-    [`${name}/agent.yaml`]: JSON.stringify({ name, llm, tools, system_prompt: 'system_prompt.md' }),
+    [`${name}/agent.yaml`]: JSON.stringify({ name, llm, tools }),
     [`${name}/script.yaml`]:
       '- tool_calls: [{ name: look }]\n- tool_calls: [{ name: work }]\n- content: Done.\n',
-    [`${name}/system_prompt.md`]: 'Correct the program.\n',
     [`${name}/context.yaml`]: 'sources: [{ type: journal, id: history }]\n',
   }
 }
