@@ -42,10 +42,10 @@ export async function compareLengths(lengths, rounds) {
 const mediansOfEach = (runs) =>
   Object.fromEntries(Object.entries(runs).map(([name, each]) => [name, medians(each)]))
 
-/** A server for each run: it keeps every request, and a thousand growing ones are a hundred megabytes. */
+/** A server for each run, of which nothing is kept: a thousand growing requests are a hundred megabytes. */
 async function measureWithServer(name, iterations) {
   const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: iterations }
-  const server = await startScriptedServer([echo, { content: 'Done.' }])
+  const server = await startScriptedServer([echo, { content: 'Done.' }], { keepsRequests: false })
   const programs = await programsFor(server.baseUrl, iterations)
   try {
     return measure(programs.argv[name])

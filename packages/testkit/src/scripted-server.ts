@@ -19,7 +19,7 @@ export interface ScriptedServer {
   readonly pid: number
   /** JSON lines: every request, and how it ended. */
   readonly logPath: string
-  /** Every request so far, oldest first; after `close()` every one there was. */
+  /** Every request so far, oldest first; after `close()` every one there was, if they are kept. */
   requests(): LoggedRequest[]
   /** Resolves once that many requests have arrived, with all of them. */
   waitForRequests(count: number): Promise<LoggedRequest[]>
@@ -31,7 +31,7 @@ export interface ScriptedServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The requests of every server of this process, also of a closed one, by its address. */
+/** The requests of every server of this process, also of a closed one that keeps them, by its address. */
 export const startedServers = new Map<string, ScriptedServer['requests']>()
 
 const PROGRAM = fileURLToPath(new URL('../dist/server.js', import.meta.url))
@@ -51,9 +51,11 @@ let started = 0
  * It outlives whatever talks to it, and ends with `close()` or with the process that started it.
  *
  * @param script - A list of turns, or a whole script.
+ * @param options.keepsRequests - False: once it is closed, none is kept. A thousand growing ones are a hundred megabytes.
  */
 export async function startScriptedServer(
   script: readonly ScriptedTurn[] | ServerScript,
+  { keepsRequests = true }: { keepsRequests?: boolean } = {},
 ): Promise<ScriptedServer> {
   const directory = await temporaryWorkspace()
   const logPath = join(directory.path, 'requests.jsonl')
@@ -79,7 +81,8 @@ export async function startScriptedServer(
       tell({ id, close: true })
       await afterMessage(servers, (message) => (message.id === id && message.type === 'closed') || undefined)
     }
-    finalLog = readRequests(logPath)
+    finalLog = keepsRequests ? readRequests(logPath) : []
+    if (!keepsRequests) startedServers.delete(baseUrl)
     await directory.remove()
   }
 
