@@ -127,9 +127,10 @@ export async function replayRun(options: ReplayRunOptions): Promise<Replayed> {
 
 /** A script, a command and a model of a program's own speak no API that the record could name. */
 function serverApiOf({ llm, model }: Agent): Api | undefined {
-  const isServer = model === undefined && (llm.provider === 'openai' || llm.provider === 'anthropic')
-  return isServer ? apiOf(llm) : undefined
+  return model !== undefined || WITHOUT_API.has(llm.provider) ? undefined : apiOf(llm)
 }
+
+const WITHOUT_API: ReadonlySet<string> = new Set(['script', 'command', 'replay'])
 
 /** With both sides live. */
 async function goOn(

@@ -130,7 +130,7 @@ function childOf({ runId, directory, status, reasonCode }: ChildRun): object {
   return { run_id: runId, directory, status, reason_code: reasonCode }
 }
 
-/** Of all `llm_call_count` answers that were paid for, used or not. */
+/** Counts all `llm_call_count` answers: they were paid for, used or not. */
 function metricsOf({ request, unused }: Step): { metrics?: object } {
   const paid = [...unused, ...(request?.isPaid ? [request] : [])]
   const counted = paid.flatMap(({ tokens }) => tokens ?? [])
